@@ -1,0 +1,172 @@
+// The one test command: types, lint and every test file, each file a process of its own with an empty home.
+//
+//   node scripts/test.mjs [FILE or GLOB]...
+//
+// Prints a line per file, then the failures in full, then what was skipped and why; the last line is
+// `N passed, N failed[, N skipped]`. Types and lint count as one test each. No test at all is a failure.
+// (`run()` of node:test was the alternative: it holds back a file's results until all files before it are done, and gives
+// no way to end a file that hangs.)
+
+import { spawn, spawnSync } from 'node:child_process'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { styleText } from 'node:util'
+
+const FILE_LIMIT_MS = 600_000
+/** How long output is awaited from a pipe that something outside the group may still hold open. */
+const PIPE_LIMIT_MS = 2_000
+const PATTERNS = ['test/**/*.test.ts', 'src/**/*.test.ts']
+/** What a developer's machine may hold and a test must not see: keys, providers, other homes, the git of an outer hook. */
+const PRIVATE =
+  /^(TIRELESS|GIT|XDG|npm|LC)_|_(API_KEY|BASE_URL)$|^(NO_COLOR|FORCE_COLOR|NODE_USE_ENV_PROXY|NODE_TEST_CONTEXT)$/
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const reporter = fileURLToPath(new URL('reporter.mjs', import.meta.url))
+const scratch = mkdtempSync(join(tmpdir(), 'tireless-test-'))
+const running = new Set()
+
+/** A job ends as `{ title, passed, failures: [{name, detail}], skipped: [{name, reason}], notes, ms }`. */
+const types = () => checked('types', ['node_modules/typescript/bin/tsc', '-p', '.'])
+const lint = () => checked('lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'])
+
+async function checked(title, args) {
+  const { code, output, ms } = await node(args, process.env)
+  const failures = code === 0 ? [] : [{ name: title, detail: output.trim() }]
+  return { title, passed: code === 0 ? 1 : 0, failures, skipped: [], notes: [], ms }
+}
+
+async function testFile(file, index) {
+  const folder = join(scratch, String(index))
+  const events = join(folder, 'events')
+  mkdirSync(join(folder, 'home'), { recursive: true })
+  const flags = ['--disable-warning=ExperimentalWarning', '--test-reporter', reporter]
+  const { code, output, ms } = await node(
+    [...flags, '--test-reporter-destination', events, file],
+    environment(join(folder, 'home')),
+  )
+  const told = readEvents(events)
+  const failures = told.filter((event) => event.kind === 'failed')
+  const passed = told.filter((event) => event.kind === 'passed').length
+  const skipped = told.filter((event) => event.kind === 'skipped')
+  if (code !== 0 && failures.length === 0) failures.push({ name: 'the file itself', detail: `ended with ${code}` })
+  else if (passed + failures.length + skipped.length === 0)
+    failures.push({ name: 'the file itself', detail: 'has no test' })
+  if (failures.length > 0 && output.trim() !== '') failures.at(-1).detail += `\n\noutput of the file:\n${output.trim()}`
+  const notes = told.filter((event) => event.kind === 'note').map((event) => event.detail)
+  rmSync(folder, { recursive: true, force: true })
+  return { title: relative(root, file).replaceAll(sep, '/'), passed, failures, skipped, notes, ms }
+}
+
+/** A process that was killed may have left half a line. */
+function readEvents(path) {
+  const lines = readFileSync(path, { encoding: 'utf8', flag: 'a+' }).split('\n')
+  return lines.slice(0, -1).map((line) => JSON.parse(line))
+}
+
+function environment(home) {
+  const kept = Object.entries(process.env).filter(([name]) => !PRIVATE.test(name))
+  const cache = join(root, 'node_modules', '.cache', 'compile')
+  return {
+    ...Object.fromEntries(kept),
+    HOME: home,
+    TIRELESS_HOME: join(home, '.tireless'),
+    LANG: 'C.UTF-8',
+    NODE_COMPILE_CACHE: cache,
+  }
+}
+
+/** In a process group of its own, so that whatever a hanging file has started goes with it. */
+function node(args, env) {
+  return new Promise((done) => {
+    const began = performance.now()
+    let output = ''
+    const child = spawn(process.execPath, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    running.add(child)
+    const limit = setTimeout(() => {
+      output += `\nkilled: not done after ${FILE_LIMIT_MS / 60_000} minutes`
+      killGroup(child)
+    }, FILE_LIMIT_MS)
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+    child.on('exit', (code, signal) => {
+      clearTimeout(limit)
+      killGroup(child)
+      running.delete(child)
+      const end = () => done({ code: signal ?? code, output, ms: performance.now() - began })
+      child.on('close', end)
+      setTimeout(end, PIPE_LIMIT_MS).unref()
+    })
+  })
+}
+
+function killGroup(child) {
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // the whole group is gone already
+  }
+}
+
+async function inParallel(jobs, width, onDone) {
+  const waiting = [...jobs]
+  const worker = async () => {
+    for (let job = waiting.shift(); job; job = waiting.shift()) onDone(await job())
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+}
+
+const paint = (style, text) => styleText(style, text, { stream: process.stdout })
+
+function line({ title, passed, failures, skipped, notes, ms }) {
+  const mark = failures.length > 0 ? paint('red', 'FAIL') : paint('green', 'ok  ')
+  const counts = [
+    `${passed}`,
+    failures.length && `${failures.length} failed`,
+    skipped.length && `${skipped.length} skipped`,
+  ]
+  console.log(`${mark} ${title}  ${counts.filter(Boolean).join(', ')}  ${paint('dim', `${(ms / 1000).toFixed(1)} s`)}`)
+  for (const note of notes) console.log(`       ${note}`)
+}
+
+function closing(results) {
+  for (const { title, failures } of results) {
+    for (const { name, detail } of failures)
+      console.log(`\n${paint('red', 'FAIL')} ${title} › ${name}\n${indented(detail)}`)
+  }
+  const skipped = results.flatMap(({ title, skipped }) => skipped.map((test) => ({ title, ...test })))
+  if (skipped.length > 0) console.log('')
+  for (const { title, name, detail } of skipped) console.log(`skipped ${title} › ${name}: ${detail}`)
+  const passed = results.reduce((sum, result) => sum + result.passed, 0)
+  const failed = results.reduce((sum, result) => sum + result.failures.length, 0)
+  console.log(`\n${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`)
+  return failed
+}
+
+const indented = (text) => text.replace(/^(?=.)/gm, '  ')
+
+async function main(asked) {
+  spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--system', 'strace'], { stdio: 'inherit' })
+  const files = (asked.length > 0 ? asked : PATTERNS).flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
+  const results = []
+  await inParallel(
+    [types, lint, ...files.map((file, i) => () => testFile(join(root, file), i))],
+    availableParallelism(),
+    (result) => {
+      results.push(result)
+      line(result)
+    },
+  )
+  if (files.length === 0)
+    results.push({ title: 'tests', passed: 0, failures: [{ name: 'files', detail: 'none found' }], skipped: [] })
+  return closing(results) === 0 ? 0 : 1
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    for (const child of running) killGroup(child)
+    process.exit(1)
+  })
+}
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+process.exitCode = await main(process.argv.slice(2))

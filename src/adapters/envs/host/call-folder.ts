@@ -1,0 +1,97 @@
+/** What is kept of a call while it runs, so that another life of this program can find it: the shell's report and the output. */
+
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ProcessTable, Row } from './process-table.ts'
+import { errno } from './refusal.ts'
+
+/** The digest makes it one folder per call, on any file system; the letters before it are for people. */
+export function callFolder(callsDir: string, call: string): string {
+  const readable = call.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60)
+  return join(callsDir, `${readable}-${sha(call).slice(0, 32)}`)
+}
+
+export const reportFile = (folder: string): string => join(folder, 'pid')
+export const outputFile = (folder: string): string => join(folder, 'output')
+
+/** Two homes may name their calls alike; a process belongs to the call of its own home only. */
+export function callEnvironment(callsDir: string, call: string): Readonly<Record<string, string>> {
+  return { TIRELESS_CALL: call, TIRELESS_CALL_SCOPE: sha(callsDir).slice(0, 16) }
+}
+
+export interface Report {
+  readonly boot: string
+  readonly shell: Pick<Row, 'pid' | 'start'>
+}
+
+/** Contract: undefined when there is none, or it is torn. */
+export async function readReport(folder: string, table: ProcessTable): Promise<Report | undefined> {
+  const [boot, line, end] = (await readFile(reportFile(folder), 'utf8').catch(() => '')).split('\n')
+  const shell = table.parse(line ?? '')
+  return boot && shell && end === '' ? { boot, shell } : undefined
+}
+
+const HEAD_BYTES = 15_000
+const TAIL_BYTES = 15_000
+
+export interface Excerpt {
+  readonly text: string
+  readonly dropped: number
+}
+
+/** Contract: head and tail, cut between characters, with a line between them that says how much is missing. */
+export async function excerpt(output: FileHandle): Promise<Excerpt> {
+  const { size } = await output.stat()
+  if (size <= HEAD_BYTES + TAIL_BYTES) return { text: textOf(await slice(output, 0, size)), dropped: 0 }
+  const head = await slice(output, 0, HEAD_BYTES)
+  const tail = await slice(output, size - TAIL_BYTES, TAIL_BYTES)
+  const kept = head.subarray(0, lastBoundary(head))
+  const rest = tail.subarray(firstBoundary(tail))
+  const dropped = size - kept.length - rest.length
+  return { text: `${textOf(kept)}\n[… ${dropped} bytes dropped …]\n${textOf(rest)}`, dropped }
+}
+
+/** Contract: empty where there is no output, or it is not a plain file any more. */
+export async function keptOutput(folder: string): Promise<string> {
+  try {
+    await using output = await open(
+      outputFile(folder),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    )
+    return (await output.stat()).isFile() ? (await excerpt(output)).text : ''
+  } catch (error) {
+    if (errno(error) === undefined) throw error
+    return ''
+  }
+}
+
+async function slice(output: FileHandle, from: number, length: number): Promise<Buffer> {
+  const { bytesRead, buffer } = await output.read(Buffer.alloc(length), 0, length, from)
+  return buffer.subarray(0, bytesRead)
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
+
+/** Before the last character when it may have been cut in two; a character has at most four bytes. */
+function lastBoundary(bytes: Buffer): number {
+  let at = bytes.length - 1
+  while (at > bytes.length - 4 && isContinuation(bytes[at])) at -= 1
+  return (bytes[at] ?? 0) < 0x80 ? bytes.length : at
+}
+
+function firstBoundary(bytes: Buffer): number {
+  let at = 0
+  while (at < 3 && isContinuation(bytes[at])) at += 1
+  return at
+}
+
+/** NUL is legal UTF-8 and legal nowhere that text is kept. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString('utf8').replaceAll('\0', '\ufffd')
+}
+
+function sha(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,206 @@
+/**
+ * The one rooted file API. Everything is decided on an opened handle: a regular file, with one name, of bearable size,
+ * inside the root. Writes of one root stand in line, so that compare and replace cannot interleave among our own.
+ */
+
+import { createHash } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { TirelessError } from '../../../domain/error.ts'
+import type { FileOps } from '../../../ports/env.ts'
+import { type Folder, type Folders, rootedFolders } from './folders.ts'
+import { entriesOf } from './listing.ts'
+import { namesBelow } from './paths.ts'
+import { errno, explained, refused } from './refusal.ts'
+
+export const MAX_FILE_BYTES = 10 * 1024 * 1024
+const MAX_CHANGED_PATHS = 200
+const MAX_CHANGED_VISITS = 100_000
+const MAX_DEPTH = 64
+/** File times come from the kernel's coarse clock, which runs up to a tick behind the wall clock. */
+const FILE_TIME_SLACK_MS = 20
+
+/** Without NONBLOCK a FIFO would hold us until somebody writes; a terminal must not become ours. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+
+interface Held {
+  readonly bytes: Buffer
+  readonly sha: string
+  readonly stats: Stats
+}
+
+/** `root` must be a real path. */
+export function rootedFiles(root: string, folders: Folders = rootedFolders(root)): FileOps {
+  let lastWrite: Promise<unknown> = Promise.resolve()
+
+  async function read(path: string) {
+    const { parents, name } = fileNames(root, path)
+    await using folder = await folders.enter(parents)
+    const held = folder && (await hold(folder, name))
+    return held && { text: textOf(held.bytes, path), sha: held.sha }
+  }
+
+  async function replace(path: string, text: string, expected: string | null) {
+    const { parents, name } = fileNames(root, path)
+    const bytes = bytesOf(text, path)
+    await using folder = await folders.enter(parents, expected === null)
+    if (!folder) throw conflict(path, undefined, expected)
+    // Awaited here: the folder must stay open until it is done.
+    return await replaceIn(folder, name, bytes, expected)
+  }
+
+  async function list(path: string, depth: number, limit: number) {
+    const names = namesBelow(root, path)
+    await using folder = await folders.enter(names)
+    if (!folder) throw new TirelessError('not_found', { what: 'no such folder', where: JSON.stringify(path) })
+    const entries: { path: string; bytes: number }[] = []
+    for await (const entry of entriesOf(folders, folder, depth)) {
+      if (entries.length === limit) return { entries, more: true }
+      entries.push({ path: entry.path, bytes: entry.stats.isDirectory() ? 0 : entry.stats.size })
+    }
+    return { entries, more: false }
+  }
+
+  /** A folder in it says that names in that folder came or went, which is all that is left of a deleted file. */
+  async function changedSince(ms: number) {
+    const since = ms - FILE_TIME_SLACK_MS
+    await using folder = await folders.enter([])
+    if (!folder) return []
+    const changed = (await folder.handle.stat()).mtimeMs >= since ? ['./'] : []
+    let visits = 0
+    for await (const { path, stats } of entriesOf(folders, folder, MAX_DEPTH)) {
+      const newest = stats.isDirectory() ? stats.mtimeMs : Math.max(stats.mtimeMs, stats.ctimeMs)
+      if (newest >= since) changed.push(path)
+      visits += 1
+      if (changed.length >= MAX_CHANGED_PATHS || visits >= MAX_CHANGED_VISITS) break
+    }
+    return changed
+  }
+
+  return {
+    read,
+    write(path, text, expected) {
+      const written = lastWrite.then(() => replace(path, text, expected))
+      lastWrite = written.catch(() => {})
+      return written
+    },
+    list,
+    changedSince,
+  }
+}
+
+function fileNames(root: string, path: string): { parents: readonly string[]; name: string } {
+  const names = namesBelow(root, path)
+  const name = names.at(-1)
+  if (name === undefined) throw refused(path, 'a folder, where a file is wanted')
+  return { parents: names.slice(0, -1), name }
+}
+
+/** Contract: undefined where there is no such file. */
+async function hold(folder: Folder, name: string): Promise<Held | undefined> {
+  let handle: FileHandle
+  try {
+    handle = await open(folder.at(name), READ)
+  } catch (error) {
+    if (errno(error) === 'ENOENT') return undefined
+    throw await explained(error, folder.at(name), folder.below(name))
+  }
+  try {
+    const stats = await handle.stat()
+    checkRegular(stats, folder.below(name))
+    await folder.confirm({ handle, name })
+    const bytes = await readUpTo(handle, stats.size)
+    return { bytes, sha: digest(bytes), stats }
+  } finally {
+    await handle.close()
+  }
+}
+
+function checkRegular(stats: Stats, path: string): void {
+  if (stats.isDirectory()) throw refused(path, 'a folder, where a file is wanted')
+  if (!stats.isFile()) throw refused(path, 'not a regular file')
+  if (stats.nlink > 1) throw refused(path, 'a hard link: the file has other names, maybe outside of the workspace')
+  if (stats.size > MAX_FILE_BYTES)
+    throw refused(path, 'too large', { got: `${stats.size} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
+}
+
+/** What is appended meanwhile is left for the next look. */
+async function readUpTo(handle: FileHandle, size: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(size)
+  let length = 0
+  while (length < size) {
+    const { bytesRead } = await handle.read(buffer, length, size - length, length)
+    if (bytesRead === 0) break
+    length += bytesRead
+  }
+  return buffer.subarray(0, length)
+}
+
+/**
+ * The last look at the file and the rename are two system calls: a stranger's write in between is lost. Nothing that POSIX
+ * has would close this; our own writes stand in line.
+ */
+async function replaceIn(folder: Folder, name: string, bytes: Buffer, expected: string | null) {
+  const path = folder.below(name)
+  const sha = digest(bytes)
+  const before = await hold(folder, name)
+  if ((before?.sha ?? null) !== expected) throw conflict(path, before?.sha, expected)
+  // Named after what it will become, so that the rerun of a write that was killed sweeps up after it.
+  const temporary = folder.at(`.tireless-${digest(Buffer.from(`${name}\0${sha}`)).slice(0, 24)}.tmp`)
+  try {
+    await rm(temporary, { force: true })
+    await writeWhole(temporary, bytes, before?.stats)
+    const current = (await hold(folder, name))?.sha ?? null
+    if (current !== expected) throw conflict(path, current ?? undefined, expected)
+    await folder.confirm()
+    await rename(temporary, folder.at(name))
+    await folder.handle.sync()
+    return { sha }
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {})
+    throw await explained(error, temporary, path)
+  }
+}
+
+async function writeWhole(place: string, bytes: Buffer, like: Stats | undefined): Promise<void> {
+  await using handle = await open(place, CREATE, 0o666)
+  await handle.writeFile(bytes)
+  if (like) {
+    // Only root may give a file away; for everybody else the new file is their own, as with any editor that renames.
+    await handle.chown(like.uid, like.gid).catch(() => {})
+    await handle.chmod(like.mode & 0o777)
+  }
+  await handle.sync()
+}
+
+function conflict(path: string, got: string | undefined, expected: string | null): TirelessError {
+  return new TirelessError('conflict', {
+    where: JSON.stringify(path),
+    what: 'the file is not what it was',
+    got: got === undefined ? 'no file' : `digest ${got.slice(0, 12)}`,
+    expected: expected === null ? 'no file' : `digest ${expected.slice(0, 12)}`,
+    fix: 'read it again',
+  })
+}
+
+function textOf(bytes: Buffer, path: string): string {
+  try {
+    // The byte order mark is kept: what is read and written back must be the same bytes.
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    if (!text.includes('\0')) return text
+  } catch {}
+  throw refused(path, 'a binary file', { expected: 'UTF-8 text' })
+}
+
+function bytesOf(text: string, path: string): Buffer {
+  if (text.includes('\0') || !text.isWellFormed()) throw refused(path, 'binary content', { expected: 'UTF-8 text' })
+  const bytes = Buffer.from(text)
+  if (bytes.length > MAX_FILE_BYTES)
+    throw refused(path, 'too large', { got: `${bytes.length} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
+  return bytes
+}
+
+function digest(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,100 @@
+/** Which processes belong to a call: decided on made-up tables, where every accident can be arranged. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { procTable, psTable, type Row } from './process-table.ts'
+import { membersOf, type Tree } from './process-tree.ts'
+
+const SELF = { pid: 10, session: 9 }
+const SHELL = { pid: 100, start: 50 }
+
+function row(pid: number, more: Partial<Row> = {}): Row {
+  return { pid, parent: 1, group: pid, session: pid, start: 60, zombie: false, ...more }
+}
+
+const shell = row(100, { parent: 10, start: 50 })
+const init = row(1, { parent: 0, start: 0 })
+const self = row(10, { session: 9, start: 1 })
+
+function members(rows: readonly Row[], tree: Partial<Tree> = {}, marked: readonly number[] = []): number[] {
+  const looked = rows.map((one) => ({ ...one, marked: marked.includes(one.pid) }))
+  return membersOf(looked, { shell: SHELL, held: false, ...tree }, SELF)
+    .map((one) => one.pid)
+    .sort((a, b) => a - b)
+}
+
+describe('members of a call', () => {
+  test('are the shell, its session and all descendants, wherever they went', () => {
+    const rows = [
+      init,
+      self,
+      shell,
+      row(101, { parent: 100, group: 100, session: 100 }),
+      row(102, { parent: 101 }),
+      row(103, { parent: 102, group: 102, session: 102 }),
+      row(104, { parent: 1, group: 104, session: 100 }),
+      row(200),
+    ]
+    assert.deepEqual(members(rows), [100, 101, 102, 103, 104])
+  })
+
+  test('are found by their mark when shell and parents are gone, with everybody in a session they lead', () => {
+    const rows = [init, self, row(300), row(301, { session: 300 }), row(200)]
+    assert.deepEqual(members(rows, {}, [300]), [300, 301])
+    assert.deepEqual(members(rows, { shell: undefined }, [300]), [300, 301])
+  })
+
+  test('do not include a stranger that got the pid of the shell, nor its session', () => {
+    const stranger = row(100, { start: 51 })
+    const rows = [init, self, stranger, row(101, { parent: 100, session: 100 }), row(102, { session: 100 })]
+    assert.deepEqual(members(rows), [])
+    assert.deepEqual(members(rows, { held: true }), [])
+  })
+
+  test('include the session of a dead shell only while it is held or a marked process keeps its number', () => {
+    const rows = [init, self, row(101, { session: 100 }), row(102, { session: 100 })]
+    assert.deepEqual(members(rows), [])
+    assert.deepEqual(members(rows, { held: true }), [101, 102])
+    assert.deepEqual(members(rows, {}, [102]), [101, 102])
+  })
+
+  test('never include us, our session, init, or what is older than the shell', () => {
+    const rows = [
+      init,
+      shell,
+      row(10, { parent: 100, session: 9 }),
+      row(11, { parent: 10, session: 9 }),
+      row(90, { parent: 100, start: 49 }),
+    ]
+    assert.deepEqual(members(rows, {}, [1, 10, 11, 90]), [100])
+  })
+
+  test('do not drag in the session of a daemon that started a marked process for the call', () => {
+    const daemon = row(80, { start: 2 })
+    const rows = [init, self, daemon, row(400, { parent: 80, session: 80 }), row(401, { parent: 80, session: 80 })]
+    assert.deepEqual(members(rows, {}, [400]), [400])
+  })
+
+  test('are not the dead: a zombie proves its session and is left alone', () => {
+    const rows = [init, self, row(100, { start: 50, zombie: true }), row(101, { session: 100 })]
+    assert.deepEqual(members(rows), [101])
+  })
+})
+
+describe('a row', () => {
+  test('of /proc is read whatever the name of the process is', () => {
+    const line = `7 (a) b (c) S 3 5 6 0 -1 4194560 ${'0 '.repeat(12)}777 0 0`
+    assert.deepEqual(procTable.parse(line), { pid: 7, parent: 3, group: 5, session: 6, start: 777, zombie: false })
+    assert.equal(procTable.parse(line.replace(' S ', ' Z '))?.zombie, true)
+    for (const torn of ['', '7', '7 (a', '7 (a) S 3 5']) assert.equal(procTable.parse(torn), undefined)
+  })
+
+  test('of ps is read, and a later birth counts higher', () => {
+    const line = ' 7  3  5 Ss  Tue Nov  4 02:13:20 2025'
+    const parsed = psTable.parse(line)
+    assert.deepEqual(parsed, { pid: 7, parent: 3, group: 5, session: 5, start: 20251104021320, zombie: false })
+    assert.ok((psTable.parse(line.replace('2025', '2026'))?.start ?? 0) > (parsed?.start ?? 0))
+    for (const torn of ['', '7 3 5', '7 3 5 S Tue', '7 3 5 S Tue Xxx 4 02:13:20 2025'])
+      assert.equal(psTable.parse(torn), undefined)
+  })
+})

@@ -1,0 +1,125 @@
+/**
+ * Which processes belong to a call, and their end.
+ * Invariants: a process is killed only on proof (it is the shell by pid and birth, it is marked, it descends from one that
+ * belongs, or it lives in a session that one of those leads); nothing older than the shell, nothing of our own session and never
+ * ourselves; it goes on until a look at the whole machine finds nobody.
+ */
+
+import { TirelessError } from '../../../domain/error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Mark, MarkedRow, ProcessTable, Row } from './process-table.ts'
+
+export interface Tree {
+  /** The call's shell, which leads its own session and group; unknown when its report was lost. */
+  readonly shell: Pick<Row, 'pid' | 'start'> | undefined
+  /** The shell was our own child until now, so its session is its own even though it may be gone. */
+  readonly held: boolean
+  readonly mark: Mark
+}
+
+/** Pure. `self` is us. */
+export function membersOf(
+  rows: readonly MarkedRow[],
+  { shell, held }: Pick<Tree, 'shell' | 'held'>,
+  self: Pick<Row, 'pid' | 'session'>,
+): Row[] {
+  const eligible = rows.filter(
+    (row) => row.pid > 1 && row.pid !== self.pid && row.session !== self.session && row.start >= (shell?.start ?? 0),
+  )
+  const members = new Map<number, Row>()
+  const sessions = new Set<number>()
+  const add = (row: Row) => {
+    members.set(row.pid, row)
+    if (row.session === row.pid) sessions.add(row.session)
+  }
+  const isShell = (row: Row) => row.pid === shell?.pid && row.start === shell.start
+  const marked = eligible.filter((row) => isShell(row) || row.marked)
+  for (const row of marked) add(row)
+  if (shell && ownsItsSession(rows, shell, held, marked)) sessions.add(shell.pid)
+  for (let size = -1; size !== members.size + sessions.size; ) {
+    size = members.size + sessions.size
+    for (const row of eligible) if (members.has(row.parent) || sessions.has(row.session)) add(row)
+  }
+  return [...members.values()].filter((row) => !row.zombie)
+}
+
+/** The kernel gives a number away again only when no process, group or session uses it: one proven user keeps it ours. */
+function ownsItsSession(
+  rows: readonly Row[],
+  shell: Pick<Row, 'pid' | 'start'>,
+  held: boolean,
+  marked: readonly Row[],
+): boolean {
+  const leader = rows.find((row) => row.pid === shell.pid)
+  if (leader) return leader.start === shell.start
+  return held || marked.some((row) => row.session === shell.pid)
+}
+
+const SETTLE_MS = 10
+const GIVE_UP_MS = 10_000
+
+/** Contract: when it returns, no process of the tree is left; says whether there was one. Throws where SIGKILL does not help. */
+export async function killTree(tree: Tree, table: ProcessTable, clock: Clock, graceMs: number): Promise<boolean> {
+  const find = finder(tree, table)
+  let left = find()
+  if (left.members.length === 0) return false
+  if (graceMs > 0) {
+    signal(left, 'SIGTERM')
+    const until = clock.monotonic() + graceMs
+    while (left.members.length > 0 && clock.monotonic() < until) {
+      await clock.sleep(SETTLE_MS)
+      left = find()
+    }
+  }
+  const until = clock.monotonic() + GIVE_UP_MS
+  while (left.members.length > 0) {
+    if (clock.monotonic() > until) throw unkillable(left.members)
+    signal(left, 'SIGKILL')
+    await clock.sleep(SETTLE_MS)
+    left = find()
+  }
+  return true
+}
+
+interface Found {
+  readonly rows: readonly Row[]
+  readonly members: readonly Row[]
+}
+
+/** Who was proven once stays proven, also when the parent that proved it has died since. */
+function finder(tree: Tree, table: ProcessTable): () => Found {
+  const births = new Map<number, number>()
+  const self = { pid: process.pid, session: table.row(process.pid)?.session ?? -1 }
+  return () => {
+    const looked = table.rows(tree.mark, tree.shell?.start ?? 0)
+    const rows = looked.map((row) => ({ ...row, marked: row.marked || births.get(row.pid) === row.start }))
+    const members = membersOf(rows, tree, self)
+    for (const row of members) births.set(row.pid, row.start)
+    return { rows, members }
+  }
+}
+
+/** A group is signalled as one wherever it is ours entirely: a process that forks as fast as we look cannot run away from that. */
+function signal({ rows, members }: Found, name: 'SIGTERM' | 'SIGKILL'): void {
+  const ours = new Set(members.map((row) => row.pid))
+  for (const group of new Set(members.map((row) => row.group))) {
+    const inGroup = rows.filter((row) => row.group === group && !row.zombie)
+    if (inGroup.every((row) => ours.has(row.pid))) send(-group, name)
+    else for (const row of inGroup) if (ours.has(row.pid)) send(row.pid, name)
+  }
+}
+
+/** Gone already, or not ours to signal: the next look tells. */
+function send(target: number, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(target, name)
+  } catch {}
+}
+
+function unkillable(left: readonly Row[]): TirelessError {
+  return new TirelessError('tool_failed', {
+    what: 'processes of the command cannot be killed',
+    got: `pid ${left.map((row) => row.pid).join(', ')} still running after ${GIVE_UP_MS / 1000} s of SIGKILL`,
+    fix: 'look at them with ps; they may belong to another user or hang in the kernel',
+  })
+}

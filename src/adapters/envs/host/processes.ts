@@ -1,0 +1,170 @@
+/**
+ * Commands, each a process tree with a name that outlives us.
+ * Order: folder and output file, then the shell, which reports itself (boot, pid, birth) before it becomes the command: there is
+ * no moment at which the command runs and nobody could find it.
+ */
+
+import { spawn } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access, type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { TirelessError } from '../../../domain/error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { ProcessOps, ProcessResult } from '../../../ports/env.ts'
+import { callEnvironment, callFolder, excerpt, keptOutput, outputFile, readReport, reportFile } from './call-folder.ts'
+import type { Mark, ProcessTable, Row } from './process-table.ts'
+import { killTree } from './process-tree.ts'
+import { errno } from './refusal.ts'
+
+export interface ProcessOptions {
+  readonly root: string
+  /** A real path. */
+  readonly callsDir: string
+  readonly clock: Clock
+  /** The whole environment of commands, but for the marks of the call. */
+  readonly env: Readonly<Record<string, string>>
+  readonly table: ProcessTable
+  /** A command that writes more is killed. */
+  readonly maxOutputBytes: number
+}
+
+const GRACE_MS = 200
+const WATCH_MS = 100
+const NOT_REPORTED = 125
+
+/** $1 is the folder of the call, $2 the command. A shell that cannot report itself runs nothing. */
+const wrapper = (table: ProcessTable): string => `
+{ ${table.report} && printf '%s\\n%s\\n' "$boot" "$row" > "$1/pid"; } || exit ${NOT_REPORTED}
+if command -v bash > /dev/null 2>&1; then exec bash -c -- "$2"; else exec /bin/sh -c -- "$2"; fi`
+
+type Ending = ProcessResult['ended'] | 'overflowed'
+
+interface Shell {
+  readonly row: Row | undefined
+  readonly exited: Promise<{ readonly exit: number | null; readonly signal: string | null }>
+}
+
+export function hostProcesses(options: ProcessOptions): ProcessOps {
+  const { callsDir, clock, table } = options
+
+  function markOf(call: string): Mark {
+    const environment = Object.entries(callEnvironment(callsDir, call)).map(([name, value]) => `${name}=${value}`)
+    return { environment, output: outputFile(callFolder(callsDir, call)) }
+  }
+
+  async function run(
+    call: string,
+    command: string,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<ProcessResult> {
+    const folder = await freshFolder(call)
+    await using output = await open(outputFile(folder), OUTPUT, 0o600)
+    if (signal.aborted) return { exit: null, signal: null, output: '', dropped: 0, ended: 'interrupted' }
+    const shell = startShell(options, call, folder, command, output.fd)
+    let ending: Ending = 'interrupted'
+    try {
+      ending = await endingOf(shell, output, timeoutMs, signal)
+    } finally {
+      const tree = { shell: shell.row, held: true, mark: markOf(call) }
+      await killTree(tree, table, clock, ending === 'exited' ? 0 : GRACE_MS)
+    }
+    const status = await shell.exited
+    if (status.exit === NOT_REPORTED) await confirmReported(folder)
+    const { text, dropped } = await excerpt(output)
+    if (ending !== 'overflowed') return { ...status, output: text, dropped, ended: ending }
+    const note = `[more than ${options.maxOutputBytes} bytes of output; the whole process tree was killed]`
+    return { ...status, output: `${text}\n${note}`, dropped, ended: 'exited' }
+  }
+
+  async function endingOf(shell: Shell, output: FileHandle, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
+    const over = new AbortController()
+    const either = AbortSignal.any([signal, over.signal])
+    const slept = async (): Promise<Ending> => {
+      await clock.sleep(timeoutMs, either)
+      return signal.aborted ? 'interrupted' : 'timed_out'
+    }
+    const watched = async (): Promise<Ending> => {
+      while (!either.aborted) {
+        if ((await output.stat()).size > options.maxOutputBytes) return 'overflowed'
+        await clock.sleep(WATCH_MS, either)
+      }
+      return 'interrupted'
+    }
+    try {
+      return await Promise.race([shell.exited.then((): Ending => 'exited'), slept(), watched()])
+    } finally {
+      over.abort()
+    }
+  }
+
+  /** Whatever an earlier life left under this name ends before the name is used again. */
+  async function freshFolder(call: string): Promise<string> {
+    const folder = callFolder(callsDir, call)
+    await reap(call)
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return folder
+  }
+
+  async function reap(call: string) {
+    const folder = callFolder(callsDir, call)
+    if (!(await exists(folder))) return { output: '', killed: false }
+    const report = await readReport(folder, table)
+    const rebooted = report !== undefined && report.boot !== table.boot()
+    const tree = { shell: report?.shell, held: false, mark: markOf(call) }
+    const killed = !rebooted && (await killTree(tree, table, clock, GRACE_MS))
+    return { output: await keptOutput(folder), killed }
+  }
+
+  async function forget(call: string) {
+    await rm(callFolder(callsDir, call), { recursive: true, force: true }).catch(() => {})
+  }
+
+  return { run, reap, forget }
+}
+
+/** Opened for appending, so that several writers never overwrite each other; inherited, so that it is complete without us. */
+const OUTPUT = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND | constants.O_NOFOLLOW
+
+function startShell(options: ProcessOptions, call: string, folder: string, command: string, output: number): Shell {
+  const { root, callsDir, table } = options
+  const env = { ...options.env, ...callEnvironment(callsDir, call) }
+  try {
+    const args = ['-c', wrapper(table), 'tireless', folder, command]
+    const child = spawn('/bin/sh', args, { cwd: root, env, detached: true, stdio: ['ignore', output, output] })
+    const exited = new Promise<Awaited<Shell['exited']>>((resolve, reject) => {
+      child.once('error', (error) => reject(notStarted(error)))
+      child.once('exit', (exit, signal) => resolve({ exit, signal }))
+    })
+    // Looked up before the loop turns: until then nobody has waited for the child, and its pid cannot be another's.
+    return { row: child.pid === undefined ? undefined : table.row(child.pid), exited }
+  } catch (error) {
+    throw notStarted(error)
+  }
+}
+
+function notStarted(cause: unknown): TirelessError {
+  const what = 'the command could not be started'
+  if (errno(cause) === 'E2BIG')
+    return new TirelessError(
+      'tool_failed',
+      { what: `${what}: it is too long`, fix: 'write it to a file and run that' },
+      { cause },
+    )
+  return new TirelessError(
+    'tool_failed',
+    { what, got: cause instanceof Error ? cause.message : String(cause) },
+    { cause },
+  )
+}
+
+async function confirmReported(folder: string): Promise<void> {
+  if (await exists(reportFile(folder))) return
+  throw notStarted(new Error('its process could not be recorded'))
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

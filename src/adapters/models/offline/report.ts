@@ -1,0 +1,108 @@
+/** The final answer: who is speaking, what was done with what result, and what was not. In the language of the task. Pure. */
+
+import { assertNever } from '../../../domain/error.ts'
+import { type Attempt, type Move, moveOf } from './moves.ts'
+import type { Step } from './rules.ts'
+
+export interface StepSoFar {
+  readonly step: Step
+  readonly tried: readonly Attempt[]
+}
+
+const ENGLISH = {
+  announcement:
+    '[offline/rules] This is the built-in offline model: it follows a few rules and understands no language. Set an API key or a local model for real work.',
+  done: 'done',
+  failed: 'FAILED',
+  unable: (tool: string) => `NOT DONE: no tool \`${tool}\` is offered here`,
+  notUnderstood: 'NOT UNDERSTOOD, nothing was done',
+  noResult: 'no result was seen',
+  nothing: 'I understood nothing of this task, so nothing was done.',
+  noTask: 'There was no new task, so nothing was done.',
+  cut: '… (cut here)',
+  more: (count: number) => `… and ${count} more that I did not understand`,
+  known: [
+    'What I understand, one sentence or line each (a sentence with "not", "if", "or" or "every" in it is left alone):',
+    '- create a file NAME with the content "TEXT" · write "TEXT" to NAME · create NAME: TEXT to the end of the line',
+    '- append the line "TEXT" to NAME · read NAME · list the files in FOLDER',
+    '- run `COMMAND`, or a block of ```bash · wait 10 minutes · wait for a message',
+  ],
+}
+
+const CHINESE: typeof ENGLISH = {
+  announcement:
+    '[offline/rules] 这是内置的离线模型：只按少数规则行事，并不理解语言。要做真正的工作，请设置 API 密钥或本地模型。',
+  done: '完成',
+  failed: '失败',
+  unable: (tool) => `未做：这里没有提供工具 \`${tool}\``,
+  notUnderstood: '看不懂，什么也没有做',
+  noResult: '没有看到结果',
+  nothing: '这个任务我一点也没看懂，所以什么也没有做。',
+  noTask: '没有新的任务，所以什么也没有做。',
+  cut: '……（在此截断）',
+  more: (count) => `……还有 ${count} 句看不懂`,
+  known: [
+    '我看得懂的句子，一句或一行一件事（含有“不”、“如果”、“或者”、“每”的句子一律不动）：',
+    '- 创建文件 NAME，内容为“TEXT” · 把“TEXT”写入 NAME · 创建文件 NAME：直到行末的 TEXT',
+    '- 在 NAME 末尾追加一行“TEXT” · 读取 NAME · 列出 FOLDER 目录下的文件',
+    '- 运行命令 `COMMAND`，或 ```bash 代码块 · 等待10分钟 · 等待用户消息',
+  ],
+}
+
+/** A prompt can hold a thousand lines that no rule fits. */
+const MOST_UNKNOWN = 10
+
+export function reportOf(steps: readonly StepSoFar[], tools: ReadonlySet<string>, task: string): string {
+  const words = /\p{Script=Han}/u.test(task) ? CHINESE : ENGLISH
+  const unknown = steps.filter(({ step }) => step.kind === 'unknown')
+  const left = new Set(unknown.slice(MOST_UNKNOWN))
+  const lines = steps
+    .filter((each) => !left.has(each))
+    .map(({ step, tried }, index) => {
+      return `${index + 1}. ${short(nameOf(step))}: ${outcome(moveOf(step, tried, tools), tried, words)}`
+    })
+  if (left.size > 0) lines.push(words.more(left.size))
+  const opening = steps.length === 0 ? [words.noTask] : unknown.length === steps.length ? [words.nothing] : []
+  const closing = unknown.length > 0 || steps.length === 0 ? ['', ...words.known] : []
+  return [words.announcement, '', ...opening, ...lines, ...closing].join('\n')
+}
+
+const short = (name: string) => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
+
+function nameOf(step: Step): string {
+  switch (step.kind) {
+    case 'create':
+      return `create_file ${step.path}`
+    case 'append':
+      return `append ${JSON.stringify(step.line)} → ${step.path}`
+    case 'view':
+      return `view_file ${step.path}`
+    case 'list':
+      return `list_files ${step.path}`
+    case 'run':
+      return `bash ${JSON.stringify(step.command)}`
+    case 'wait':
+      return `wait ${step.for}${step.until === undefined ? '' : ` (${step.until})`}`
+    case 'unknown':
+      return JSON.stringify(step.words)
+    default:
+      return assertNever(step)
+  }
+}
+
+function outcome(move: Move, tried: readonly Attempt[], words: typeof ENGLISH): string {
+  if (move.kind === 'not_understood') return words.notUnderstood
+  if (move.kind === 'unable') return words.unable(move.tool)
+  const result = tried.at(-1)?.result
+  if (!result) return `${words.failed}: ${words.noResult}`
+  return `${result.ok ? words.done : words.failed}${shown(result.text, words.cut)}`
+}
+
+const LONGEST = 4000
+
+function shown(text: string, cut: string): string {
+  const some = text.length > LONGEST ? `${text.slice(0, LONGEST)}\n${cut}` : text
+  const lines = some.trimEnd().split('\n')
+  if (lines.length > 1) return `\n${lines.map((line) => `   | ${line}`).join('\n')}`
+  return lines[0] ? `: ${lines[0]}` : ''
+}

@@ -1,0 +1,175 @@
+/** The provider fault matrix through real sockets, streaming and not: each row has one documented end state. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setImmediate as settled } from 'node:timers/promises'
+import { type ErrorCode, TirelessError } from '../../domain/error.ts'
+import type { Answer } from '../../domain/record.ts'
+import type { Model, ModelRequest } from '../../ports/model.ts'
+import { FakeClock } from '../../testing/fake-clock.ts'
+import { FAULTS, type FaultName } from '../../testing/provider-server/script.ts'
+import { type ProviderServer, type Script, startProviderServer } from '../../testing/provider-server.ts'
+import { systemClock } from '../clock.ts'
+import { openAICompatible } from './openai-compatible.ts'
+
+const CALL = { tool: 'create_file', args: { path: 'a.txt', content: 'hello there' } }
+const SAID = { id: 'call_0_0', tool: 'create_file', args: '{"path":"a.txt","content":"hello there"}' }
+
+/** What the caller sees: an error's code, or a check of the answer; two where streaming makes a difference. */
+type Expected = ErrorCode | ((answer: Answer) => void)
+const MATRIX: Record<FaultName, Expected | { streamed: Expected; whole: Expected }> = {
+  '429': 'model_limited',
+  '500': 'model_unavailable',
+  '503': 'model_unavailable',
+  '401': 'model_auth',
+  '400': 'model_refused',
+  hang: 'model_timeout',
+  stall: 'model_timeout',
+  reset: 'model_unavailable',
+  cut: 'model_cut',
+  cut_clean: 'model_cut',
+  unfinished: 'model_cut',
+  truncated_json: 'model_garbled',
+  empty: 'model_empty',
+  html: 'model_garbled',
+  error_chunk: { streamed: 'model_cut', whole: 'model_garbled' },
+  length: (answer) => assert.equal(answer.finish, 'length'),
+  unknown_tool: (answer) => assert.deepEqual(answer.calls, [{ ...SAID, tool: 'no_such_tool' }]),
+  bad_args: (answer) => assert.deepEqual(answer.calls, [{ ...SAID, args: SAID.args.slice(0, -1) }]),
+  misfit_args: (answer) => assert.deepEqual(answer.calls, [{ ...SAID, args: '{"no_such_argument":[]}' }]),
+  duplicate_ids: (answer) => assert.deepEqual(answer.calls, [SAID, SAID]),
+  huge: (answer) => assert.deepEqual([answer.text.length, answer.calls, answer.finish], [5_000_000, [], 'stop']),
+}
+
+const request = (task: string): ModelRequest => ({ system: 's', messages: [{ role: 'user', text: task }], tools: [] })
+
+function model(server: Pick<ProviderServer, 'url'>, stream: boolean, more = {}): Model {
+  const options = {
+    provider: 'local',
+    model: 'm',
+    baseUrl: server.url,
+    stream,
+    idleTimeoutMs: 5000,
+    clock: systemClock,
+  }
+  return openAICompatible({ ...options, ...more })
+}
+
+for (const stream of [true, false]) {
+  describe(`provider faults, ${stream ? 'streaming' : 'not streaming'}`, () => {
+    let server: ProviderServer
+    before(async () => {
+      const conversations = FAULTS.map((fault) => ({
+        match: `<${fault}>`,
+        turns: [{ calls: [CALL], faults: [fault] }],
+      }))
+      server = await startProviderServer({ script: { conversations } })
+    })
+    after(() => server.close())
+
+    for (const fault of FAULTS) {
+      const row = MATRIX[fault]
+      const expected = typeof row === 'object' ? row[stream ? 'streamed' : 'whole'] : row
+      test(`fault matrix: ${fault} → ${typeof expected === 'string' ? expected : 'an answer'}; one request; then it answers`, async () => {
+        const clock = new FakeClock()
+        const called = model(server, stream, { clock }).call(request(`<${fault}>`), {
+          signal: new AbortController().signal,
+        })
+        const checked =
+          typeof expected === 'string'
+            ? assert.rejects(called, (error) => hasCode(error, expected))
+            : called.then(expected)
+        if (expected === 'model_timeout') await silence(clock, server, `<${fault}>`)
+        await checked
+        const asked = server.requests.filter(({ conversation }) => conversation === `<${fault}>`)
+        assert.deepEqual(
+          asked.map(({ fault: given, stream: streamed }) => [given, streamed]),
+          [[fault, stream]],
+        )
+        const next = await model(server, stream).call(request(`<${fault}>`), { signal: new AbortController().signal })
+        assert.deepEqual([next.calls, next.finish], [[SAID], 'calls'])
+      })
+    }
+  })
+}
+
+/** The request is there, then time passes without a byte. Time is ours: no test waits for it. */
+async function silence(clock: FakeClock, server: ProviderServer, conversation: string): Promise<void> {
+  while (!server.requests.some((asked) => asked.conversation === conversation)) await settled()
+  await clock.advance(5000)
+}
+
+function hasCode(error: unknown, code: ErrorCode): boolean {
+  assert.ok(error instanceof TirelessError, String(error))
+  assert.equal(error.code, code, error.message)
+  assert.match(error.message, /^local\/m: /)
+  return true
+}
+
+async function failing(script: Script, stream: boolean, more = {}): Promise<TirelessError> {
+  const server = await startProviderServer({ script })
+  try {
+    await model(server, stream, more).call(request('x'), { signal: new AbortController().signal })
+    return assert.fail('it answered')
+  } catch (error) {
+    assert.ok(error instanceof TirelessError, String(error))
+    return error
+  } finally {
+    await server.close()
+  }
+}
+
+test('a server that is not there, or a host that has no name, is model_unavailable', async () => {
+  const server = await startProviderServer({ script: [] })
+  await server.close()
+  const signal = new AbortController().signal
+  for (const url of [server.url, 'http://no-such-host.invalid/v1']) {
+    const called = model({ url }, true).call(request('x'), { signal })
+    await assert.rejects(called, (error) => hasCode(error, 'model_unavailable'))
+  }
+})
+
+test('Retry-After is heard in seconds, in milliseconds and as a date, with 429 and with 503', async () => {
+  const wait = async (fault: object) => (await failing([{ text: 'x', faults: [fault as never] }], true)).retryAfterMs
+  assert.equal(await wait({ fault: '429', retry_after: 7 }), 7000)
+  assert.equal(await wait({ fault: '503', retry_after: '1.5' }), 1500)
+  assert.equal(await wait({ fault: '429', retry_after: 9, retry_after_ms: 250 }), 250)
+  assert.equal(await wait({ fault: '429', retry_after: 'Thu, 01 Jan 1970 00:00:00 GMT' }), 0)
+  assert.equal(await wait({ fault: '429', retry_after: 'soon' }), undefined)
+  assert.equal(await wait({ fault: '429' }), undefined)
+})
+
+test("a refusal repeats the provider's words, in one short line, and never the key", async () => {
+  const apiKey = 'scripted 400'
+  const error = await failing([{ faults: [400], text: 'x' }], false, { apiKey })
+  assert.equal(error.code, 'model_refused')
+  assert.match(error.message, /got 400 \*\*\*/)
+  assert.doesNotMatch(JSON.stringify({ ...error, cause: String(error.cause) }), /scripted 400/)
+})
+
+for (const stream of [true, false]) {
+  test(`text over the limit is model_oversize, ${stream ? 'streaming' : 'not streaming'}`, async () => {
+    const error = await failing([{ text: 'x'.repeat(1001) }], stream, { maxBytes: 1000 })
+    assert.equal(error.code, 'model_oversize')
+    assert.equal(
+      (await failing([{ calls: [{ tool: 't', args: 'x'.repeat(1001) }] }], stream, { maxBytes: 1000 })).code,
+      'model_oversize',
+    )
+    assert.equal((await failing([{ faults: ['huge'] }], stream, { maxBytes: 1000 })).code, 'model_oversize')
+  })
+
+  test(`finish reasons, ${stream ? 'streaming' : 'not streaming'}: only a known one lets a call through`, async () => {
+    const code = async (turn: object) => (await failing([turn], stream)).code
+    assert.equal(await code({ text: 'x', finish: 'content_filter' }), 'model_refused')
+    assert.equal(await code({ calls: [CALL], finish: 'content_filter' }), 'model_refused')
+    assert.equal(await code({ calls: [CALL], finish: 'eos' }), 'model_cut')
+    assert.equal(await code({ text: 'x', finish: '' }), 'model_cut')
+    assert.equal(await code({ finish: 'length' }), 'model_empty')
+    assert.equal(await code({ text: ' \n', finish: 'stop' }), 'model_empty')
+    assert.equal(await code({ reasoning: 'hm', finish: 'stop' }), 'model_empty')
+    const server = await startProviderServer({ script: [{ text: 'x', finish: 'eos' }] })
+    const answer = await model(server, stream).call(request('x'), { signal: new AbortController().signal })
+    await server.close()
+    assert.deepEqual([answer.text, answer.finish], ['x', 'stop'])
+  })
+}

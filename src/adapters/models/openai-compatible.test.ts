@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { setImmediate as settled } from 'node:timers/promises'
+import type { Message, Model, ModelRequest } from '../../ports/model.ts'
+import { FakeClock } from '../../testing/fake-clock.ts'
+import { type Script, startProviderServer } from '../../testing/provider-server.ts'
+import { systemClock } from '../clock.ts'
+import { type OpenAICompatibleOptions, openAICompatible } from './openai-compatible.ts'
+
+const signal = new AbortController().signal
+const hello: ModelRequest = { system: '', messages: [{ role: 'user', text: 'hello' }], tools: [] }
+
+const modelAt = (baseUrl: string, more: Partial<OpenAICompatibleOptions> = {}): Model =>
+  openAICompatible({ provider: 'local', model: 'm', baseUrl, clock: systemClock, ...more })
+
+async function scripted(script: Script) {
+  const server = await startProviderServer({ script })
+  return { ...server, [Symbol.asyncDispose]: server.close }
+}
+
+/** A server that says what the test says, byte by byte. */
+async function raw(listener: RequestListener) {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, [Symbol.asyncDispose]: close }
+}
+
+const sse = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+const delta = (part: object, finish: string | null = null) =>
+  sse({ id: 'c', choices: [{ index: 0, delta: part, finish_reason: finish }] })
+const streaming = { 'content-type': 'text/event-stream' }
+
+test('an answer comes whole, with text in pieces, raw calls and usage: streaming and not', async () => {
+  const usage = { input_tokens: 10, output_tokens: 20, cached_tokens: 4 }
+  const calls = [
+    { tool: 'bash', args: { command: 'ls' } },
+    { tool: 'bash', args: '{"command": }', id: 'mine' },
+  ]
+  await using server = await scripted([{ text: '你好, working on it 🚀', calls, usage }])
+  for (const stream of [true, false]) {
+    const pieces: string[] = []
+    const model = modelAt(server.url, { stream, apiKey: 'k', headers: { 'x-extra': 'yes' } })
+    assert.equal(model.id, 'local/m')
+    const answer = await model.call(hello, { signal, onText: (text) => pieces.push(text) })
+    assert.deepEqual(answer, {
+      text: '你好, working on it 🚀',
+      calls: [
+        { id: 'call_0_0', tool: 'bash', args: '{"command":"ls"}' },
+        { id: 'mine', tool: 'bash', args: '{"command": }' },
+      ],
+      finish: 'calls',
+      usage,
+    })
+    assert.equal(pieces.join(''), answer.text)
+    assert.equal(pieces.length > 1, stream)
+  }
+  for (const { headers, body } of server.requests) {
+    assert.equal(headers.authorization, 'Bearer k')
+    assert.equal(headers['x-extra'], 'yes')
+    assert.deepEqual([body.model, body.tools, body.max_tokens], ['m', undefined, undefined])
+  }
+  assert.deepEqual(server.requests[0]?.body.stream_options, { include_usage: true })
+})
+
+const tools = [
+  { name: 'bash', description: 'runs', parameters: { type: 'object', properties: { command: { type: 'string' } } } },
+]
+const conversation: readonly Message[] = [
+  { role: 'user', text: 'first' },
+  {
+    role: 'assistant',
+    text: '',
+    calls: [
+      { id: 'a', tool: 'bash', args: { command: 'ls', odd: ['"', '\n', '字'] } },
+      { id: 'b', tool: 'bash', args: 'not an object' },
+    ],
+  },
+  { role: 'tool', call_id: 'a', tool: 'bash', text: 'one\ntwo', ok: true },
+  { role: 'tool', call_id: 'b', tool: 'bash', text: 'bad arguments', ok: false },
+  { role: 'assistant', text: 'so', calls: [] },
+  { role: 'user', text: 'next' },
+  { role: 'assistant', text: 'and', calls: [{ id: 'c', tool: 'bash', args: {} }] },
+  { role: 'tool', call_id: 'c', tool: 'bash', text: '', ok: true },
+]
+
+test('a conversation reaches the wire message by message, in order, and leaves the request as it was', async () => {
+  await using server = await scripted([{ text: 'ok' }])
+  const request = { system: 'be brief', messages: conversation, tools }
+  const before = structuredClone(request)
+  for (const stream of [true, false]) await modelAt(server.url, { stream }).call(request, { signal })
+  assert.deepEqual(request, before)
+  const call = (id: string, args: string) => ({ id, type: 'function', function: { name: 'bash', arguments: args } })
+  for (const { body } of server.requests) {
+    assert.deepEqual(body.messages, [
+      { role: 'system', content: 'be brief' },
+      { role: 'user', content: 'first' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [call('a', '{"command":"ls","odd":["\\"","\\n","字"]}'), call('b', '"not an object"')],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'one\ntwo' },
+      { role: 'tool', tool_call_id: 'b', content: 'bad arguments' },
+      { role: 'assistant', content: 'so' },
+      { role: 'user', content: 'next' },
+      { role: 'assistant', content: 'and', tool_calls: [call('c', '{}')] },
+      { role: 'tool', tool_call_id: 'c', content: '' },
+    ])
+    const [tool] = tools
+    assert.deepEqual(body.tools, [{ type: 'function', function: tool }])
+  }
+})
+
+test('reasoning is kept, goes back verbatim to the same provider, and to no other', async () => {
+  await using server = await scripted([{ reasoning: 'hm, hm', calls: [{ tool: 'bash' }] }, { text: 'done' }])
+  for (const stream of [true, false]) {
+    const { calls, text, reasoning } = await modelAt(server.url, { stream }).call(hello, { signal })
+    assert.ok(reasoning !== undefined)
+    const asked = calls.map(({ id, tool, args }) => ({ id, tool, args: JSON.parse(args) }))
+    const messages = [...hello.messages, { role: 'assistant' as const, text, calls: asked, reasoning }]
+    for (const provider of ['local', 'other']) {
+      await modelAt(server.url, { stream, provider }).call({ ...hello, messages }, { signal })
+      const sent = server.requests.at(-1)?.body.messages.at(-1)
+      assert.equal(sent?.reasoning_content, provider === 'local' ? 'hm, hm' : undefined)
+    }
+  }
+})
+
+test("a call's signature goes back with the call", async () => {
+  const bodies: { messages: Record<string, unknown>[] }[] = []
+  const signed = {
+    index: 0,
+    id: 'a',
+    type: 'function',
+    function: { name: 'bash', arguments: '{}' },
+    extra_content: { google: { thought_signature: 'sig' } },
+  }
+  await using server = await raw(async (message, response) => {
+    bodies.push(JSON.parse((await message.toArray()).join('')))
+    response.writeHead(200, streaming).end(delta({ tool_calls: [signed] }) + delta({}, 'tool_calls'))
+  })
+  const model = modelAt(server.url)
+  const { reasoning } = await model.call(hello, { signal })
+  assert.ok(reasoning !== undefined)
+  const calls = [{ id: 'a', tool: 'bash', args: {} }]
+  await model.call({ ...hello, messages: [{ role: 'assistant', text: '', calls, reasoning }] }, { signal })
+  const { index: _, ...expected } = signed
+  assert.deepEqual(bodies[1]?.messages[0]?.tool_calls, [expected])
+})
+
+test('a provider that does not count tokens is estimated', async () => {
+  await using server = await raw((_, response) => {
+    response.writeHead(200, streaming).end(delta({ content: 'x'.repeat(40) }) + delta({}, 'stop'))
+  })
+  const { usage } = await modelAt(server.url).call(hello, { signal })
+  assert.equal(usage.output_tokens, 10)
+  assert.ok(usage.input_tokens > 0)
+})
+
+test('an abort before the call sends nothing; one while it hangs or streams ends the request with `aborted`', async () => {
+  await assert.rejects(modelAt('http://127.0.0.1:9/v1').call(hello, { signal: AbortSignal.abort() }), {
+    code: 'aborted',
+  })
+  for (const stream of [true, false]) {
+    for (const fault of ['hang', 'stall'] as const) {
+      await using server = await scripted([{ text: 'some text', faults: [fault] }])
+      const stop = new AbortController()
+      const called = modelAt(server.url, { stream }).call(hello, {
+        signal: stop.signal,
+        onText: () => stop.abort('enough'),
+      })
+      while (server.requests.length === 0) await settled()
+      if (!(stream && fault === 'stall')) stop.abort()
+      await assert.rejects(called, { code: 'aborted', retry: 'never' })
+    }
+  }
+})
+
+test('bytes keep a slow answer alive; silence ends it and closes the connection', async () => {
+  const clock = new FakeClock()
+  let response: ServerResponse | undefined
+  let closed = false
+  await using server = await raw((message: IncomingMessage, given) => {
+    message.resume()
+    given.writeHead(200, streaming).flushHeaders()
+    given.once('close', () => {
+      closed = true
+    })
+    response = given
+  })
+  const model = modelAt(server.url, { clock, idleTimeoutMs: 1000 })
+  let heard = ''
+  const ask = () => model.call(hello, { signal, onText: (text) => (heard += text) })
+  const say = async (text: string) => {
+    while (!response) await settled()
+    response.write(delta({ content: text }))
+    while (!heard.endsWith(text)) await settled()
+  }
+  const slow = ask()
+  for (const text of ['a', 'b', 'c']) {
+    await say(text)
+    await clock.advance(900)
+  }
+  response?.end(delta({}, 'stop'))
+  assert.equal((await slow).text, 'abc')
+
+  response = undefined
+  closed = false
+  const silent = assert.rejects(ask(), { code: 'model_timeout' })
+  await say('d')
+  await clock.advance(999)
+  assert.equal(closed, false)
+  await clock.advance(1)
+  await silent
+  while (!closed) await settled()
+  assert.equal(clock.sleeping, 0)
+})
+
+test('bytes without end and without an event are model_oversize', async () => {
+  await using server = await raw((_, response) => {
+    response.writeHead(200, streaming)
+    const pour = () => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+      if (!response.destroyed) response.once('drain', pour)
+    }
+    pour()
+  })
+  for (const stream of [true, false]) {
+    await assert.rejects(modelAt(server.url, { stream, maxBytes: 100_000 }).call(hello, { signal }), {
+      code: 'model_oversize',
+    })
+  }
+})
+
+test('a redirect is not followed', async () => {
+  let asked = 0
+  await using server = await raw((_, response) => {
+    asked += 1
+    response.writeHead(307, { location: '/elsewhere' }).end()
+  })
+  await assert.rejects(modelAt(server.url).call(hello, { signal }), { code: 'model_refused' })
+  assert.equal(asked, 1)
+})
+
+test('what hears the text cannot break the answer', async () => {
+  await using server = await scripted([{ text: 'fine' }])
+  for (const stream of [true, false]) {
+    const onText = () => {
+      throw new Error('a broken screen')
+    }
+    assert.equal((await modelAt(server.url, { stream }).call(hello, { signal, onText })).text, 'fine')
+  }
+})
+
+test('a wrong base_url or key is refused when the model is made, and the key is not repeated', () => {
+  assert.throws(() => modelAt('localhost:11434/v1'), { code: 'config_invalid' })
+  assert.throws(() => modelAt('nonsense'), { code: 'config_invalid' })
+  assert.throws(
+    () => modelAt('http://127.0.0.1:1/v1', { apiKey: 'sk-secret\n\u0000x' }),
+    (error) => error instanceof Error && !error.message.includes('sk-secret') && error.cause === undefined,
+  )
+})

@@ -1,0 +1,82 @@
+/** Opening the database file: durable settings are set and read back, an unsafe SQLite is refused. */
+
+import { DatabaseSync } from 'node:sqlite'
+import { TirelessError } from '../../../domain/error.ts'
+import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+
+/** Below this, a WAL file could be reset under a reader and lose commits. */
+const OLDEST_SAFE = [3, 51, 3] as const
+
+export function openWriting(file: string): DatabaseSync {
+  const db = open(file, false)
+  expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal')
+  // NORMAL loses acknowledged commits at power loss; kill -9 alone cannot show it.
+  expectPragma(db, 'synchronous = FULL', 'synchronous', 2)
+  expectPragma(db, 'foreign_keys = ON', 'foreign_keys', 1)
+  migrate(db, file)
+  return db
+}
+
+export function openReading(file: string): DatabaseSync {
+  return open(file, true)
+}
+
+function open(file: string, readOnly: boolean): DatabaseSync {
+  try {
+    const db = new DatabaseSync(file, { readOnly, timeout: 5000 })
+    refuseOldSqlite(String(db.prepare('SELECT sqlite_version() AS version').get()?.version))
+    return db
+  } catch (cause) {
+    if (cause instanceof TirelessError) throw cause
+    throw storeFailed(`cannot open the database ${file}`, cause)
+  }
+}
+
+export function refuseOldSqlite(version: string): void {
+  const parts = version.split('.').map(Number)
+  for (const [i, floor] of OLDEST_SAFE.entries()) {
+    const part = parts[i] ?? 0
+    if (part > floor) return
+    if (part < floor)
+      throw new TirelessError('store_unsupported', {
+        what: 'this SQLite can lose acknowledged commits',
+        got: version,
+        expected: `${OLDEST_SAFE.join('.')} or newer`,
+        fix: 'use the Node that comes with this project',
+      })
+  }
+}
+
+function expectPragma(db: DatabaseSync, set: string, name: string, expected: string | number): void {
+  db.exec(`PRAGMA ${set}`)
+  const got = db.prepare(`PRAGMA ${name}`).get()?.[name]
+  if (got !== expected)
+    throw new TirelessError('store_unsupported', {
+      what: `the database refuses a setting that durability needs (${set})`,
+      got: String(got),
+      expected: String(expected),
+      fix: 'put the home on a local disk',
+    })
+}
+
+function migrate(db: DatabaseSync, file: string): void {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+  if (version === SCHEMA_VERSION) return
+  if (version !== 0)
+    throw new TirelessError('store_unsupported', {
+      what: `the database ${file} was written by another version of the program`,
+      got: `schema ${version}`,
+      expected: `schema ${SCHEMA_VERSION}`,
+      fix: 'run the program that wrote it, or restore a backup',
+    })
+  db.exec(`BEGIN IMMEDIATE; ${SCHEMA}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+}
+
+export function storeFailed(what: string, cause: unknown): TirelessError {
+  const got = cause instanceof Error ? cause.message : String(cause)
+  return new TirelessError(
+    'store_failed',
+    { what, got, fix: 'free the disk or repair it and start again; if the file is damaged, restore a backup' },
+    { cause },
+  )
+}

@@ -1,0 +1,69 @@
+/** Rows and words: from the tables' columns to the domain's types and back. */
+
+import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
+import { type Session, sessionStatus } from '../../../domain/session.ts'
+import type { Unknown } from '../../../domain/unknown.ts'
+import { iso } from '../../../ports/clock.ts'
+
+export type Row = Record<string, string | number | bigint | null | Uint8Array>
+
+const text = (value: Row[string] | undefined): string => String(value)
+const textOrNull = (value: Row[string] | undefined): string | null => (value == null ? null : String(value))
+
+export const DISPATCH_COLUMNS = `d.*, s.session_id, w.lease_until
+  FROM dispatches d JOIN sessions s ON s.n = d.session LEFT JOIN workers w ON w.epoch = d.epoch`
+
+export function dispatchOf(row: Row): Dispatch {
+  return {
+    dispatch_id: text(row.dispatch_id),
+    kernel_id: text(row.kernel_id),
+    cycle_id: textOrNull(row.cycle_id),
+    agent_id: text(row.agent_id),
+    session_id: text(row.session_id),
+    prompt: text(row.prompt),
+    priority: Number(row.priority),
+    status: text(row.status) as DispatchStatus,
+    metadata: JSON.parse(text(row.metadata)),
+    lease_owner: row.epoch == null ? null : Number(row.epoch),
+    lease_until: row.lease_until == null ? null : iso(Number(row.lease_until)),
+    token: Number(row.token),
+    attempts: Number(row.attempts),
+    crashes: Number(row.crashes),
+    wait: row.wait == null ? null : JSON.parse(text(row.wait)),
+    result: textOrNull(row.result),
+    error: textOrNull(row.error),
+    failure_class: textOrNull(row.failure_class) as Dispatch['failure_class'],
+    created_at: iso(Number(row.created_at)),
+    updated_at: iso(Number(row.updated_at)),
+  }
+}
+
+export const SESSION_COLUMNS = `s.*, d.status FROM sessions s
+  LEFT JOIN dispatches d ON d.session = s.n AND d.status IN ('pending', 'running', 'waiting')`
+
+export function sessionOf(row: Row): Session {
+  return {
+    session_id: text(row.session_id),
+    agent_id: text(row.agent_id),
+    workspace: text(row.workspace),
+    status: sessionStatus(row.archived_at != null, textOrNull(row.status) as DispatchStatus | null),
+    created_at: iso(Number(row.created_at)),
+  }
+}
+
+export const UNKNOWN_COLUMNS = 'u.*, s.session_id FROM unknowns u JOIN sessions s ON s.n = u.session'
+
+export function unknownOf(row: Row): Unknown {
+  return {
+    id: text(row.id),
+    session_id: text(row.session_id),
+    dispatch_id: text(row.dispatch_id),
+    tool: text(row.tool),
+    args: JSON.parse(text(row.args)),
+    reach: text(row.reach) as Unknown['reach'],
+    started_at: text(row.started_at),
+    output_so_far: text(row.output_so_far),
+    status: text(row.status) as Unknown['status'],
+    resolution: textOrNull(row.resolution) as Unknown['resolution'],
+  }
+}

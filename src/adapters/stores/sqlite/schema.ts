@@ -1,0 +1,100 @@
+/** The tables of the embedded store. Indexes are partial, so that a million finished rows cost the living ones nothing. */
+
+export const SCHEMA_VERSION = 1
+
+export const SCHEMA = `
+CREATE TABLE workers (
+  epoch INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  joined_at INTEGER NOT NULL,
+  lease_until INTEGER NOT NULL,
+  left_at INTEGER
+) STRICT;
+CREATE INDEX workers_alive ON workers (lease_until) WHERE left_at IS NULL;
+
+CREATE TABLE sessions (
+  n INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL UNIQUE,
+  kernel_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  workspace TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  archived_at INTEGER
+) STRICT;
+
+CREATE TABLE dispatches (
+  n INTEGER PRIMARY KEY,
+  dispatch_id TEXT NOT NULL UNIQUE,
+  kernel_id TEXT NOT NULL,
+  cycle_id TEXT,
+  agent_id TEXT NOT NULL,
+  session INTEGER NOT NULL REFERENCES sessions (n),
+  prompt TEXT NOT NULL,
+  priority INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  source TEXT NOT NULL,
+  key TEXT,
+  epoch INTEGER REFERENCES workers (epoch),
+  token INTEGER NOT NULL DEFAULT 0,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  crashes INTEGER NOT NULL DEFAULT 0,
+  head_at_claim INTEGER NOT NULL DEFAULT 0,
+  wait TEXT,
+  due INTEGER,
+  result TEXT,
+  error TEXT,
+  failure_class TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX dispatches_pending ON dispatches (priority DESC, n) WHERE status = 'pending';
+CREATE INDEX dispatches_running ON dispatches (epoch) WHERE status = 'running';
+CREATE INDEX dispatches_due ON dispatches (due) WHERE status = 'waiting' AND due IS NOT NULL;
+CREATE UNIQUE INDEX dispatches_key ON dispatches (source, key) WHERE key IS NOT NULL;
+-- A session is strictly serial: at most one dispatch of it is in flight.
+CREATE UNIQUE INDEX dispatches_in_flight ON dispatches (session) WHERE status IN ('pending', 'running', 'waiting');
+
+CREATE TABLE tally (status TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TRIGGER tally_insert AFTER INSERT ON dispatches BEGIN
+  INSERT INTO tally VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER tally_update AFTER UPDATE OF status ON dispatches WHEN OLD.status <> NEW.status BEGIN
+  UPDATE tally SET n = n - 1 WHERE status = OLD.status;
+  INSERT INTO tally VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+
+CREATE TABLE journal (
+  session INTEGER NOT NULL REFERENCES sessions (n),
+  seq INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER journal_update BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER journal_delete BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+
+CREATE TABLE inbox (
+  n INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES sessions (n),
+  id TEXT NOT NULL,
+  body TEXT NOT NULL,
+  read_at INTEGER,
+  UNIQUE (session, id)
+) STRICT;
+CREATE INDEX inbox_unread ON inbox (session, n) WHERE read_at IS NULL;
+
+CREATE TABLE unknowns (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  session INTEGER NOT NULL REFERENCES sessions (n),
+  dispatch_id TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  args TEXT NOT NULL,
+  reach TEXT NOT NULL,
+  started_at TEXT NOT NULL,
+  output_so_far TEXT NOT NULL,
+  status TEXT NOT NULL,
+  resolution TEXT
+) STRICT;
+CREATE INDEX unknowns_open ON unknowns (session) WHERE status = 'open';
+`

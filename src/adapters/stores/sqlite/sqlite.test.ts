@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import { commitOne } from '../../../ports/store.ts'
+import { storeConformance } from '../../../testing/store-conformance.ts'
+import { refuseOldSqlite } from './connection.ts'
+import { openSqliteStore } from './store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tireless-store-'))
+after(() => rmSync(folder, { recursive: true }))
+let made = 0
+const freshFile = (): string => join(folder, `${made++}.db`)
+
+for (const thread of [true, false])
+  describe(`sqlite store, writer ${thread ? 'in its thread' : 'in this thread'}`, () => {
+    for (const { name, run } of storeConformance)
+      test(name, async () => {
+        const store = await openSqliteStore({ file: freshFile(), thread })
+        try {
+          await run(store)
+        } finally {
+          await store.close()
+        }
+      })
+  })
+
+describe('sqlite store', () => {
+  test('acknowledged is there after a new start; the database is for its owner only', async () => {
+    const file = freshFile()
+    const first = await openSqliteStore({ file })
+    await commitOne(first, [{ op: 'join', name: 'w', now: 1, lease_until: 2, alone: true }])
+    await first.close()
+    const second = await openSqliteStore({ file })
+    const [{ epoch }] = await commitOne(second, [{ op: 'join', name: 'w', now: 1, lease_until: 2, alone: true }])
+    await second.close()
+    assert.equal(epoch, 2)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+  })
+
+  test('durability settings are in force on the writing connection', async () => {
+    const file = freshFile()
+    await (await openSqliteStore({ file })).close()
+    const db = new DatabaseSync(file)
+    assert.equal(db.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal')
+    db.close()
+  })
+
+  test('the journal is append-only, whoever tries', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const dispatch = { dispatch_id: 'd', kernel_id: 'k', agent_id: 'a', session_id: 's', prompt: 'p', priority: 0, metadata: {}, source: 't', workspace: '/w' }
+    await commitOne(store, [
+      { op: 'enqueue', now: 1, dispatches: [dispatch] },
+      { op: 'append', session_id: 's', records: [{ kind: 'run_started', run_id: 'r', agent_id: 'a', behaviour: 'solo', seq: 1, ts: 1 }] },
+    ])
+    await store.close()
+    const db = new DatabaseSync(file)
+    assert.throws(() => db.exec("UPDATE journal SET body = '{}'"), /append-only/)
+    assert.throws(() => db.exec('DELETE FROM journal'), /append-only/)
+    db.close()
+  })
+
+  test('a file that is no database is refused with what to do, and left as it is', async () => {
+    const file = freshFile()
+    writeFileSync(file, 'this is not a database, but it is somebody\'s file\n'.repeat(100))
+    await assert.rejects(openSqliteStore({ file }), (error: Error & { code?: string }) => error.code === 'store_failed' && /restore a backup/.test(error.message))
+    assert.match(new TextDecoder().decode(new Uint8Array((await import('node:fs')).readFileSync(file))), /^this is not a database/)
+  })
+
+  test('a database of another version is refused by name', async () => {
+    const file = freshFile()
+    const db = new DatabaseSync(file)
+    db.exec('PRAGMA user_version = 99')
+    db.close()
+    await assert.rejects(openSqliteStore({ file }), (error: Error & { code?: string }) => error.code === 'store_unsupported' && /schema 99/.test(error.message))
+  })
+
+  test('a SQLite with the WAL-reset bug is refused', () => {
+    for (const old of ['3.51.2', '3.50.9', '2.99.99']) assert.throws(() => refuseOldSqlite(old), /3\.51\.3 or newer/)
+    for (const good of ['3.51.3', '3.52.0', '4.0.0']) refuseOldSqlite(good)
+  })
+
+  test('case 101: a commit that cannot reach the disk is not acknowledged, nor is any later one', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const join1 = { op: 'join', name: 'w', now: 1, lease_until: 2, alone: true } as const
+    await commitOne(store, [join1])
+    // Another writer's exclusive hold is the one failure of a commit that can be had on every machine.
+    const blocker = new DatabaseSync(file)
+    blocker.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE')
+    await assert.rejects(commitOne(store, [join1]), { code: 'store_failed' })
+    blocker.exec('ROLLBACK')
+    blocker.close()
+    await assert.rejects(commitOne(store, [join1]), { code: 'store_failed' })
+    await store.close()
+  })
+})

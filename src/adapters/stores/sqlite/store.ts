@@ -1,0 +1,95 @@
+/**
+ * The embedded store: one SQLite file, one writer (off the main thread by default), group commit.
+ *
+ * What is committed in one turn of the event loop, and whatever gathers while the writer is busy, shares one transaction and one
+ * fsync. A commit that is alone waits for no timer.
+ */
+
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
+import { TirelessError } from '../../../domain/error.ts'
+import type { Batch, Outcome, Store } from '../../../ports/store.ts'
+import { openReading, openWriting } from './connection.ts'
+import { createReader } from './reader.ts'
+import { startWriterThread } from './thread.ts'
+import { createWriter, type GroupWriter } from './writer.ts'
+
+export interface SqliteOptions {
+  readonly file: string
+  /** `false`: the writer runs in this thread (the simulator's form). */
+  readonly thread?: boolean
+}
+
+interface Waiting {
+  readonly batches: readonly Batch[]
+  resolve(outcomes: readonly Outcome[]): void
+  reject(error: unknown): void
+}
+
+export async function openSqliteStore({ file, thread = true }: SqliteOptions): Promise<Store> {
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
+  const writer = thread ? await startWriterThread(file) : inThread(file)
+  const readingDb = openReading(file)
+  const group = groupCommit(writer)
+  let closing: Promise<void> | undefined
+  return {
+    ...createReader(readingDb),
+    commit: group.commit,
+    commits: group.commits,
+    close() {
+      closing ??= group.close().finally(() => readingDb.close())
+      return closing
+    },
+  }
+}
+
+function inThread(file: string): GroupWriter {
+  const writer = createWriter(openWriting(file))
+  return {
+    apply: async (batches) => writer.apply(batches),
+    close: async () => writer.close(),
+  }
+}
+
+function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'close'> {
+  let gathering: Waiting[] = []
+  let flushing: Promise<void> | undefined
+  let broken: TirelessError | undefined
+  let commits = 0
+
+  async function flush(): Promise<void> {
+    while (gathering.length > 0 && !broken) {
+      await new Promise((resolve) => setImmediate(resolve))
+      const group = gathering
+      gathering = []
+      try {
+        const outcomes = await writer.apply(group.flatMap((waiting) => waiting.batches))
+        commits += 1
+        let at = 0
+        for (const waiting of group) waiting.resolve(outcomes.slice(at, (at += waiting.batches.length)))
+      } catch (error) {
+        // Nothing may be acknowledged after a failed sync: the store stays broken until the process is started again.
+        broken = error instanceof TirelessError ? error : new TirelessError('store_failed', 'the store cannot commit', { cause: error })
+        for (const waiting of group.concat(gathering)) waiting.reject(broken)
+        gathering = []
+      }
+    }
+    flushing = undefined
+  }
+
+  return {
+    commit(batches) {
+      if (broken) return Promise.reject(broken)
+      return new Promise((resolve, reject) => {
+        gathering.push({ batches, resolve, reject })
+        flushing ??= flush()
+      })
+    },
+    commits: () => commits,
+    async close() {
+      await flushing
+      broken ??= new TirelessError('store_closed', 'the store is closed')
+      await writer.close()
+    },
+  }
+}

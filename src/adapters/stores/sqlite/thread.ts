@@ -1,0 +1,63 @@
+/** The writer in a thread of its own, so that an fsync never holds up the event loop. */
+
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { TirelessError } from '../../../domain/error.ts'
+import type { Batch, Outcome } from '../../../ports/store.ts'
+import type { GroupWriter } from './writer.ts'
+
+export type FromThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'outcomes'; readonly outcomes: readonly Outcome[] }
+  | { readonly kind: 'failed'; readonly code: 'store_failed' | 'store_unsupported' | 'internal'; readonly message: string }
+  | { readonly kind: 'closed' }
+
+export type ToThread = { readonly kind: 'apply'; readonly batches: readonly Batch[] } | { readonly kind: 'close' }
+
+export async function startWriterThread(file: string): Promise<GroupWriter> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { file } })
+  // One request at a time, so one pending promise is enough; a thread that dies fails it.
+  let pending: { resolve(message: FromThread): void; reject(error: unknown): void } | undefined
+  const settle = (): typeof pending => {
+    const was = pending
+    pending = undefined
+    return was
+  }
+  worker.on('message', (message: FromThread) => settle()?.resolve(message))
+  worker.on('error', (error) => settle()?.reject(new TirelessError('store_failed', 'the store writer died', { cause: error })))
+  worker.on('exit', () => settle()?.reject(new TirelessError('store_failed', 'the store writer ended')))
+
+  const answer = (): Promise<FromThread> => new Promise((resolve, reject) => (pending = { resolve, reject }))
+  const ask = async (message: ToThread): Promise<FromThread> => {
+    const answered = answer()
+    worker.postMessage(message)
+    return orThrow(await answered)
+  }
+
+  const opened = await answer()
+  if (opened.kind === 'failed') await worker.terminate()
+  orThrow(opened)
+  worker.unref()
+  return {
+    async apply(batches) {
+      worker.ref()
+      try {
+        const message = await ask({ kind: 'apply', batches })
+        return message.kind === 'outcomes' ? message.outcomes : []
+      } finally {
+        worker.unref()
+      }
+    },
+    async close() {
+      const exited = once(worker, 'exit')
+      worker.ref()
+      worker.postMessage({ kind: 'close' } satisfies ToThread)
+      await exited
+    },
+  }
+}
+
+function orThrow(message: FromThread): FromThread {
+  if (message.kind === 'failed') throw new TirelessError(message.code, message.message)
+  return message
+}

@@ -1,0 +1,34 @@
+/** Entry of the writer thread: opens the database, applies one group at a time, answers. */
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { asTirelessError } from '../../../domain/error.ts'
+import { openWriting } from './connection.ts'
+import type { FromThread, ToThread } from './thread.ts'
+import { createWriter, type Writer } from './writer.ts'
+
+const port = parentPort
+if (port) serve()
+
+function serve(): void {
+  const say = (message: FromThread): void => port?.postMessage(message)
+  const attempt = (work: () => FromThread): void => {
+    try {
+      say(work())
+    } catch (thrown) {
+      const { code, message } = asTirelessError(thrown)
+      say({ kind: 'failed', code: code === 'store_failed' || code === 'store_unsupported' ? code : 'internal', message })
+    }
+  }
+  let writer: Writer | undefined
+  attempt(() => {
+    writer = createWriter(openWriting(workerData.file))
+    return { kind: 'ready' }
+  })
+  port?.on('message', (message: ToThread) => {
+    if (message.kind === 'apply') attempt(() => ({ kind: 'outcomes', outcomes: writer?.apply(message.batches) ?? [] }))
+    else {
+      writer?.close()
+      port?.close()
+    }
+  })
+}

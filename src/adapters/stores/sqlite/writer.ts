@@ -1,0 +1,79 @@
+/**
+ * The one writer: applies a group of batches in one transaction, a savepoint per batch, so that a refused batch fails alone while
+ * the others share the fsync. Knows nothing of threads; the simulator uses it as it is.
+ */
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { TirelessError } from '../../../domain/error.ts'
+import type { Batch, Fence, Op, Outcome } from '../../../ports/store.ts'
+import { storeFailed } from './connection.ts'
+import { type Held, OPS } from './ops.ts'
+import { Refused, type Sql } from './refused.ts'
+
+export interface Writer {
+  /** Contract: all outcomes are on disk when it returns; throws `store_failed` when they cannot be. */
+  apply(batches: readonly Batch[]): Outcome[]
+  close(): void
+}
+
+/** Applies groups one after the other, wherever the writer lives. */
+export interface GroupWriter {
+  apply(batches: readonly Batch[]): Promise<readonly Outcome[]>
+  close(): Promise<void>
+}
+
+export function createWriter(db: DatabaseSync): Writer {
+  const statements = new Map<string, StatementSync>()
+  const sql: Sql = (text) => {
+    const known = statements.get(text)
+    if (known) return known
+    const made = db.prepare(text)
+    statements.set(text, made)
+    return made
+  }
+  return {
+    apply: (batches) => applyGroup(sql, batches),
+    close: () => db.close(),
+  }
+}
+
+function applyGroup(sql: Sql, batches: readonly Batch[]): Outcome[] {
+  try {
+    sql('BEGIN IMMEDIATE').run()
+    const outcomes = batches.map((batch) => applyBatch(sql, batch))
+    sql('COMMIT').run()
+    return outcomes
+  } catch (cause) {
+    throw storeFailed('the store cannot commit', cause)
+  }
+}
+
+function applyBatch(sql: Sql, batch: Batch): Outcome {
+  sql('SAVEPOINT batch').run()
+  try {
+    const held = batch.fence ? checkFence(sql, batch.fence) : undefined
+    const results = batch.ops.map((op) => applyOp(sql, op, held))
+    sql('RELEASE batch').run()
+    return { ok: true, results }
+  } catch (thrown) {
+    if (!(thrown instanceof Refused)) throw thrown
+    sql('ROLLBACK TO batch').run()
+    sql('RELEASE batch').run()
+    return { ok: false, code: thrown.code, message: thrown.message }
+  }
+}
+
+function checkFence(sql: Sql, fence: Fence): Held {
+  const row = sql('SELECT n, session, status, token FROM dispatches WHERE dispatch_id = ?').get(fence.dispatch_id)
+  if (row?.status === 'running' && row.token === fence.token) return { dispatch: Number(row.n), session: Number(row.session) }
+  throw new Refused(
+    'store_fenced',
+    `dispatch ${fence.dispatch_id} is no longer held under token ${fence.token} (${row ? `${row.status}, token ${row.token}` : 'no such dispatch'})`,
+  )
+}
+
+function applyOp<K extends Op['op']>(sql: Sql, op: Extract<Op, { op: K }>, held: Held | undefined): unknown {
+  const apply = OPS[op.op as K] as ((sql: Sql, op: Op, held: Held | undefined) => unknown) | undefined
+  if (!apply) throw new TirelessError('internal', `unknown store op ${String(op.op)}`)
+  return apply(sql, op, held)
+}

@@ -1,0 +1,38 @@
+/** list_files: what is in a folder, a few levels deep. */
+
+import { z } from 'zod'
+import { defineTool } from '../../ports/define-tool.ts'
+import type { FileEntry } from '../../ports/env.ts'
+import { shown } from './file-path.ts'
+import { told } from './result.ts'
+
+const MOST_ENTRIES = 500
+const MOST_CHARACTERS = 64 * 1024
+const MORE = '[there is more; list a folder below, or with a smaller depth]'
+
+const args = z.strictObject({
+  path: z.string().default('.').describe('The folder, relative to the workspace.'),
+  depth: z.number().int().min(1).max(20).default(2).describe('How many levels to show.'),
+})
+
+export const listFiles = defineTool<z.infer<typeof args>>({
+  name: 'list_files',
+  description: 'Lists the files of a folder with their sizes. Folders end in a slash.',
+  args,
+  effect: () => ({ recovery: 'pure', reach: 'none' }),
+  run: ({ path, depth }, { env }) =>
+    told(async () => {
+      const { entries, more } = await env.file.list(path, depth, MOST_ENTRIES)
+      return { status: 'ok', content: entries.length === 0 ? '[the folder is empty]' : listing(entries, more) }
+    }),
+})
+
+function listing(entries: readonly FileEntry[], more: boolean): string {
+  let text = ''
+  for (const { path, bytes } of entries) {
+    const line = path.endsWith('/') ? `${shown(path)}\n` : `${shown(path)}  ${bytes} bytes\n`
+    if (text.length + line.length > MOST_CHARACTERS) return text + MORE
+    text += line
+  }
+  return more ? text + MORE : text
+}

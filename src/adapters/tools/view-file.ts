@@ -1,0 +1,79 @@
+/** view_file: the text of a file, or some of its lines. What it shows, the session may edit. */
+
+import { posix } from 'node:path'
+import { z } from 'zod'
+import { defineTool } from '../../ports/define-tool.ts'
+import type { Env } from '../../ports/env.ts'
+import { shown, spelled } from './file-path.ts'
+import { nearest } from './nearest.ts'
+import { failed, knowing, told } from './result.ts'
+
+const MAX_BYTES = 64 * 1024
+
+const args = z.strictObject({
+  path: z.string().describe('The file, relative to the workspace.'),
+  from: z.number().int().min(1).optional().describe('First line to show, counted from 1.'),
+  to: z.number().int().min(1).optional().describe('Last line to show, included.'),
+})
+
+export const viewFile = defineTool<z.infer<typeof args>>({
+  name: 'view_file',
+  description: 'Shows a text file of the workspace, whole or from one line to another.',
+  args,
+  effect: () => ({ recovery: 'pure', reach: 'none' }),
+  run: ({ path, from, to }, { env }) =>
+    told(async () => {
+      const file = await env.file.read(path)
+      if (!file) return failed(await missing(env, path))
+      const lines = linesOf(file.text)
+      const first = from ?? 1
+      const last = Math.min(to ?? lines.length, lines.length)
+      if (first > Math.max(last, 1))
+        return failed(`there are no lines ${first} to ${to ?? 'the end'}: the file has ${lines.length} lines`)
+      return knowing(excerpt(lines, first, last), spelled(env, path), file.sha)
+    }),
+})
+
+/** Each with its line break, so that what is shown is what is there. */
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+}
+
+function excerpt(lines: readonly string[], first: number, last: number): string {
+  if (lines.length === 0) return '[the file is empty]'
+  let bytes = 0
+  let text = ''
+  for (let number = first; number <= last; number += 1) {
+    const line = lines[number - 1] ?? ''
+    bytes += Buffer.byteLength(line)
+    if (bytes > MAX_BYTES)
+      return text === '' ? cutLine(line, number, lines.length) : `${text}${rest(number, lines.length)}`
+    text += line
+  }
+  return text
+}
+
+function rest(next: number, of: number): string {
+  return `[cut here at 64 kB, before line ${next} of ${of}; view the rest with from: ${next}]`
+}
+
+function cutLine(line: string, number: number, of: number): string {
+  // A character is at most three bytes of UTF-8 for each of its code units.
+  const start = line.slice(0, Math.floor(MAX_BYTES / 3)).toWellFormed()
+  return `${start}\n[line ${number} of ${of} is too long and was cut after ${start.length} characters; the lines after it: from: ${number + 1}]`
+}
+
+async function missing(env: Env, path: string): Promise<string> {
+  const folder = posix.dirname(spelled(env, path))
+  const what = `there is no file ${JSON.stringify(path)}`
+  try {
+    const { entries } = await env.file.list(folder, 1, 1000)
+    const names = entries.map((entry) => posix.relative(folder, entry.path) + (entry.path.endsWith('/') ? '/' : ''))
+    const near = nearest(posix.basename(path), names).map(shown)
+    return near.length === 0
+      ? `${what}; its folder is empty`
+      : `${what}; the nearest names in ${folder}/ are ${near.join(', ')}`
+  } catch {
+    return `${what}, nor a folder ${JSON.stringify(folder)}`
+  }
+}

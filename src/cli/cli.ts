@@ -1,0 +1,73 @@
+/** The terminal: arguments in, a command run, its output as text or JSON, an exit code. Made from the commands; knows no verb by name. */
+
+import { resolve } from 'node:path'
+import { CommanderError, Command as Program } from 'commander'
+import { COMMANDS } from '../commands/all.ts'
+import type { Command } from '../commands/command.ts'
+import { asTirelessError, ERROR_CODES } from '../domain/error.ts'
+import { defaultHome } from '../config.ts'
+import { addInputs, inputOf } from './options.ts'
+import { progressView } from './progress.ts'
+import { reach } from './reach.ts'
+import { render } from './render.ts'
+
+interface Common {
+  readonly home?: string
+  readonly config?: string
+  readonly json?: boolean
+}
+
+/** Contract: never throws; the result alone goes to stdout, everything else a person reads to stderr. */
+export async function runCli(args: readonly string[]): Promise<number> {
+  let exit = 0
+  const program = new Program('tireless').description('An always-on agent runtime: an AI employee that never clocks off.').exitOverride()
+  for (const command of COMMANDS) {
+    const verb = placeIn(program, command)
+    addInputs(verb, command)
+    verb
+      .option('--home <dir>', 'the home (default: $TIRELESS_HOME, else ~/.tireless)')
+      .option('--config <file>', 'the configuration (default: tireless.yaml in the home)')
+      .option('--json', 'one JSON document on stdout')
+      .action(async (...given: unknown[]) => {
+        const options = given.at(-2) as Common & Record<string, unknown>
+        exit = await runVerb(command, inputOf(command, given.slice(0, -2), options), options, args.join(' '))
+      })
+  }
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return exit
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : ERROR_CODES.usage.exit
+    return complain(thrown, args.includes('--json'))
+  }
+}
+
+async function runVerb(command: Command, input: unknown, options: Common, commandLine: string): Promise<number> {
+  const progress = progressView(process.stderr)
+  try {
+    const home = resolve(options.home ?? defaultHome())
+    const output = await reach(command, input, { home, configFile: options.config, commandLine }, progress.tell)
+    progress.end()
+    process.stdout.write(options.json ? `${JSON.stringify(output, null, 2)}\n` : render(command.name, output))
+    return command.exit?.(output) ?? 0
+  } catch (thrown) {
+    progress.end()
+    return complain(thrown, options.json === true)
+  }
+}
+
+function complain(thrown: unknown, json: boolean): number {
+  const { code, message } = asTirelessError(thrown)
+  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message } }, null, 2)}\n`)
+  process.stderr.write(`${code}: ${message}\n`)
+  return ERROR_CODES[code].exit
+}
+
+/** `queue list` is `list` under `queue`. */
+function placeIn(program: Program, { name, summary }: Command): Program {
+  const words = name.split(' ')
+  const verb = words.pop() ?? name
+  let parent = program
+  for (const word of words) parent = parent.commands.find((known) => known.name() === word) ?? parent.command(word).exitOverride()
+  return parent.command(verb).summary(summary).description(summary).exitOverride()
+}

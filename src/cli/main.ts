@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+/** Entry of the command line. */
+
+import { runCli } from './cli.ts'
+
+process.exitCode = await runCli(process.argv.slice(2))

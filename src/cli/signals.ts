@@ -1,0 +1,27 @@
+/** SIGTERM and SIGINT: drain first, interrupt after the deadline or at the second signal. */
+
+import { systemClock } from '../adapters/clock.ts'
+import type { Signals } from '../engine/advance.ts'
+
+const DRAIN_MS = 10_000
+
+export function onStop(): { readonly signals: Signals; forget(): void } {
+  const drain = new AbortController()
+  const abort = new AbortController()
+  const over = new AbortController()
+  const stop = (): void => {
+    if (drain.signal.aborted) return abort.abort()
+    drain.abort()
+    void systemClock.sleep(DRAIN_MS, over.signal).then(() => over.signal.aborted || abort.abort())
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  return {
+    signals: { drain: drain.signal, abort: abort.signal },
+    forget() {
+      over.abort()
+      process.off('SIGTERM', stop)
+      process.off('SIGINT', stop)
+    },
+  }
+}

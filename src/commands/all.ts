@@ -1,0 +1,12 @@
+/** Every verb there is. */
+
+import type { Command } from './command.ts'
+import { configCheck } from './config.ts'
+import { enqueue, queueList, queueShow } from './queue.ts'
+import { run } from './run.ts'
+import { send, sessionsList, sessionsShow } from './sessions.ts'
+import { start } from './start.ts'
+import { status } from './status.ts'
+import { unknownsList, unknownsResolve } from './unknowns.ts'
+
+export const COMMANDS = [run, start, enqueue, send, status, queueList, queueShow, sessionsList, sessionsShow, unknownsList, unknownsResolve, configCheck] as unknown as readonly Command[]

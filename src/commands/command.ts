@@ -1,0 +1,61 @@
+/** What a person can ask: one function with an input and an output schema per verb. Command line, socket, HTTP and chat are made from it. */
+
+import type { z } from 'zod'
+import type { Delta, Event } from '../domain/event.ts'
+import type { Signals } from '../engine/advance.ts'
+import type { DrainOptions } from '../kernel/drain.ts'
+import type { Doorbell } from '../kernel/doorbell.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Ids } from '../ports/ids.ts'
+import type { Store } from '../ports/store.ts'
+
+/** Progress while a command runs. */
+export type Progress = { readonly kind: 'event'; readonly event: Event } | { readonly kind: 'delta'; readonly delta: Delta } | { readonly kind: 'note'; readonly text: string }
+
+/** What there is without a home. */
+export interface Outside {
+  /** Contract: throws `config_invalid` naming every problem. */
+  checkConfig(): { readonly file: string | null; readonly unused: readonly string[] }
+}
+
+export interface Context extends Outside {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly bell: Doorbell
+  readonly kernelId: string
+  readonly agents: readonly string[]
+  /** What a person should know before anything runs. */
+  readonly notices: readonly string[]
+  /** Contract: the folder of a session's deliverables, made ready; refuses what it would be wrong to work in. */
+  workspace(sessionId: string, wanted?: string): Promise<{ readonly path: string; readonly note?: string }>
+  /** Contract: runs the queue in this process; a second call while one is under way does nothing but wait for its own condition. */
+  drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
+  /** Whether this process is already draining the whole queue. */
+  draining(): boolean
+  /** Contract: events as they are committed; call the result to stop listening. */
+  listen(listener: (progress: Progress) => void): () => void
+  readonly health: () => { readonly ok: boolean; readonly reasons: readonly string[]; readonly degraded: readonly string[] }
+  readonly signals: Signals
+}
+
+/** Where a command may run: without a home at all, in whichever process holds the home, or only as its holder. */
+export type Place = 'anywhere' | 'home' | 'holder'
+
+export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+  readonly name: string
+  readonly summary: string
+  readonly place: Place
+  readonly input: I
+  /** Input keys that the command line takes by position. */
+  readonly positional?: readonly string[]
+  readonly output: O
+  /** Contract: with place `anywhere` only what Outside has is there. */
+  run(context: Context, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
+  /** Contract: pure; 0 unless said otherwise. */
+  exit?(output: z.output<O>): number
+}
+
+export function command<I extends z.ZodObject, O extends z.ZodType>(made: Command<I, O>): Command<I, O> {
+  return made
+}

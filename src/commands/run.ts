@@ -1,0 +1,77 @@
+/** One task, watched to its end. */
+
+import { z } from 'zod'
+import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
+import { TirelessError } from '../domain/error.ts'
+import { SOON_MS } from '../kernel/drain.ts'
+import { type Context, command, type Progress } from './command.ts'
+import { agentInput, enqueueTask } from './queue.ts'
+import { dispatchShape } from './shapes.ts'
+
+/** Whoever sits in front of it goes before what was queued. */
+const FOREGROUND_PRIORITY = 100
+
+export const run = command({
+  name: 'run',
+  summary: 'do one task now and print the answer',
+  place: 'home',
+  positional: ['task'],
+  input: z.object({
+    task: z.string().trim().min(1).describe('what to do'),
+    agent: agentInput,
+    workspace: z
+      .string()
+      .optional()
+      .describe('work in this folder (empty or clean git: in place; git with changes: in a worktree)')
+      .meta({ path: true }),
+  }),
+  output: z.object({
+    ...dispatchShape.pick({ dispatch_id: true, session_id: true, status: true, wait: true, error: true, failure_class: true }).shape,
+    answer: z.string().nullable(),
+    workspace: z.string(),
+  }),
+  async run(context, { task, agent, workspace: wanted }, tell) {
+    for (const text of context.notices) tell({ kind: 'note', text })
+    const { dispatch_id, session_id, workspace, note } = await enqueueTask(context, {
+      agent,
+      prompt: task,
+      priority: FOREGROUND_PRIORITY,
+      source: 'run',
+      workspace: wanted,
+    })
+    if (note) tell({ kind: 'note', text: note })
+    const { status, wait, error, failure_class, result } = await watch(context, dispatch_id, tell)
+    return { dispatch_id, session_id, status, wait, error, failure_class, answer: result, workspace }
+  },
+  exit: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
+})
+
+/** Follows one dispatch until it is over, or parked on something that will take its time. */
+async function watch(context: Context, dispatchId: string, tell: (progress: Progress) => void): Promise<Dispatch> {
+  const stopListening = context.listen((progress) => {
+    if (runOf(progress) === dispatchId) tell(progress)
+  })
+  try {
+    const drained = context.draining() ? undefined : context.drain({ untilIdle: true, only: dispatchId })
+    if (drained) await drained
+    for (;;) {
+      const since = context.bell.rung()
+      const dispatch = await context.store.dispatch(dispatchId)
+      if (!dispatch) throw new TirelessError('not_found', `dispatch ${dispatchId} is gone`)
+      if (drained || context.signals.drain.aborted || isTerminal(dispatch.status) || parkedForLong(context, dispatch)) return dispatch
+      await context.bell.wait(since, context.signals.drain)
+    }
+  } finally {
+    stopListening()
+  }
+}
+
+function parkedForLong({ clock }: Context, { status, wait }: Dispatch): boolean {
+  if (status !== 'waiting' || !wait) return false
+  return wait.kind !== 'retry' || wait.until - clock.now() > SOON_MS
+}
+
+function runOf(progress: Progress): string | undefined {
+  if (progress.kind === 'event') return progress.event.run_id
+  return progress.kind === 'delta' ? progress.delta.run_id : undefined
+}

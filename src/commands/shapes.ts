@@ -1,0 +1,49 @@
+/** Shapes that several commands print. */
+
+import { z } from 'zod'
+import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { REACHES } from '../domain/effect.ts'
+import { FAILURE_CLASSES } from '../domain/stop.ts'
+import { RESOLUTIONS } from '../domain/unknown.ts'
+
+export const dispatchShape = z.object({
+  dispatch_id: z.string(),
+  kernel_id: z.string(),
+  cycle_id: z.string().nullable(),
+  agent_id: z.string(),
+  session_id: z.string(),
+  prompt: z.string(),
+  priority: z.number(),
+  status: z.enum(DISPATCH_STATUSES),
+  metadata: z.record(z.string(), z.unknown()),
+  lease_owner: z.number().nullable(),
+  lease_until: z.string().nullable(),
+  attempts: z.number(),
+  wait: z.looseObject({ kind: z.string(), reason: z.string(), until: z.number().nullable() }).nullable(),
+  result: z.string().nullable(),
+  error: z.string().nullable(),
+  failure_class: z.enum(FAILURE_CLASSES).nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+
+export const sessionShape = z.object({
+  session_id: z.string(),
+  agent_id: z.string(),
+  workspace: z.string(),
+  status: z.enum(['idle', 'active', 'waiting', 'archived']),
+  created_at: z.string(),
+})
+
+export const unknownShape = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  dispatch_id: z.string(),
+  tool: z.string(),
+  args: z.unknown(),
+  reach: z.enum(REACHES),
+  started_at: z.string(),
+  output_so_far: z.string(),
+  status: z.enum(['open', 'told_model', 'resolved']),
+  resolution: z.enum(RESOLUTIONS).nullable(),
+})

@@ -1,0 +1,41 @@
+/**
+ * `${NAME}` and `${NAME:-default}` inside one text; `$${…}` stays as the literal `${…}`. Done after the YAML is parsed and in one pass, so
+ * that a variable's value can neither become structure nor be expanded again.
+ */
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export interface Expansion {
+  readonly text: string
+  /** The variables the text refers to. */
+  readonly names: readonly string[]
+  readonly faults: readonly ExpansionFault[]
+}
+
+export type ExpansionFault =
+  | { readonly kind: 'missing'; readonly name: string }
+  /** Not told what it was: it may be a secret with a `$` in it. */
+  | { readonly kind: 'malformed' }
+
+const REFERENCE = /\$?\$\{(?:([^{}]*)\})?/g
+const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
+
+export function expand(text: string, variables: Variables): Expansion {
+  const names: string[] = []
+  const faults: ExpansionFault[] = []
+  const expanded = text.replace(REFERENCE, (reference: string, inside: string | undefined) => {
+    if (reference.startsWith('$$')) return reference.slice(1)
+    const [, name, fallback] = INSIDE.exec(inside ?? '') ?? []
+    if (name === undefined) {
+      faults.push({ kind: 'malformed' })
+      return reference
+    }
+    names.push(name)
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined
+    // As in a shell, `:-` also stands in for a variable that is set and empty.
+    if (value !== undefined && (value !== '' || fallback === undefined)) return value
+    if (fallback === undefined) faults.push({ kind: 'missing', name })
+    return fallback ?? reference
+  })
+  return { text: expanded, names, faults }
+}

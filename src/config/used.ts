@@ -1,0 +1,45 @@
+/** Which keys the program uses today. The schema is complete from the start; this table grows with the rooms that are built. */
+
+import type { Json } from '../domain/json.ts'
+import { dotted, type Path } from './path.ts'
+
+/** `*` stands for any name or index; a list names the values that are used so far. */
+export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
+  'kernel.id': 'any',
+  'kernel.max_concurrent': 'any',
+  'models.default': 'any',
+  'models.timeout': 'any',
+  'models.providers.*.type': ['openai-compatible'],
+  'models.providers.*.base_url': 'any',
+  'models.providers.*.api_key': 'any',
+  'models.providers.*.api_key_env': 'any',
+  'models.providers.*.api_key_file': 'any',
+  'models.providers.*.headers': 'any',
+  'models.providers.*.stream': 'any',
+  'models.providers.*.timeout': 'any',
+  'budget.per_dispatch_calls': 'any',
+  sandbox: 'any',
+  store: ['sqlite'],
+}
+
+/** The keys in `data` that nothing uses; of a branch that is unused as a whole, only its top. */
+export function unusedIn(data: Json, used: typeof USED = USED): readonly string[] {
+  const patterns = Object.entries(used).map(([pattern, values]) => ({ steps: pattern.split('.'), values }))
+  return [...walk(data, [], patterns)]
+}
+
+interface Pattern {
+  readonly steps: readonly string[]
+  readonly values: 'any' | readonly Json[]
+}
+
+/** `patterns`: those that lead along `path`. */
+function* walk(data: Json, path: Path, patterns: readonly Pattern[]): Generator<string> {
+  const end = patterns.find(({ steps }) => steps.length === path.length)
+  if (patterns.length === 0 || (end && end.values !== 'any' && !end.values.includes(data))) yield dotted(path)
+  if (patterns.length === 0 || end || typeof data !== 'object' || data === null) return
+  for (const [name, child] of Object.entries(data)) {
+    const along = patterns.filter(({ steps }) => ['*', name].includes(steps[path.length] ?? ''))
+    yield* walk(child, [...path, Array.isArray(data) ? Number(name) : name], along)
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The kinds of value a configuration key can have. Convention: every message here completes the phrase "expected …"; explain.ts
+ * makes the rest of the sentence.
+ */
+
+import { z } from 'zod'
+import type { Json } from '../domain/json.ts'
+
+const NAME = 'a name of 1 to 64 safe characters (A-Z a-z 0-9 . _ -) that begins with a letter, a digit or _'
+/** Ids become folder names and command arguments, so no slash, no leading dot or dash, nothing a shell would read. */
+export const name = z.string(NAME).regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/, NAME)
+
+const TEXT = 'text that is not empty'
+export const text = z.string().regex(/\S/, TEXT)
+
+const WORD = 'text without spaces'
+export const word = z.string(WORD).regex(/^\S+$/, WORD)
+
+const VARIABLE = 'the name of an environment variable (not its value)'
+export const variable = z.string(VARIABLE).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VARIABLE)
+
+const LINK = 'an address that begins with http:// or https://'
+export const link = z.string(LINK).refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), LINK)
+
+const HOST = 'a host such as api.example.com or *.example.com, without scheme or path'
+export const host = z.string(HOST).regex(/^[^\s/@?#]+$/, HOST)
+
+/** The reader makes nothing but JSON values, so what the program does not look into is Json by construction. */
+export const anything = z.unknown() as z.ZodType<Json, Json>
+export const freeForm = z.record(z.string(), anything)
+
+const COUNT = 'a whole number above 0'
+const UNLIMITED = ', or null for no limit'
+export const count = z.int(COUNT).positive(COUNT)
+export const countLimit = z
+  .int(COUNT + UNLIMITED)
+  .positive(COUNT + UNLIMITED)
+  .nullable()
+export const amountLimit = z.number(`a number above 0${UNLIMITED}`).positive(`a number above 0${UNLIMITED}`).nullable()
+export const price = z.number().nonnegative('a price in USD per million tokens, 0 or more')
+
+export function range(min: number, max: number) {
+  const expected = `a number from ${min} to ${max}`
+  return z.number(expected).min(min, expected).max(max, expected)
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `500ms`, `30s`, `10m`, `2h`, `1d`, or a number of seconds. */
+export function milliseconds(value: string | number): number | undefined {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(String(value).trim()) ?? []
+  const ms = Math.round(Number(digits) * (UNITS[unit ?? 's'] ?? Number.NaN))
+  return Number.isSafeInteger(ms) ? ms : undefined
+}
+
+function duration(least: number, also: string) {
+  const expected = `a duration such as 500ms, 30s, 10m, 2h or 1d, or a number of seconds${also}`
+  return z.union([z.string(), z.number()], expected).transform((value, context) => {
+    const ms = milliseconds(value)
+    if (ms !== undefined && ms >= least) return ms
+    context.addIssue(custom(expected, value, 'write 30s, for example'))
+    return z.NEVER
+  })
+}
+
+/** All durations come out in milliseconds. */
+export const pause = duration(0, '')
+export const span = duration(1, ', above 0')
+export const timeLimit = duration(1, `, above 0${UNLIMITED}`).nullable()
+
+const CRON =
+  'a schedule: a cron line of five or six fields ("*/10 * * * *"), @hourly @daily @weekly @monthly @yearly, {every: 30s} or {at: 2026-01-31T09:00:00Z}'
+const NICKNAME = /^@(hourly|daily|midnight|weekly|monthly|yearly|annually)$/
+const CRON_FIELDS = /^\s*([0-9A-Za-z*/,?#+-]+\s+){4,5}[0-9A-Za-z*/,?#+-]+\s*$/
+const AT = 'an instant such as 2026-01-31T09:00:00Z or 2026-01-31T09:00:00+08:00'
+
+/** The shape only: which instants a cron line means is the scheduler's knowledge. */
+const cron = z.string().refine((value) => NICKNAME.test(value) || CRON_FIELDS.test(value), CRON)
+const everyOrAt = z
+  .strictObject({ every: span.optional(), at: z.iso.datetime({ offset: true, local: true, error: AT }).optional() })
+  .superRefine(exactlyOne('every', 'at'), { when: isMapping })
+export const schedule = z.union([cron, everyOrAt], CRON)
+
+const ZONE = 'a time zone such as Asia/Shanghai or UTC'
+export const timezone = z.string(ZONE).refine(isTimezone, ZONE)
+
+function isTimezone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const HOURS = 'hours such as "22:00-07:00"'
+export const hours = z.string(HOURS).regex(/^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$/, HOURS)
+
+/** For checks over several keys: they run also when one of the keys has a problem of its own, so that all are told at once. */
+export function isMapping(payload: { readonly value: unknown }): boolean {
+  return typeof payload.value === 'object' && payload.value !== null && !Array.isArray(payload.value)
+}
+
+/** A mapping of names of the user's own. Not z.record(name, …): that would leave a badly named entry unread, with all its problems. */
+export function named<V extends z.ZodType>(names: z.ZodType<string>, value: V) {
+  return z.record(z.string(), value).superRefine(
+    (mapping, context) => {
+      for (const key of Object.keys(mapping)) {
+        const message = names.safeParse(key).error?.issues[0]?.message
+        if (message) context.addIssue({ ...custom(message, key, 'rename the key'), path: [key] })
+      }
+    },
+    { when: isMapping },
+  )
+}
+
+type Check<T> = (value: T, context: z.core.$RefinementCtx<T>) => void
+
+export function exactlyOne<K extends string>(...keys: readonly K[]): Check<{ readonly [P in K]?: unknown }> {
+  return (value, context) => {
+    if (keys.filter((key) => value[key] !== undefined).length === 1) return
+    context.addIssue(custom(`exactly one of ${keys.join(', ')}`, value, 'write one of them'))
+  }
+}
+
+export function atMostOne<K extends string>(...keys: readonly K[]): Check<{ readonly [P in K]?: unknown }> {
+  return (value, context) => {
+    if (keys.filter((key) => value[key] !== undefined).length <= 1) return
+    context.addIssue(custom(`at most one of ${keys.join(', ')}`, value, 'keep one of them'))
+  }
+}
+
+export function custom(message: string, input: unknown, fix: string) {
+  return { code: 'custom' as const, message, input, params: { fix } }
+}
+
+/** Folders carry the ids, and some file systems do not tell upper from lower case. */
+export function uniqueIds(list: readonly { readonly agent_id: string }[], context: z.RefinementCtx): void {
+  const first = new Map<string, number>()
+  for (const [index, entry] of list.entries()) {
+    const id = typeof entry?.agent_id === 'string' ? entry.agent_id.toLowerCase() : undefined
+    if (id === undefined) continue
+    const earlier = first.get(id)
+    first.set(id, earlier ?? index)
+    if (earlier === undefined) continue
+    const message = `an agent_id other than that of entry ${earlier + 1} of the list (A and a count as the same)`
+    context.addIssue({ ...custom(message, entry.agent_id, 'give it another agent_id'), path: [index, 'agent_id'] })
+  }
+}

@@ -1,0 +1,50 @@
+/** Decision: what the mind wants. Next: what the engine rules, after critics and budgets. */
+
+import type { Effect } from './effect.ts'
+import type { Json } from './json.ts'
+import type { FailureClass, StopReason } from './stop.ts'
+import type { Match, Wait } from './wait.ts'
+
+/** A tool call as the engine will run it. A `fault` says why it must not run at all. */
+export interface Call {
+  readonly id: string
+  readonly tool: string
+  readonly args: Json
+  readonly effect: Effect
+  readonly fault?: string
+}
+
+export type Decision =
+  | { readonly kind: 'act'; readonly calls: readonly Call[] }
+  /** `via`: the model said it by calling a tool (`finish`, `wait`), which then needs a result like any other call. */
+  | { readonly kind: 'final'; readonly answer: string; readonly summary?: string; readonly via?: Call }
+  | { readonly kind: 'wait'; readonly match: Match; readonly until?: number; readonly reason: string; readonly via?: Call }
+  /** Not a decision: what came is told back to the mind, and nothing acts on it. */
+  | { readonly kind: 'invalid'; readonly feedback: string; readonly calls: readonly Call[] }
+
+export const CALL_STATUSES = ['ok', 'error', 'timed_out', 'interrupted', 'not_started', 'unknown', 'parked'] as const
+export type CallStatus = (typeof CALL_STATUSES)[number]
+
+export interface CallResult {
+  readonly status: CallStatus
+  /** What the model reads. */
+  readonly content: string
+  /** What the runtime itself learnt (file hashes, exit codes); never shown to the model. */
+  readonly facts?: Json
+}
+
+export type Verdict =
+  | { readonly kind: 'continue' }
+  | { readonly kind: 'retry'; readonly instruction: string }
+  | { readonly kind: 'stop'; readonly reason: string }
+
+export type Next =
+  | { readonly kind: 'continue'; readonly feedback?: string; readonly invalid?: true }
+  | { readonly kind: 'park'; readonly wait: Wait }
+  | {
+      readonly kind: 'end'
+      readonly stop_reason: StopReason
+      readonly answer?: string
+      readonly failure_class?: FailureClass
+      readonly error?: string
+    }

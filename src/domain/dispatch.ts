@@ -1,0 +1,79 @@
+/** Dispatch: the one durable unit of work. Nothing runs unless a dispatch was claimed (I1). */
+
+import type { Json } from './json.ts'
+import type { FailureClass } from './stop.ts'
+import type { Wait } from './wait.ts'
+
+export const DISPATCH_STATUSES = ['pending', 'running', 'waiting', 'done', 'failed', 'cancelled', 'dead'] as const
+export type DispatchStatus = (typeof DISPATCH_STATUSES)[number]
+
+/** running → pending is recovery or a drain; waiting → pending is the wake; failed and dead → pending is a human's retry. */
+const MOVES: Readonly<Record<DispatchStatus, readonly DispatchStatus[]>> = {
+  pending: ['running', 'cancelled'],
+  running: ['done', 'failed', 'waiting', 'cancelled', 'dead', 'pending'],
+  waiting: ['pending', 'cancelled'],
+  done: [],
+  failed: ['pending'],
+  cancelled: [],
+  dead: ['pending'],
+}
+
+export function canMove(from: DispatchStatus, to: DispatchStatus): boolean {
+  return MOVES[from].includes(to)
+}
+
+export const IN_FLIGHT: readonly DispatchStatus[] = ['pending', 'running', 'waiting']
+
+export function isTerminal(status: DispatchStatus): boolean {
+  return !IN_FLIGHT.includes(status)
+}
+
+/** A run that dies this often without leaving a new record is poison: it is set aside as `dead` and blocks nobody. */
+export const MAX_BARREN_CRASHES = 3
+
+export function afterBarrenCrash(crashes: number): 'pending' | 'dead' {
+  return crashes >= MAX_BARREN_CRASHES ? 'dead' : 'pending'
+}
+
+/** The life of one dispatch is one run, so the dispatch's id is the run's id. */
+export interface Dispatch {
+  readonly dispatch_id: string
+  readonly kernel_id: string
+  readonly cycle_id: string | null
+  readonly agent_id: string
+  readonly session_id: string
+  readonly prompt: string
+  readonly priority: number
+  readonly status: DispatchStatus
+  readonly metadata: Readonly<Record<string, Json>>
+  readonly lease_owner: number | null
+  readonly lease_until: string | null
+  /** Fencing token: every write of the run carries it; a takeover raises it. */
+  readonly token: number
+  readonly attempts: number
+  readonly crashes: number
+  readonly wait: Wait | null
+  readonly result: string | null
+  readonly error: string | null
+  readonly failure_class: FailureClass | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export interface NewDispatch {
+  readonly dispatch_id: string
+  readonly kernel_id: string
+  readonly cycle_id?: string | undefined
+  readonly agent_id: string
+  readonly session_id: string
+  readonly prompt: string
+  readonly priority: number
+  readonly metadata: Readonly<Record<string, Json>>
+  /** Exactly once per (source, key): a second enqueue answers with the first one's id. */
+  readonly source: string
+  readonly key?: string | undefined
+  /** Not before this instant (epoch ms). */
+  readonly at?: number | undefined
+  /** The folder of the session's deliverables; taken when the session is new. */
+  readonly workspace: string
+}

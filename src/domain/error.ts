@@ -1,0 +1,83 @@
+/** The one error class, and the one table of codes. `retry` tells the platform what to do; `exit` what the command line returns. */
+
+export type Retry = 'now' | 'later' | 'never'
+
+export const ERROR_CODES = {
+  usage: { retry: 'never', exit: 2 },
+  config_invalid: { retry: 'never', exit: 1 },
+  not_found: { retry: 'never', exit: 1 },
+  conflict: { retry: 'never', exit: 1 },
+  home_locked: { retry: 'later', exit: 75 },
+  workspace_refused: { retry: 'never', exit: 2 },
+
+  store_fenced: { retry: 'never', exit: 1 },
+  store_sequence: { retry: 'never', exit: 1 },
+  store_failed: { retry: 'never', exit: 1 },
+  store_closed: { retry: 'never', exit: 1 },
+  store_unsupported: { retry: 'never', exit: 1 },
+
+  model_auth: { retry: 'never', exit: 1 },
+  model_refused: { retry: 'never', exit: 1 },
+  model_oversize: { retry: 'never', exit: 1 },
+  model_unknown: { retry: 'never', exit: 2 },
+  model_limited: { retry: 'later', exit: 1 },
+  model_unavailable: { retry: 'later', exit: 1 },
+  model_timeout: { retry: 'later', exit: 1 },
+  model_cut: { retry: 'later', exit: 1 },
+  model_garbled: { retry: 'later', exit: 1 },
+  model_empty: { retry: 'later', exit: 1 },
+
+  tool_failed: { retry: 'never', exit: 1 },
+  path_refused: { retry: 'never', exit: 1 },
+  aborted: { retry: 'never', exit: 1 },
+  internal: { retry: 'never', exit: 1 },
+} as const satisfies Record<string, { retry: Retry; exit: number }>
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** What was wrong, what was got, what was expected and what to do: one readable message made of those that are known. */
+export interface Complaint {
+  readonly what: string
+  readonly where?: string | undefined
+  readonly got?: string | undefined
+  readonly expected?: string | undefined
+  readonly fix?: string | undefined
+}
+
+export class TirelessError extends Error {
+  readonly code: ErrorCode
+  readonly retry: Retry
+  /** A provider's own wish, in milliseconds from now. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    code: ErrorCode,
+    complaint: string | Complaint,
+    options: { cause?: unknown; retryAfterMs?: number | undefined } = {},
+  ) {
+    super(typeof complaint === 'string' ? complaint : sentence(complaint), { cause: options.cause })
+    this.name = 'TirelessError'
+    this.code = code
+    this.retry = ERROR_CODES[code].retry
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
+
+function sentence({ what, where, got, expected, fix }: Complaint): string {
+  const parts = [where ? `${where}: ${what}` : what]
+  if (got !== undefined) parts.push(`got ${got}`)
+  if (expected !== undefined) parts.push(`expected ${expected}`)
+  if (fix !== undefined) parts.push(`do this: ${fix}`)
+  return parts.join('; ')
+}
+
+/** Contract: never throws; anything thrown anywhere becomes a TirelessError here, once, at a boundary. */
+export function asTirelessError(thrown: unknown): TirelessError {
+  if (thrown instanceof TirelessError) return thrown
+  if (thrown instanceof Error) return new TirelessError('internal', thrown.message || thrown.name, { cause: thrown })
+  return new TirelessError('internal', String(thrown))
+}
+
+export function assertNever(value: never): never {
+  throw new TirelessError('internal', `unexpected value: ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,62 @@
+/** Why a run ended, and what that makes of its dispatch. */
+
+export const STOP_REASONS = [
+  'success',
+  'final',
+  'budget_steps',
+  'budget_time',
+  'budget_tokens',
+  'budget_money',
+  'agent_condition',
+  'critic_stop',
+  'stagnation',
+  'env_terminal',
+  'task_validation_failed',
+  'env_capability_mismatch',
+  'unrecoverable_error',
+  'cancelled',
+  'context_overflow',
+] as const
+export type StopReason = (typeof STOP_REASONS)[number]
+
+export const FAILURE_CLASSES = [
+  'timeout',
+  'cancelled',
+  'awaiting_input',
+  'no_real_action',
+  'invalid_result',
+  'budget',
+  'policy',
+  'provider',
+  'infra',
+] as const
+export type FailureClass = (typeof FAILURE_CLASSES)[number]
+
+export type Ending =
+  | { readonly status: 'done' }
+  | { readonly status: 'cancelled' }
+  | { readonly status: 'failed'; readonly failure_class: FailureClass }
+
+const ENDINGS: Readonly<Record<StopReason, Ending>> = {
+  success: { status: 'done' },
+  final: { status: 'done' },
+  agent_condition: { status: 'done' },
+  env_terminal: { status: 'done' },
+  budget_steps: { status: 'failed', failure_class: 'budget' },
+  budget_time: { status: 'failed', failure_class: 'timeout' },
+  budget_tokens: { status: 'failed', failure_class: 'budget' },
+  budget_money: { status: 'failed', failure_class: 'budget' },
+  critic_stop: { status: 'failed', failure_class: 'invalid_result' },
+  stagnation: { status: 'failed', failure_class: 'invalid_result' },
+  task_validation_failed: { status: 'failed', failure_class: 'invalid_result' },
+  env_capability_mismatch: { status: 'failed', failure_class: 'infra' },
+  unrecoverable_error: { status: 'failed', failure_class: 'infra' },
+  context_overflow: { status: 'failed', failure_class: 'provider' },
+  cancelled: { status: 'cancelled' },
+}
+
+/** `failureClass` refines a failure whose reason alone does not tell the class (unrecoverable_error by the provider, say). */
+export function endingOf(reason: StopReason, failureClass?: FailureClass): Ending {
+  const ending = ENDINGS[reason]
+  return ending.status === 'failed' && failureClass ? { status: 'failed', failure_class: failureClass } : ending
+}

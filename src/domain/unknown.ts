@@ -1,0 +1,21 @@
+/** Unknown: a call that was intended and whose outcome nobody knows. Every one is listed, also those only the model needed to hear of. */
+
+import type { Reach } from './effect.ts'
+import type { Json } from './json.ts'
+
+export type UnknownStatus = 'open' | 'told_model' | 'resolved'
+export const RESOLUTIONS = ['happened', 'not', 'recheck'] as const
+export type Resolution = (typeof RESOLUTIONS)[number]
+
+export interface Unknown {
+  readonly id: string
+  readonly session_id: string
+  readonly dispatch_id: string
+  readonly tool: string
+  readonly args: Json
+  readonly reach: Reach
+  readonly started_at: string
+  readonly output_so_far: string
+  readonly status: UnknownStatus
+  readonly resolution: Resolution | null
+}

@@ -1,0 +1,58 @@
+/**
+ * From an answer to a decision. Pure, so that a resumed turn reads its recorded answer exactly as the first time.
+ * Invariants: an answer with any fault runs none of its calls (case 27); what was cut is never acted on (case 131).
+ */
+
+import type { Call, Decision } from '../domain/decision.ts'
+import { parseInstant } from '../domain/duration.ts'
+import type { Answer } from '../domain/record.ts'
+import { matchOf } from '../domain/wait.ts'
+import { checkCall, type Toolbox } from './toolbox.ts'
+
+export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number): Decision {
+  const calls = answer.calls.map((asked) => checkCall(toolbox, asked))
+  if (answer.finish === 'length')
+    return invalid(
+      calls.map((call) => ({ ...call, fault: 'the answer was cut at the output limit, so nothing of it was run' })),
+      'your answer was cut at the output limit; answer again, shorter, or in several steps',
+    )
+  if (calls.length === 0) return { kind: 'final', answer: answer.text }
+  const checked = refuseDuplicates(calls)
+  if (checked.some((call) => call.fault)) return invalid(checked.map(notRun), 'none of your calls was run, because at least one was malformed')
+  const spoken = checked.find((call) => call.tool === 'finish' || call.tool === 'wait')
+  if (!spoken) return { kind: 'act', calls: checked }
+  if (checked.length > 1)
+    return invalid(
+      checked.map((call) => (call === spoken ? { ...call, fault: `call ${call.tool} alone, once you have seen the results of the other calls` } : notRun(call))),
+      `call ${spoken.tool} alone`,
+    )
+  return spoken.tool === 'finish' ? finishing(spoken) : waiting(spoken, answeredAt)
+}
+
+function finishing(call: Call): Decision {
+  const { answer, summary } = call.args as { answer: string; summary?: string }
+  if (answer.trim() === '') return invalid([{ ...call, fault: 'the answer is empty' }], 'an empty answer is no answer')
+  return { kind: 'final', answer, ...(summary === undefined ? {} : { summary }), via: call }
+}
+
+function waiting(call: Call, answeredAt: number): Decision {
+  const { for: what, until } = call.args as { for: string; until?: string }
+  const instant = until === undefined ? undefined : parseInstant(until, answeredAt)
+  if (until !== undefined && instant === undefined)
+    return invalid([{ ...call, fault: `until: got ${JSON.stringify(until)}; expected an ISO instant or a duration such as 10m` }], 'nothing was waited for')
+  return { kind: 'wait', match: matchOf(what), reason: what, ...(instant === undefined ? {} : { until: instant }), via: call }
+}
+
+function refuseDuplicates(calls: readonly Call[]): Call[] {
+  return calls.map((call) =>
+    calls.filter((other) => other.id === call.id).length > 1 ? { ...call, fault: `the call id ${JSON.stringify(call.id)} was used twice` } : call,
+  )
+}
+
+function notRun(call: Call): Call {
+  return call.fault ? call : { ...call, fault: 'not run, because another call of the same answer was malformed' }
+}
+
+function invalid(calls: readonly Call[], feedback: string): Decision {
+  return { kind: 'invalid', calls, feedback }
+}

@@ -1,0 +1,121 @@
+/**
+ * Drain: claims pending work and advances it, so many at a time, until there is none left or it is told to stop.
+ * Must not know: what a step does. One hung or fenced run never stops the others (I5).
+ * Invariants: I1 (only claimed dispatches run); every wait here also ends by the doorbell, so no wake-up is lost.
+ */
+
+import type { Dispatch } from '../domain/dispatch.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { advance, type Signals } from '../engine/advance.ts'
+import type { Engine } from '../engine/run.ts'
+import { commitOne } from '../ports/store.ts'
+import type { Doorbell } from './doorbell.ts'
+
+const LEASE_MS = 30_000
+const BEAT_MS = 10_000
+/** Timers are wall instants and the wall clock may jump, so a long sleep is taken in naps. */
+const LONGEST_NAP_MS = 30_000
+/** A provider's retry that is due this soon counts as work under way; a later one is left for the next start. */
+export const SOON_MS = 60_000
+
+export interface Kernel {
+  readonly engine: Engine
+  readonly bell: Doorbell
+  readonly epoch: number
+  readonly maxConcurrent: number
+}
+
+export interface DrainOptions {
+  /** Return when nothing is pending, running or about to be retried; otherwise go on until told to stop. */
+  readonly untilIdle: boolean
+  /** Only this dispatch. */
+  readonly only?: string | undefined
+  /** Claim nothing more after this, and return when what runs has come to the end of its step. */
+  readonly until?: AbortSignal | undefined
+  readonly signals: Signals
+}
+
+/** A worker's epoch begins: what an earlier life of this home left running is recovered at once. */
+export async function joinHome(engine: Engine, name: string): Promise<{ epoch: number; recovered: number; dead: number }> {
+  const now = engine.clock.now()
+  const [{ epoch }, { recovered, dead }] = await commitOne(engine.store, [
+    { op: 'join', name, now, lease_until: now + LEASE_MS, alone: true },
+    { op: 'recover', now },
+  ])
+  return { epoch, recovered: recovered.length, dead: dead.length }
+}
+
+export async function leaveHome({ engine, epoch }: Kernel): Promise<void> {
+  await commitOne(engine.store, [{ op: 'leave', epoch, now: engine.clock.now() }])
+}
+
+/** Contract: resolves when drained or stopped, with nothing of it running any more; rejects when the store has failed. */
+export async function drain(kernel: Kernel, options: DrainOptions): Promise<void> {
+  const { engine, bell } = kernel
+  const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
+  const signals: Signals = { ...options.signals, drain: stop }
+  const running = new Map<string, Promise<void>>()
+  const retries = new Map<string, number>()
+  let failure: TirelessError | undefined
+
+  async function work(dispatch: Dispatch): Promise<void> {
+    try {
+      const moved = await advance(engine, dispatch, signals)
+      if (moved.kind === 'park' && moved.wait.kind === 'retry' && moved.wait.until - engine.clock.now() <= SOON_MS)
+        retries.set(dispatch.dispatch_id, moved.wait.until)
+    } catch (thrown) {
+      const error = asTirelessError(thrown)
+      // A fenced run has lost its dispatch to another owner, who goes on with it. Anything else means the store is gone.
+      if (error.code !== 'store_fenced') failure = error
+    } finally {
+      running.delete(dispatch.dispatch_id)
+      bell.ring()
+    }
+  }
+
+  const beating = new AbortController()
+  const heart = beat(kernel, beating.signal)
+  try {
+    while (!failure && !signals.drain.aborted) {
+      const since = bell.rung()
+      const now = engine.clock.now()
+      const nextTimer = await engine.store.nextTimer()
+      if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
+      for (const [id, until] of retries) if (until <= now) retries.delete(id)
+      for (const dispatch of await claim(kernel, kernel.maxConcurrent - running.size, options.only)) running.set(dispatch.dispatch_id, work(dispatch))
+      if (options.untilIdle && running.size === 0 && retries.size === 0) break
+      await bellOrTimer(kernel, since, signals.drain)
+    }
+  } finally {
+    beating.abort()
+    await Promise.all([...running.values(), heart])
+  }
+  if (failure) throw failure
+}
+
+async function claim({ engine, epoch }: Kernel, free: number, only: string | undefined): Promise<readonly Dispatch[]> {
+  // A read first: looking for work that is not there writes nothing.
+  if (free <= 0 || (await engine.store.counts()).pending === 0) return []
+  const op = { op: 'claim', epoch, limit: free, now: engine.clock.now() } as const
+  const [claimed] = await commitOne(engine.store, [only === undefined ? op : { ...op, only }])
+  return claimed
+}
+
+async function bellOrTimer({ engine, bell }: Kernel, since: number, stop: AbortSignal): Promise<void> {
+  const done = new AbortController()
+  const either = AbortSignal.any([done.signal, stop])
+  const timer = await engine.store.nextTimer()
+  const waits = [bell.wait(since, either)]
+  if (timer !== undefined) waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), LONGEST_NAP_MS), either))
+  await Promise.race(waits)
+  done.abort()
+}
+
+/** One heartbeat for the worker, not one per dispatch. */
+async function beat({ engine, epoch }: Kernel, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await engine.clock.sleep(BEAT_MS, signal)
+    if (signal.aborted) return
+    await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }]).catch(() => {})
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Store: the one durable place. Writes are data: `commit(batches)` with an outcome per batch, so that one fenced session fails
+ * alone while the others share its fsync.
+ */
+
+import type { Dispatch, DispatchStatus, NewDispatch } from '../domain/dispatch.ts'
+import { TirelessError } from '../domain/error.ts'
+import type { Observation } from '../domain/observation.ts'
+import type { JournalRecord } from '../domain/record.ts'
+import type { Session } from '../domain/session.ts'
+import type { FailureClass } from '../domain/stop.ts'
+import type { Resolution, Unknown } from '../domain/unknown.ts'
+import type { Wait } from '../domain/wait.ts'
+
+export interface Fence {
+  readonly dispatch_id: string
+  readonly token: number
+}
+
+/** Every op carries the instant it happens at; a store has no clock of its own. */
+export type Op =
+  /** A worker's epoch begins. `alone`: the caller holds the home's lock, so every other worker is dead. */
+  | {
+      readonly op: 'join'
+      readonly name: string
+      readonly now: number
+      readonly lease_until: number
+      readonly alone: boolean
+    }
+  | { readonly op: 'beat'; readonly epoch: number; readonly lease_until: number }
+  /** The epoch ends; what it still ran becomes pending at once. */
+  | { readonly op: 'leave'; readonly epoch: number; readonly now: number }
+  /** Running work of workers whose lease has ended becomes pending, or dead when it is poison. */
+  | { readonly op: 'recover'; readonly now: number }
+  /** All or none; a known (source, key) answers with the first one's id. */
+  | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
+  /** Highest priority first, then oldest; never two of one session at a time; each gets a new token. `only` narrows it to one. */
+  | {
+      readonly op: 'claim'
+      readonly epoch: number
+      readonly limit: number
+      readonly now: number
+      readonly only?: string
+    }
+  /** Timers that are due: their dispatches become pending, with an observation of the deadline where one was waited for. */
+  | { readonly op: 'promote'; readonly now: number }
+  /** Refused unless `seq` follows the session's last record. */
+  | { readonly op: 'append'; readonly session_id: string; readonly records: readonly JournalRecord[] }
+  | {
+      readonly op: 'acknowledge'
+      readonly session_id: string
+      readonly observation_ids: readonly string[]
+      readonly now: number
+    }
+  /** Needs the fence. Ends the run. Where unread input is left after `done`, a new dispatch of the session is made in the same commit. */
+  | {
+      readonly op: 'settle'
+      readonly status: 'done' | 'failed' | 'cancelled'
+      readonly result: string | null
+      readonly error: string | null
+      readonly failure_class: FailureClass | null
+      /** Id for the dispatch that unread input would make. */
+      readonly successor_id: string
+      readonly now: number
+    }
+  /** Needs the fence. Re-checks the inbox inside the transaction: where something unread already matches, it does not park. */
+  | { readonly op: 'park'; readonly wait: Wait; readonly now: number }
+  /** Needs the fence. Gives the work back, pending, for anybody. */
+  | { readonly op: 'release'; readonly now: number }
+  /** Into the inbox, once per id; wakes a dispatch that waits for it; an idle session gets a dispatch of its own. */
+  | {
+      readonly op: 'publish'
+      readonly session_id: string
+      readonly observation: Observation
+      readonly successor_id: string
+      readonly now: number
+    }
+  /** Listed, or listed again as it now stands. */
+  | { readonly op: 'unknown'; readonly unknown: Unknown }
+  /** A human's word; wakes the dispatch that waits for it. */
+  | { readonly op: 'resolve'; readonly unknown_id: string; readonly as: Resolution; readonly now: number }
+
+export interface Results {
+  join: { readonly epoch: number }
+  beat: { readonly alive: boolean }
+  leave: { readonly released: number }
+  recover: { readonly recovered: readonly string[]; readonly dead: readonly string[] }
+  enqueue: readonly { readonly dispatch_id: string; readonly session_id: string; readonly duplicate: boolean }[]
+  claim: readonly Dispatch[]
+  promote: { readonly promoted: number }
+  append: { readonly head: number }
+  acknowledge: { readonly acknowledged: number }
+  settle: { readonly successor: string | null }
+  park: { readonly parked: boolean }
+  release: null
+  publish: { readonly duplicate: boolean; readonly dispatch_id: string | null }
+  unknown: null
+  resolve: { readonly unknown: Unknown }
+}
+
+export interface Batch {
+  readonly fence?: Fence
+  readonly ops: readonly Op[]
+}
+
+export type Refusal = 'store_fenced' | 'store_sequence' | 'not_found' | 'conflict'
+
+export type Outcome =
+  | { readonly ok: true; readonly results: readonly unknown[] }
+  | { readonly ok: false; readonly code: Refusal; readonly message: string }
+
+export type Counts = Readonly<Record<DispatchStatus, number>>
+
+export interface Worker {
+  readonly epoch: number
+  readonly name: string
+  readonly lease_until: string
+}
+
+export interface Page {
+  readonly limit: number
+}
+
+export interface Store {
+  /**
+   * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that dispatch is
+   * running under that token. Resolves after everything is on disk (fsynced); rejects with `store_failed` when it cannot be, and then for
+   * every later call: nothing is acknowledged after a failed sync.
+   */
+  commit(batches: readonly Batch[]): Promise<readonly Outcome[]>
+
+  // Reads. Contract: each sees every commit acknowledged before it was called.
+  dispatch(id: string): Promise<Dispatch | undefined>
+  dispatches(
+    filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & Page,
+  ): Promise<readonly Dispatch[]>
+  counts(): Promise<Counts>
+  session(id: string): Promise<Session | undefined>
+  sessions(page: Page): Promise<readonly Session[]>
+  journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
+  inbox(sessionId: string): Promise<readonly Observation[]>
+  unknowns(filter: { readonly session_id?: string | undefined }): Promise<readonly Unknown[]>
+  workers(now: number): Promise<readonly Worker[]>
+  /** Contract: the earliest instant at which a timer is due, if there is one. */
+  nextTimer(): Promise<number | undefined>
+  /** Contract: how many times it has synced a group of batches to disk since it was opened. */
+  commits(): number
+  /** Contract: idempotent; waits for what is under way. */
+  close(): Promise<void>
+}
+
+type ResultOf<O> = O extends { readonly op: infer K extends keyof Results } ? Results[K] : never
+export type ResultsOf<Ops extends readonly Op[]> = { readonly [I in keyof Ops]: ResultOf<Ops[I]> }
+
+/** One batch, its results typed by its ops; a refusal is thrown. */
+export async function commitOne<const Ops extends readonly Op[]>(
+  store: Store,
+  ops: Ops,
+  fence?: Fence,
+): Promise<ResultsOf<Ops>> {
+  const [outcome] = await store.commit([fence ? { fence, ops } : { ops }])
+  if (!outcome) throw new TirelessError('internal', 'the store answered no outcome for a batch')
+  if (!outcome.ok) throw new TirelessError(outcome.code, outcome.message)
+  return outcome.results as unknown as ResultsOf<Ops>
+}

@@ -1,0 +1,45 @@
+/** Tool: a hand of the agent. It declares what it does to the world; the engine records before it acts. */
+
+import type { z } from 'zod'
+import type { CallResult } from '../domain/decision.ts'
+import type { Effect } from '../domain/effect.ts'
+import type { Json } from '../domain/json.ts'
+import type { Clock } from './clock.ts'
+import type { Env } from './env.ts'
+
+export interface ToolContext {
+  readonly env: Env
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Stable over crashes: names this very call (session, turn, index). Use it as idempotency key. */
+  readonly call: string
+  /** When the call was intended, epoch ms. */
+  readonly intendedAt: number
+  /** Digests of the files this session has read or written, by path. */
+  readonly seen: ReadonlyMap<string, string>
+}
+
+export type Probe =
+  | { readonly kind: 'happened'; readonly result: CallResult }
+  | { readonly kind: 'not' }
+  | { readonly kind: 'unclear' }
+
+export interface Tool<Args = never> {
+  readonly name: string
+  readonly description: string
+  readonly args: z.ZodType<Args>
+  /** Contract: pure. */
+  effect(args: Args): Effect
+  /** Contract: changes nothing; what it returns is journalled with the intent and handed to `probe`. */
+  before?(args: Args, context: ToolContext): Promise<Json>
+  /** Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`. */
+  run(args: Args, context: ToolContext): Promise<CallResult>
+  /** Contract: changes nothing; asks the world whether an interrupted call happened. Needed for `reconcilable`. */
+  probe?(args: Args, before: Json, context: ToolContext): Promise<Probe>
+  /** Contract: for `once` tools, what can be told of an interrupted call (after killing what is left of it). */
+  remains?(args: Args, context: ToolContext): Promise<string>
+  /** Contract: called after the result is durable; never throws. */
+  settled?(context: ToolContext): Promise<void>
+}
+
+export type AnyTool = Tool<never>

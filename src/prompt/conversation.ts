@@ -1,0 +1,52 @@
+/** What the model sees of a turn: records in, messages out. Pure; the same records always give the same bytes. */
+
+import type { CallResult } from '../domain/decision.ts'
+import type { Json } from '../domain/json.ts'
+import type { Observation } from '../domain/observation.ts'
+import type { Answer } from '../domain/record.ts'
+import type { Message } from '../ports/model.ts'
+
+/** Raised whenever the same records would give other bytes. Recorded with every request. */
+export const COMPILER_VERSION = 1
+
+export function inputMessages(input: readonly Observation[], feedback?: string): Message[] {
+  const lines = input.map(observationText)
+  if (feedback !== undefined) lines.push(`[feedback] ${feedback}`)
+  return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
+}
+
+export function answerMessage(answer: Answer): Message {
+  return {
+    role: 'assistant',
+    text: answer.text,
+    calls: answer.calls.map((call, index) => ({ id: callId(answer, index), tool: call.tool, args: argsShown(call.args) })),
+    ...(answer.reasoning === undefined ? {} : { reasoning: answer.reasoning }),
+  }
+}
+
+export function resultMessage(answer: Answer, index: number, result: CallResult): Message {
+  const ok = result.status === 'ok'
+  const text = ok ? result.content : `[${result.status}] ${result.content}`
+  return { role: 'tool', call_id: callId(answer, index), tool: answer.calls[index]?.tool ?? '', text, ok }
+}
+
+/** The provider's id, made distinct where a model used one twice: a history with doubled ids would be refused. */
+function callId(answer: Answer, index: number): string {
+  const id = answer.calls[index]?.id ?? ''
+  return answer.calls.some((other, i) => i !== index && other.id === id) || id === '' ? `${id}_${index}` : id
+}
+
+function observationText(observation: Observation): string {
+  if (observation.type === 'user_message') return observation.text
+  const payload = observation.payload === undefined ? '' : ` ${JSON.stringify(observation.payload)}`
+  return `[event ${observation.name}]${payload}`
+}
+
+/** Providers refuse a history whose arguments are not JSON, so what could not be read is shown as such. */
+function argsShown(text: string): Json {
+  try {
+    const parsed: unknown = JSON.parse(text === '' ? '{}' : text)
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Json
+  } catch {}
+  return { unreadable_arguments: text }
+}

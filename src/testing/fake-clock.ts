@@ -1,0 +1,86 @@
+/** A clock that moves only when told. The wall can jump by itself; sleepers hear monotonic time only. */
+
+import { setImmediate as settled } from 'node:timers/promises'
+import type { Clock } from '../ports/clock.ts'
+
+const NEW_YEAR_2026 = 1_767_225_600_000
+
+interface Sleeper {
+  readonly due: number
+  readonly wake: () => void
+}
+
+export class FakeClock implements Clock {
+  #wall: number
+  #monotonic = 0
+  readonly #sleepers = new Set<Sleeper>()
+
+  constructor({ now = NEW_YEAR_2026 }: { now?: number } = {}) {
+    this.#wall = now
+  }
+
+  now(): number {
+    return this.#wall
+  }
+
+  monotonic(): number {
+    return this.#monotonic
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (!(ms > 0) || signal?.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#sleepers.delete(sleeper)
+        signal?.removeEventListener('abort', wake)
+        resolve()
+      }
+      const sleeper = { due: this.#monotonic + ms, wake }
+      this.#sleepers.add(sleeper)
+      signal?.addEventListener('abort', wake, { once: true })
+    })
+  }
+
+  /** How many sleep right now. */
+  get sleeping(): number {
+    return this.#sleepers.size
+  }
+
+  /** Monotonic time until the next one wakes, if anybody sleeps: a test can go from event to event without guessing. */
+  get nextIn(): number | undefined {
+    const due = this.#earliest()?.due
+    return due === undefined ? undefined : due - this.#monotonic
+  }
+
+  /**
+   * Both times go on by `ms`. Sleepers wake in order of their instants (ties in order of their going to sleep), each at its own
+   * instant, and what it does next, a new sleep included, has run before the following one wakes.
+   */
+  async advance(ms: number): Promise<void> {
+    const end = this.#monotonic + ms
+    await settled()
+    for (let next = this.#earliest(); next && next.due <= end; next = this.#earliest()) {
+      this.#moveTo(next.due)
+      next.wake()
+      await settled()
+    }
+    this.#moveTo(end)
+    await settled()
+  }
+
+  /** The wall clock jumps, either way; nobody wakes. */
+  setWall(now: number): void {
+    this.#wall = now
+  }
+
+  #earliest(): Sleeper | undefined {
+    let earliest: Sleeper | undefined
+    for (const sleeper of this.#sleepers) if (!earliest || sleeper.due < earliest.due) earliest = sleeper
+    return earliest
+  }
+
+  #moveTo(monotonic: number): void {
+    this.#wall += monotonic - this.#monotonic
+    this.#monotonic = monotonic
+  }
+}

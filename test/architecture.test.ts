@@ -1,0 +1,265 @@
+/** Holds the source against the tables of ARCHITECTURE.md, and the checker itself against samples that must fail. */
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, sep } from 'node:path'
+import { describe, it } from 'node:test'
+import { type Tree, violations } from './architecture/check.ts'
+import { readRules, unitOf } from './architecture/rules.ts'
+import { codeOnly, importsOf, topLevelEffects } from './architecture/source.ts'
+
+const root = new URL('../', import.meta.url)
+const markdown = read('ARCHITECTURE.md') ?? ''
+const rules = readRules(markdown)
+
+/** Undefined where the file went away between listing and reading: others may be at work in the same checkout. */
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(new URL(path, root), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function sourceTree(): Tree {
+  const tree = new Map<string, string>()
+  for (const found of globSync('**/*.ts', { cwd: new URL('src/', root) })) {
+    const path = found.replaceAll(sep, '/')
+    const source = read(`src/${path}`)
+    if (source !== undefined) tree.set(path, source)
+  }
+  return tree
+}
+
+/** What is wrong with a tree that holds these files. */
+function judge(files: Record<string, string>): readonly string[] {
+  return violations(new Map(Object.entries(files)), rules)
+}
+
+function assertOnly(found: readonly string[], expected: RegExp): void {
+  assert.equal(found.length, 1, `one violation, got:\n${found.join('\n')}`)
+  assert.match(found[0] ?? '', expected)
+}
+
+describe('the house', () => {
+  it('src keeps to the tables of ARCHITECTURE.md', () => {
+    const tree = sourceTree()
+    assert.ok(tree.size > 20, 'the source was found')
+    assert.deepEqual(violations(tree, rules), [])
+  })
+
+  it('ARCHITECTURE.md stays a page to read: at most 200 lines', () => {
+    assert.ok(markdown.split('\n').length <= 200)
+  })
+
+  it('every file of domain and ports is a word of the glossary', () => {
+    const glossary = (read('GLOSSARY.md') ?? '').toLowerCase()
+    const words = globSync('src/{domain,ports}/*.ts', { cwd: root })
+      .filter((path) => !path.endsWith('.test.ts'))
+      .map((path) => basename(path, '.ts').replace(/.*-/, ''))
+    const missing = [...new Set(words)].filter(
+      (word) => !new RegExp(`^\\| \\*\\*[^|]*\\b${word}\\b`, 'm').test(glossary),
+    )
+    assert.deepEqual(missing, [])
+  })
+})
+
+describe('the checker finds', () => {
+  it('an import against the arrows', () => {
+    const files = {
+      'engine/x.ts': `// x\nimport { systemClock } from '../adapters/clock.ts'\n`,
+      'adapters/clock.ts': '',
+    }
+    assertOnly(judge(files), /^engine\/x\.ts:2 imports \.\.\/adapters\/clock\.ts; engine may import domain, ports/)
+  })
+
+  it('a type-only import, a re-export and an import() against the arrows', () => {
+    for (const line of [
+      `import type { A } from '../engine/a.ts'`,
+      `export type { A } from "../engine/a.ts"`,
+      `export * from '../engine/a.ts'`,
+      `export type A = import('../engine/a.ts').A`,
+      `export const load = () => import('../engine/a.ts')`,
+      `import {\n  type A,\n  b,\n} from '../engine/a.ts'`,
+    ]) {
+      assertOnly(
+        judge({ 'ports/x.ts': line }),
+        /^ports\/x\.ts:\d imports \.\.\/engine\/a\.ts; ports may import domain$/,
+      )
+    }
+  })
+
+  it('an adapter that knows another adapter', () => {
+    assertOnly(
+      judge({ 'adapters/tools/x.ts': `import '../envs/y.ts'`.replace('import ', 'import a from ') }),
+      /imports \.\.\/envs\/y\.ts/,
+    )
+    assert.deepEqual(judge({ 'adapters/tools/x.ts': `import a from './y.ts'` }), [])
+  })
+
+  it('a package in domain, where nothing may be imported', () => {
+    assertOnly(judge({ 'domain/x.ts': `import { join } from 'node:path'` }), /domain may import nothing/)
+  })
+
+  it('a folder that has no row, an import of a test, an import from outside src', () => {
+    assertOnly(judge({ 'attic/x.ts': '' }), /"attic" has no row/)
+    assertOnly(judge({ 'ports/x.ts': `import { a } from './y.test.ts'` }), /which is a test/)
+    assertOnly(judge({ 'ports/x.ts': `import { a } from '../../scripts/demo.ts'` }), /which is outside src/)
+  })
+
+  it('a cycle of value imports, and not one of types', () => {
+    const circle = (keyword: string): Record<string, string> => ({
+      'domain/a.ts': `import { b } from './b.ts'\nexport const a = () => b`,
+      'domain/b.ts': `import { c } from './c.ts'\nexport const b = () => c`,
+      'domain/c.ts': `${keyword} { a } from './a.ts'\nexport const c = 1`,
+    })
+    assertOnly(judge(circle('import')), /^import cycle: domain\/a\.ts → domain\/b\.ts → domain\/c\.ts → domain\/a\.ts$/)
+    assertOnly(judge(circle('export')), /^import cycle/)
+    assert.deepEqual(judge(circle('import type')), [])
+  })
+
+  it('time, chance, environment and console outside their owners', () => {
+    const owned: Record<string, string> = {
+      'Date.now()': 'the wall clock',
+      'new Date()': 'the wall clock',
+      'globalThis.performance.now()': 'the wall clock',
+      'setTimeout(() => {}, 1)': 'timers',
+      'AbortSignal.timeout(1)': 'timers',
+      'Math.random()': 'chance',
+      'crypto.randomUUID()': 'chance',
+      'process.env.HOME': 'the environment',
+      "console.log('x')": 'the console',
+      'process.stdout': 'the console',
+      'process.exit(1)': 'exit and signals',
+      '`now: ${Date.now()}`': 'the wall clock',
+    }
+    for (const [code, what] of Object.entries(owned)) {
+      const found = judge({ 'ports/x.ts': `export const f = () => ${code}` })
+      assertOnly(found, new RegExp(`^ports/x\\.ts:1 uses .*; ${what} belongs to `))
+    }
+    assertOnly(
+      judge({ 'ports/x.ts': `import { DatabaseSync } from 'node:sqlite'` }),
+      /SQL belongs to adapters\/stores\//,
+    )
+    assertOnly(
+      judge({ 'ports/x.ts': `import { a } from '@ai-sdk/provider'` }),
+      /model providers belongs to adapters\/models\//,
+    )
+    assertOnly(judge({ 'ports/x.ts': `import { scheduler } from 'node:timers/promises'` }), /timers belongs to/)
+  })
+
+  it('the same where it belongs, in comments, strings and tests, as somebody’s property: nothing', () => {
+    assert.deepEqual(
+      judge({
+        'adapters/clock.ts': 'export const now = () => Date.now()',
+        'cli/show.ts': `export const show = () => console.log(process.stdout.columns)`,
+        'ports/x.ts': `/* Date.now */ export const a = 'console.log' // process.env\nexport const b = /Math.random/\n`,
+        'ports/y.ts':
+          'export const c = (clock: { setTimeout(): void }, at: number) => [clock.setTimeout(), new Date(at)]',
+        'ports/x.test.ts': 'setTimeout(() => console.log(Date.now(), process.env), 1)',
+      }),
+      [],
+    )
+  })
+
+  it('whatever happens when a file is loaded', () => {
+    for (const effect of [
+      'start()',
+      'new Worker()',
+      'if (x) start()',
+      'for (const a of b) start()',
+      'let count = 0',
+      `import './y.ts'`,
+    ]) {
+      assertOnly(judge({ 'ports/x.ts': `export const a = 1\n${effect}\n` }), /^ports\/x\.ts:2 /)
+      assert.deepEqual(judge({ 'cli/main.ts': `${effect}\n`, 'testing/x-main.ts': `${effect}\n` }), [])
+    }
+    assertOnly(judge({ 'ports/x.ts': 'export const a = await start()' }), /does something when the file is loaded/)
+  })
+
+  it('no fault in declarations of every kind', () => {
+    const source = `
+import { b } from './b.ts'
+export interface A<T> {
+  readonly a: T
+}
+type Many = readonly A<string>[]
+const table = {
+  start() {
+    b()
+  },
+} as const satisfies Record<string, unknown>
+export const text = \`
+start() \${table.start(\`inner \${'}'}\`)} {
+\`
+export const pattern = /[/'"\`(]\\/start()/g
+export function f(many: Many): number {
+  return many.length / 2 / 3
+}
+async function g(): Promise<void> {
+  await f([])
+}
+export class C extends Error {}
+export { g }
+`
+    assert.deepEqual(judge({ 'ports/x.ts': source, 'ports/b.ts': 'export const b = () => 1' }), [])
+  })
+
+  it('a file of the inner folders without a header', () => {
+    assertOnly(judge({ 'engine/x.ts': 'export const a = 1' }), /does not open with a comment/)
+    assert.deepEqual(judge({ 'engine/x.ts': '/** Job. */\nexport const a = 1' }), [])
+  })
+
+  it('a module mock, also in a test', () => {
+    assertOnly(judge({ 'engine/x.test.ts': `\nmock.module('./a.ts', {})` }), /^engine\/x\.test\.ts:2 mocks a module/)
+  })
+
+  it('a file that does not parse', () => {
+    assertOnly(judge({ 'ports/x.ts': 'export const = 1' }), /is not erasable TypeScript/)
+    assertOnly(judge({ 'ports/x.ts': 'export enum A { a }' }), /is not erasable TypeScript/)
+  })
+
+  it('a name in the table that is no row', () => {
+    const typo = readRules(markdown.replace('| ports | domain |', '| ports | domian |'))
+    assert.match(violations(new Map(), typo).join(), /"domian", which has no row/)
+  })
+})
+
+describe('the scanner', () => {
+  it('keeps every position', () => {
+    const source = `const a = 'it''s' // b\nconst c = \`x\n\${d}y\`\n`
+    const code = codeOnly(source)
+    assert.equal(code.length, source.length)
+    assert.deepEqual(
+      [...code].flatMap((char, i) => (char === '\n' ? [i] : [])),
+      [...source].flatMap((char, i) => (char === '\n' ? [i] : [])),
+    )
+    assert.equal(code.indexOf('d'), source.indexOf('${d') + 2)
+  })
+
+  it('tells a division from a regular expression', () => {
+    assert.match(codeOnly(`const a = b / c; const d = 'x' / e`), /b {1}\/ c; const d = ' ' \/ e/)
+    assert.doesNotMatch(codeOnly(`return /'console/.test(x)`), /console/)
+  })
+
+  it('reads imports with their lines, and none out of strings and comments', () => {
+    const source = `// import { a } from './a.ts'\nimport { b } from './b.ts'\nconst c = "import d from './d.ts'"\nimport './e.ts'`
+    assert.deepEqual(importsOf(source), [
+      { specifier: './b.ts', line: 2, form: 'static' },
+      { specifier: './e.ts', line: 4, form: 'bare' },
+    ])
+  })
+
+  it('sees statements only at the top', () => {
+    assert.deepEqual(topLevelEffects('const a = () => {\n  b()\n}\na()\n'), [4])
+  })
+
+  it('knows the room of a file', () => {
+    assert.deepEqual(['engine/step.ts', 'app.ts', 'adapters/clock.ts', 'adapters/stores/sqlite/lock.ts'].map(unitOf), [
+      'engine',
+      'app',
+      'adapters/clock',
+      'adapters/stores',
+    ])
+  })
+})

@@ -1,0 +1,133 @@
+/** scripts/test.mjs itself: that it can fail, and what it says. In a checkout of its own with samples for tests. */
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const project = fileURLToPath(new URL('..', import.meta.url))
+let root: string
+
+beforeEach(() => {
+  root = mkdtempSync(join(os.tmpdir(), 'tireless-test-command-'))
+  for (const name of ['setup', 'test', 'reporter'])
+    write(`scripts/${name}.mjs`, readFileSync(join(project, `scripts/${name}.mjs`), 'utf8'))
+  write('package.json', '{"type":"module"}')
+  write('package-lock.json', '{}')
+  write(`node_modules/.tireless/${os.type()}-${os.machine()}`, '{}')
+  write('node_modules/typescript/bin/tsc', '')
+  write('node_modules/@biomejs/biome/bin/biome', '')
+  write('programs/strace', '#!/bin/sh\n')
+  chmodSync(join(root, 'programs/strace'), 0o755)
+})
+
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true })
+  writeFileSync(join(root, path), text)
+}
+
+const sample = (body: string): string => `import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+${body}
+`
+
+function run(args: readonly string[] = [], extra: Readonly<Record<string, string>> = {}) {
+  const env = { HOME: root, PATH: `${join(root, 'programs')}:${process.env.PATH}`, ...extra }
+  const ended = spawnSync(process.execPath, [join(root, 'scripts/test.mjs'), ...args], { env, encoding: 'utf8' })
+  return { status: ended.status, output: ended.stdout + ended.stderr, last: ended.stdout.trimEnd().split('\n').at(-1) }
+}
+
+it('counts types, lint and tests, ends with the plain line and exits 0', () => {
+  write('src/a.test.ts', sample(`it('a', () => {}); describe('s', () => { it('b', () => {}) })`))
+  write('test/b.test.ts', sample(`it('c', (t) => t.diagnostic('7 of 9'))`))
+  const { status, last, output } = run()
+  assert.equal(last, '5 passed, 0 failed')
+  assert.equal(status, 0)
+  assert.match(output, /7 of 9/)
+})
+
+it('shows a failure in full, with the path to it and what the file printed', () => {
+  write(
+    'src/a.test.ts',
+    sample(
+      `describe('outer', () => { it('inner', () => { console.log('a hint'); assert.equal(1, 2) }); it('fine', () => {}) })`,
+    ),
+  )
+  const { status, last, output } = run()
+  assert.equal(status, 1)
+  assert.equal(last, '3 passed, 1 failed')
+  assert.match(output, /FAIL src\/a\.test\.ts › outer › inner\n {2}src\/a\.test\.ts:3\n/)
+  assert.match(output, /1 !== 2/)
+  assert.match(output, /a hint/)
+})
+
+it('names what was skipped, with its reason', () => {
+  write('src/a.test.ts', sample(`it('a', { skip: 'needs a moon' }, () => {}); it('b', () => {})`))
+  const { status, last, output } = run()
+  assert.equal(status, 0)
+  assert.equal(last, '3 passed, 0 failed, 1 skipped')
+  assert.match(output, /skipped src\/a\.test\.ts › a: needs a moon/)
+})
+
+it('fails when types or lint do', () => {
+  write('src/a.test.ts', sample(`it('a', () => {})`))
+  write('node_modules/typescript/bin/tsc', `console.log('src/a.ts(1,1): error TS1'); process.exitCode = 2`)
+  write('node_modules/@biomejs/biome/bin/biome', `process.exitCode = process.argv.includes('--write') ? 0 : 1`)
+  const { status, last, output } = run()
+  assert.equal(status, 1)
+  assert.equal(last, '1 passed, 2 failed')
+  assert.match(output, /error TS1/)
+})
+
+it('fails when there is no test, in a file or at all', () => {
+  assert.deepEqual([run().status, run().last], [1, '2 passed, 1 failed'])
+  write('src/a.test.ts', 'export const a = 1')
+  const { status, output } = run()
+  assert.equal(status, 1)
+  assert.match(output, /has no test/)
+})
+
+it('fails when a file does not load, throws after its tests, or is killed', () => {
+  write('src/a.test.ts', `import './missing.ts'`)
+  write('src/b.test.ts', sample(`it('b', () => { setImmediate(() => { throw new Error('too late') }) })`))
+  write('src/c.test.ts', sample(`it('c', () => { process.kill(process.pid, 'SIGKILL') })`))
+  const { status, output } = run()
+  assert.equal(status, 1)
+  assert.match(output, /FAIL src\/a\.test\.ts[\s\S]*ERR_MODULE_NOT_FOUND/)
+  assert.match(output, /FAIL src\/b\.test\.ts[\s\S]*too late/)
+  assert.match(output, /FAIL src\/c\.test\.ts › the file itself\n {2}ended with SIGKILL/)
+})
+
+it('runs only the files it is asked for', () => {
+  write('src/a.test.ts', sample(`it('a', () => {})`))
+  write('src/b.test.ts', sample(`it('b', () => { throw new Error() })`))
+  assert.equal(run(['src/a.test.ts']).last, '3 passed, 0 failed')
+})
+
+it('gives each file an empty home and none of the developer’s keys', () => {
+  const check = `it('env', () => {
+    assert.deepEqual(readdirSync(process.env.HOME), [])
+    writeFileSync(process.env.HOME + '/mine', '')
+    const { HOME, TIRELESS_HOME, ...env } = process.env
+    assert.ok(TIRELESS_HOME.startsWith(HOME))
+    assert.deepEqual(Object.keys(env).filter((name) => /KEY|BASE_URL|GIT|TIRELESS/.test(name)), [])
+    console.log(HOME)
+    writeFileSync('${root}/home', HOME)
+  })`
+  for (const name of ['a', 'b'])
+    write(`src/${name}.test.ts`, sample(`import { readdirSync, writeFileSync } from 'node:fs'\n${check}`))
+  const { last, output } = run([], {
+    OPENAI_API_KEY: 'k',
+    OPENAI_BASE_URL: 'u',
+    GIT_DIR: 'g',
+    TIRELESS_HOME: 'h',
+    TIRELESS_X: 'x',
+  })
+  assert.equal(last, '4 passed, 0 failed', output)
+  assert.equal(existsSync(readFileSync(join(root, 'home'), 'utf8')), false, 'nothing is left behind')
+})
