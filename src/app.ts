@@ -99,7 +99,14 @@ export function readConfig(paths: HomePaths, file: string | undefined): LoadedCo
   return loadConfig({ file: file ?? paths.config, required: file !== undefined })
 }
 
-function compose(options: AppOptions, config: Config, paths: HomePaths, store: Store, clock: Clock, sink: Sink): Engine {
+function compose(
+  options: AppOptions,
+  config: Config,
+  paths: HomePaths,
+  store: Store,
+  clock: Clock,
+  sink: Sink,
+): Engine {
   const tools = toolsOf(config, options.tools ?? [])
   return {
     store,
@@ -116,7 +123,12 @@ function compose(options: AppOptions, config: Config, paths: HomePaths, store: S
 }
 
 /** Draining, and the worker's epoch, which begins with the first drain: looking at a home changes nothing in it. */
-function queueOf(engine: Engine, bell: Doorbell, config: Config, signals: Signals): Pick<Context, 'drain' | 'draining' | 'signals'> & { leave(): Promise<void> } {
+function queueOf(
+  engine: Engine,
+  bell: Doorbell,
+  config: Config,
+  signals: Signals,
+): Pick<Context, 'drain' | 'draining' | 'signals'> & { leave(): Promise<void> } {
   let kernel: Promise<Kernel> | undefined
   let whole = 0
   const joined = async (): Promise<Kernel> => {
@@ -159,7 +171,12 @@ function fanOut(): { readonly sink: Sink; readonly listen: Context['listen'] } {
 function runner(context: Context): App['run'] {
   return (name, input, tell = () => {}) => {
     const command = COMMANDS.find((known) => known.name === name)
-    if (!command) throw new TirelessError('usage', { what: 'there is no such command', got: name, expected: COMMANDS.map((known) => known.name).join(', ') })
+    if (!command)
+      throw new TirelessError('usage', {
+        what: 'there is no such command',
+        got: name,
+        expected: COMMANDS.map((known) => known.name).join(', '),
+      })
     return execute(command, context, input, tell)
   }
 }
@@ -169,14 +186,18 @@ const BASH_IS_OFF = 'bash is off: there is no sandbox yet; set `sandbox: off` to
 function noticesOf({ tools, models }: Engine): string[] {
   const notices = tools.has('bash') ? [] : [BASH_IS_OFF]
   return models.get().id.startsWith('offline/')
-    ? [...notices, 'no model is configured: the built-in offline model follows simple rules and understands no language']
+    ? [
+        ...notices,
+        'no model is configured: the built-in offline model follows simple rules and understands no language',
+      ]
     : notices
 }
 
 function toolsOf(config: Config, added: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
   const tools = new Map<string, AnyTool>()
   for (const tool of [...builtinTools(), ...added]) {
-    if (tools.has(tool.name)) throw new TirelessError('config_invalid', { what: 'two tools have one name', got: tool.name, fix: 'rename one' })
+    if (tools.has(tool.name))
+      throw new TirelessError('config_invalid', { what: 'two tools have one name', got: tool.name, fix: 'rename one' })
     if (tool.name !== 'bash' || config.sandbox === 'off') tools.set(tool.name, tool)
   }
   return tools

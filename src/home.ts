@@ -42,9 +42,19 @@ function socketPath(root: string): string {
 /** Contract: makes the home where there is none; undefined when another process holds it. */
 export function holdHome(paths: HomePaths, self: Omit<Holder, 'socket'>): HomeLock | undefined {
   try {
-    for (const folder of [paths.root, join(paths.socket, '..'), paths.workspaces, paths.calls]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const folder of [paths.root, join(paths.socket, '..'), paths.workspaces, paths.calls])
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (cause) {
-    throw new TirelessError('store_failed', { what: 'the home cannot be made', where: paths.root, got: String(cause), fix: 'name a folder you may write to with --home' }, { cause })
+    throw new TirelessError(
+      'store_failed',
+      {
+        what: 'the home cannot be made',
+        where: paths.root,
+        got: String(cause),
+        fix: 'name a folder you may write to with --home',
+      },
+      { cause },
+    )
   }
   return tryLock(paths.lock, { ...self, socket: paths.socket })
 }
@@ -54,7 +64,9 @@ export function homeLocked(paths: HomePaths): TirelessError {
   return new TirelessError('home_locked', {
     what: 'another process holds the home',
     where: paths.root,
-    got: holder ? `process ${holder.pid} (${holder.command}) since ${holder.since}` : 'a process that has not said who it is',
+    got: holder
+      ? `process ${holder.pid} (${holder.command}) since ${holder.since}`
+      : 'a process that has not said who it is',
     fix: 'use the running one, stop it first, or name another home with --home',
   })
 }

@@ -15,7 +15,11 @@ export function soloBehaviours(tools: readonly string[]): Behaviours {
   return {
     get(agentId, name = solo.name) {
       if (name !== solo.name)
-        throw new TirelessError('not_found', { what: `the agent ${agentId} has no such behaviour`, got: name, expected: solo.name })
+        throw new TirelessError('not_found', {
+          what: `the agent ${agentId} has no such behaviour`,
+          got: name,
+          expected: solo.name,
+        })
       return solo
     },
   }

@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import { CommanderError, Command as Program } from 'commander'
 import { COMMANDS } from '../commands/all.ts'
 import type { Command } from '../commands/command.ts'
-import { asTirelessError, ERROR_CODES } from '../domain/error.ts'
 import { defaultHome } from '../config.ts'
+import { asTirelessError, ERROR_CODES } from '../domain/error.ts'
 import { addInputs, inputOf } from './options.ts'
 import { progressView } from './progress.ts'
 import { reach } from './reach.ts'
@@ -20,7 +20,9 @@ interface Common {
 /** Contract: never throws; the result alone goes to stdout, everything else a person reads to stderr. */
 export async function runCli(args: readonly string[]): Promise<number> {
   let exit = 0
-  const program = new Program('tireless').description('An always-on agent runtime: an AI employee that never clocks off.').exitOverride()
+  const program = new Program('tireless')
+    .description('An always-on agent runtime: an AI employee that never clocks off.')
+    .exitOverride()
   for (const command of COMMANDS) {
     const verb = placeIn(program, command)
     addInputs(verb, command)
@@ -68,6 +70,7 @@ function placeIn(program: Program, { name, summary }: Command): Program {
   const words = name.split(' ')
   const verb = words.pop() ?? name
   let parent = program
-  for (const word of words) parent = parent.commands.find((known) => known.name() === word) ?? parent.command(word).exitOverride()
+  for (const word of words)
+    parent = parent.commands.find((known) => known.name() === word) ?? parent.command(word).exitOverride()
   return parent.command(verb).summary(summary).description(summary).exitOverride()
 }

@@ -1,7 +1,7 @@
 /** From a command's input schema to options of the command line, and back from their words to its input. */
 
 import { resolve } from 'node:path'
-import { type Command as Program, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option, type Command as Program } from 'commander'
 import type { z } from 'zod'
 import type { Command } from '../commands/command.ts'
 
@@ -25,7 +25,11 @@ export function addInputs(program: Program, command: Command): void {
 }
 
 /** Contract: what was not given is left out, so that the schema's own defaults hold. */
-export function inputOf(command: Command, positionals: readonly unknown[], options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function inputOf(
+  command: Command,
+  positionals: readonly unknown[],
+  options: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const input: Record<string, unknown> = {}
   for (const field of fieldsOf(command)) {
     const position = command.positional?.indexOf(field.key) ?? -1
@@ -37,7 +41,12 @@ export function inputOf(command: Command, positionals: readonly unknown[], optio
 
 function optionOf(field: Field): Option {
   const flags = field.type === 'boolean' ? `--${field.flag}` : `--${field.flag} <${field.type}>`
-  const option = new Option(flags, field.fallback === undefined || field.type === 'boolean' ? field.help : `${field.help} (default: ${field.fallback})`)
+  const option = new Option(
+    flags,
+    field.fallback === undefined || field.type === 'boolean'
+      ? field.help
+      : `${field.help} (default: ${field.fallback})`,
+  )
   if (field.choices.length > 0) option.choices([...field.choices])
   if (field.type === 'number') option.argParser(numberOf)
   if (field.required) option.makeOptionMandatory()
@@ -49,7 +58,9 @@ function fieldsOf(command: Command): Field[] {
 }
 
 function fieldOf(key: string, schema: z.ZodType): Field {
-  let inner = schema as z.ZodType & { def: { type: string; innerType?: z.ZodType; defaultValue?: unknown; entries?: Record<string, string> } }
+  let inner = schema as z.ZodType & {
+    def: { type: string; innerType?: z.ZodType; defaultValue?: unknown; entries?: Record<string, string> }
+  }
   let required = true
   let fallback: unknown
   let help = schema.description

@@ -47,7 +47,9 @@ function eventLine(event: Event, out: NodeJS.WriteStream): string | undefined {
     case 'CHECK_STOP park':
       return `${step} parked: ${cut(String(payload.reason))}`
     case 'END end':
-      return event.ok ? `ended: ${String(payload.stop_reason)}` : styleText('red', `ended: ${String(payload.stop_reason)} ${cut(String(payload.error ?? ''))}`, { stream: out })
+      return event.ok
+        ? `ended: ${String(payload.stop_reason)}`
+        : styleText('red', `ended: ${String(payload.stop_reason)} ${cut(String(payload.error ?? ''))}`, { stream: out })
     default:
       return undefined
   }

@@ -46,7 +46,12 @@ async function asHolder(command: Command, input: unknown, where: Where, tell: Te
   const stopping = onStop()
   let app: App | undefined
   try {
-    app = await createApp({ home: where.home, config: where.configFile, signals: stopping.signals, name: where.commandLine })
+    app = await createApp({
+      home: where.home,
+      config: where.configFile,
+      signals: stopping.signals,
+      name: where.commandLine,
+    })
     return await app.run(command.name, input, tell)
   } finally {
     await app?.close()

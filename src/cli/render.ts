@@ -4,13 +4,26 @@ import { styleText } from 'node:util'
 
 type Fields = Readonly<Record<string, unknown>>
 const VIEWS: Readonly<Record<string, (output: never) => string>> = {
-  run: ({ answer, error, wait, status }: { answer: string | null; error: string | null; wait: { reason: string } | null; status: string }) =>
-    answer ?? (wait ? `parked: ${wait.reason}` : `${status}: ${error ?? 'no answer'}`),
-  'queue list': ({ items }: { items: Fields[] }) => table(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'prompt']),
+  run: ({
+    answer,
+    error,
+    wait,
+    status,
+  }: {
+    answer: string | null
+    error: string | null
+    wait: { reason: string } | null
+    status: string
+  }) => answer ?? (wait ? `parked: ${wait.reason}` : `${status}: ${error ?? 'no answer'}`),
+  'queue list': ({ items }: { items: Fields[] }) =>
+    table(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'prompt']),
   'sessions list': ({ items }: { items: Fields[] }) => table(items, ['session_id', 'agent_id', 'status', 'created_at']),
   'unknowns list': ({ items }: { items: Fields[] }) => table(items, ['id', 'tool', 'reach', 'status', 'started_at']),
   'config check': ({ file, unused }: { file: string | null; unused: string[] }) =>
-    [file ? `${file} is good` : 'no configuration file: the defaults hold', ...unused.map((key) => `not used yet: ${key}`)].join('\n'),
+    [
+      file ? `${file} is good` : 'no configuration file: the defaults hold',
+      ...unused.map((key) => `not used yet: ${key}`),
+    ].join('\n'),
 }
 
 export function render(name: string, output: unknown): string {
@@ -21,7 +34,13 @@ export function render(name: string, output: unknown): string {
 function fields(value: unknown, indent: string): string {
   if (typeof value !== 'object' || value === null) return `${indent}${String(value)}`
   const entries = Array.isArray(value) ? value.map((item, i) => [String(i), item] as const) : Object.entries(value)
-  return entries.map(([key, item]) => (isPlain(item) ? `${indent}${label(key)} ${plain(item)}` : `${indent}${label(key)}\n${fields(item, `${indent}  `)}`)).join('\n')
+  return entries
+    .map(([key, item]) =>
+      isPlain(item)
+        ? `${indent}${label(key)} ${plain(item)}`
+        : `${indent}${label(key)}\n${fields(item, `${indent}  `)}`,
+    )
+    .join('\n')
 }
 
 function isPlain(value: unknown): boolean {
@@ -41,7 +60,11 @@ function table(rows: readonly Fields[], columns: readonly string[]): string {
   if (rows.length === 0) return 'none'
   const cells = rows.map((row) => columns.map((column) => short(plain(row[column]))))
   const widths = columns.map((column, i) => Math.max(column.length, ...cells.map((line) => line[i]?.length ?? 0)))
-  const line = (words: readonly string[]): string => words.map((word, i) => word.padEnd(widths[i] ?? 0)).join('  ').trimEnd()
+  const line = (words: readonly string[]): string =>
+    words
+      .map((word, i) => word.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
   return [styleText('bold', line(columns)), ...cells.map(line)].join('\n')
 }
 

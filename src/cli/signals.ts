@@ -1,16 +1,19 @@
 /** SIGTERM and SIGINT: drain first, interrupt after the deadline or at the second signal. */
 
 import { systemClock } from '../adapters/clock.ts'
-import type { Signals } from '../engine/advance.ts'
+import type { Context } from '../commands/command.ts'
 
 const DRAIN_MS = 10_000
 
-export function onStop(): { readonly signals: Signals; forget(): void } {
+export function onStop(): { readonly signals: Context['signals']; forget(): void } {
   const drain = new AbortController()
   const abort = new AbortController()
   const over = new AbortController()
   const stop = (): void => {
-    if (drain.signal.aborted) return abort.abort()
+    if (drain.signal.aborted) {
+      abort.abort()
+      return
+    }
     drain.abort()
     void systemClock.sleep(DRAIN_MS, over.signal).then(() => over.signal.aborted || abort.abort())
   }

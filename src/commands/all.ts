@@ -9,4 +9,17 @@ import { start } from './start.ts'
 import { status } from './status.ts'
 import { unknownsList, unknownsResolve } from './unknowns.ts'
 
-export const COMMANDS = [run, start, enqueue, send, status, queueList, queueShow, sessionsList, sessionsShow, unknownsList, unknownsResolve, configCheck] as unknown as readonly Command[]
+export const COMMANDS = [
+  run,
+  start,
+  enqueue,
+  send,
+  status,
+  queueList,
+  queueShow,
+  sessionsList,
+  sessionsShow,
+  unknownsList,
+  unknownsResolve,
+  configCheck,
+] as unknown as readonly Command[]

@@ -3,14 +3,17 @@
 import type { z } from 'zod'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Signals } from '../engine/advance.ts'
-import type { DrainOptions } from '../kernel/drain.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
+import type { DrainOptions } from '../kernel/drain.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Store } from '../ports/store.ts'
 
 /** Progress while a command runs. */
-export type Progress = { readonly kind: 'event'; readonly event: Event } | { readonly kind: 'delta'; readonly delta: Delta } | { readonly kind: 'note'; readonly text: string }
+export type Progress =
+  | { readonly kind: 'event'; readonly event: Event }
+  | { readonly kind: 'delta'; readonly delta: Delta }
+  | { readonly kind: 'note'; readonly text: string }
 
 /** What there is without a home. */
 export interface Outside {
@@ -35,7 +38,11 @@ export interface Context extends Outside {
   draining(): boolean
   /** Contract: events as they are committed; call the result to stop listening. */
   listen(listener: (progress: Progress) => void): () => void
-  readonly health: () => { readonly ok: boolean; readonly reasons: readonly string[]; readonly degraded: readonly string[] }
+  readonly health: () => {
+    readonly ok: boolean
+    readonly reasons: readonly string[]
+    readonly degraded: readonly string[]
+  }
   readonly signals: Signals
 }
 

@@ -8,7 +8,11 @@ export const configCheck = command({
   summary: 'read the configuration and say what is wrong with it',
   place: 'anywhere',
   input: z.object({}),
-  output: z.object({ ok: z.literal(true), file: z.string().nullable(), unused: z.array(z.string()).describe('keys that nothing uses yet') }),
+  output: z.object({
+    ok: z.literal(true),
+    file: z.string().nullable(),
+    unused: z.array(z.string()).describe('keys that nothing uses yet'),
+  }),
   async run(context) {
     const { file, unused } = context.checkConfig()
     return { ok: true as const, file, unused: [...unused] }

@@ -24,7 +24,8 @@ export const enqueue = command({
     at: z.string().optional().describe('not before this time: an ISO instant, or a duration from now such as 10m'),
   }),
   output: z.object({ dispatch_id: z.string(), session_id: z.string(), duplicate: z.boolean() }),
-  run: (context, { agent, prompt, priority, key, at }) => enqueueTask(context, { agent, prompt, priority, key, at: instantOf(context, at), source: 'cli' }),
+  run: (context, { agent, prompt, priority, key, at }) =>
+    enqueueTask(context, { agent, prompt, priority, key, at: instantOf(context, at), source: 'cli' }),
 })
 
 export const queueList = command({
@@ -37,7 +38,9 @@ export const queueList = command({
     limit: z.int().positive().default(100).describe('at most so many'),
   }),
   output: z.object({ items: z.array(dispatchShape) }),
-  run: async ({ store }, { status, agent, limit }) => ({ items: [...(await store.dispatches({ status, agent_id: agent, limit }))] }),
+  run: async ({ store }, { status, agent, limit }) => ({
+    items: [...(await store.dispatches({ status, agent_id: agent, limit }))],
+  }),
 })
 
 export const queueShow = command({
@@ -49,7 +52,8 @@ export const queueShow = command({
   output: dispatchShape,
   async run({ store }, { id }) {
     const dispatch = await store.dispatch(id)
-    if (!dispatch) throw new TirelessError('not_found', { what: 'there is no such dispatch', got: id, fix: 'see: queue list' })
+    if (!dispatch)
+      throw new TirelessError('not_found', { what: 'there is no such dispatch', got: id, fix: 'see: queue list' })
     return dispatch
   },
 })
@@ -65,7 +69,10 @@ export interface Task {
 }
 
 /** The one way into the queue: a dispatch on a new session, with its workspace. */
-export async function enqueueTask(context: Context, task: Task): Promise<{ dispatch_id: string; session_id: string; duplicate: boolean; workspace: string; note?: string }> {
+export async function enqueueTask(
+  context: Context,
+  task: Task,
+): Promise<{ dispatch_id: string; session_id: string; duplicate: boolean; workspace: string; note?: string }> {
   refuseUnknownAgent(context, task.agent)
   const dispatch_id = context.ids.next()
   const session_id = `${task.agent}-${dispatch_id}`
@@ -97,13 +104,22 @@ export async function enqueueTask(context: Context, task: Task): Promise<{ dispa
 
 function refuseUnknownAgent({ agents }: Context, agent: string): void {
   if (!agents.includes(agent))
-    throw new TirelessError('not_found', { what: 'there is no such agent', got: agent, expected: `one of ${agents.join(', ')}`, fix: 'add it under kernel.agents' })
+    throw new TirelessError('not_found', {
+      what: 'there is no such agent',
+      got: agent,
+      expected: `one of ${agents.join(', ')}`,
+      fix: 'add it under kernel.agents',
+    })
 }
 
 function instantOf({ clock }: Context, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const instant = parseInstant(text, clock.now())
   if (instant === undefined)
-    throw new TirelessError('usage', { what: '--at is no time', got: text, expected: 'an ISO instant such as 2030-01-31T09:00:00Z, or a duration such as 10m' })
+    throw new TirelessError('usage', {
+      what: '--at is no time',
+      got: text,
+      expected: 'an ISO instant such as 2030-01-31T09:00:00Z, or a duration such as 10m',
+    })
   return instant
 }

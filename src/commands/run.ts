@@ -26,7 +26,14 @@ export const run = command({
       .meta({ path: true }),
   }),
   output: z.object({
-    ...dispatchShape.pick({ dispatch_id: true, session_id: true, status: true, wait: true, error: true, failure_class: true }).shape,
+    ...dispatchShape.pick({
+      dispatch_id: true,
+      session_id: true,
+      status: true,
+      wait: true,
+      error: true,
+      failure_class: true,
+    }).shape,
     answer: z.string().nullable(),
     workspace: z.string(),
   }),
@@ -58,7 +65,8 @@ async function watch(context: Context, dispatchId: string, tell: (progress: Prog
       const since = context.bell.rung()
       const dispatch = await context.store.dispatch(dispatchId)
       if (!dispatch) throw new TirelessError('not_found', `dispatch ${dispatchId} is gone`)
-      if (drained || context.signals.drain.aborted || isTerminal(dispatch.status) || parkedForLong(context, dispatch)) return dispatch
+      if (drained || context.signals.drain.aborted || isTerminal(dispatch.status) || parkedForLong(context, dispatch))
+        return dispatch
       await context.bell.wait(since, context.signals.drain)
     }
   } finally {

@@ -22,7 +22,10 @@ export const sessionsShow = command({
   place: 'home',
   positional: ['id'],
   input: z.object({ id: z.string().describe('session id') }),
-  output: sessionShape.extend({ unread: z.array(z.unknown()), journal: z.array(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() })) }),
+  output: sessionShape.extend({
+    unread: z.array(z.unknown()),
+    journal: z.array(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() })),
+  }),
   async run(context, { id }) {
     const session = await sessionOf(context, id)
     return { ...session, unread: [...(await context.store.inbox(id))], journal: [...(await context.store.journal(id))] }
@@ -53,6 +56,7 @@ export const send = command({
 
 async function sessionOf({ store }: Context, id: string): Promise<Session> {
   const session = await store.session(id)
-  if (!session) throw new TirelessError('not_found', { what: 'there is no such session', got: id, fix: 'see: sessions list' })
+  if (!session)
+    throw new TirelessError('not_found', { what: 'there is no such session', got: id, fix: 'see: sessions list' })
   return session
 }

@@ -9,8 +9,21 @@ export const status = command({
   place: 'home',
   input: z.object({}),
   output: z.object({
-    kernel: z.object({ id: z.string(), state: z.enum(['running', 'stopped']), next_beat: z.string().nullable(), last_cycle: z.unknown().nullable() }),
-    queue: z.object({ pending: z.number(), running: z.number(), waiting: z.number(), done: z.number(), failed: z.number(), dead: z.number(), cancelled: z.number() }),
+    kernel: z.object({
+      id: z.string(),
+      state: z.enum(['running', 'stopped']),
+      next_beat: z.string().nullable(),
+      last_cycle: z.unknown().nullable(),
+    }),
+    queue: z.object({
+      pending: z.number(),
+      running: z.number(),
+      waiting: z.number(),
+      done: z.number(),
+      failed: z.number(),
+      dead: z.number(),
+      cancelled: z.number(),
+    }),
     sessions: z.object({ active: z.number(), waiting: z.number() }),
     residents: z.array(z.unknown()),
     spend: z.object({ today_usd: z.number().nullable(), cap_usd: z.number().nullable(), calls: z.number().nullable() }),
@@ -25,7 +38,12 @@ export const status = command({
     const queue = await store.counts()
     const { ok, reasons, degraded } = context.health()
     return {
-      kernel: { id: context.kernelId, state: context.draining() ? ('running' as const) : ('stopped' as const), next_beat: null, last_cycle: null },
+      kernel: {
+        id: context.kernelId,
+        state: context.draining() ? ('running' as const) : ('stopped' as const),
+        next_beat: null,
+        last_cycle: null,
+      },
       queue: { ...queue },
       // At most one dispatch of a session is in flight, so the queue counts sessions too.
       sessions: { active: queue.pending + queue.running, waiting: queue.waiting },

@@ -35,7 +35,13 @@ export const unknownsResolve = command({
         {
           op: 'publish',
           session_id: unknown.session_id,
-          observation: { id: `resolved-${id}`, type: 'system_event', name: 'unknown_resolved', payload: { call: id, tool: unknown.tool, as }, ts: now },
+          observation: {
+            id: `resolved-${id}`,
+            type: 'system_event',
+            name: 'unknown_resolved',
+            payload: { call: id, tool: unknown.tool, as },
+            ts: now,
+          },
           successor_id: ids.next(),
           now,
         },

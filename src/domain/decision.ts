@@ -18,7 +18,13 @@ export type Decision =
   | { readonly kind: 'act'; readonly calls: readonly Call[] }
   /** `via`: the model said it by calling a tool (`finish`, `wait`), which then needs a result like any other call. */
   | { readonly kind: 'final'; readonly answer: string; readonly summary?: string; readonly via?: Call }
-  | { readonly kind: 'wait'; readonly match: Match; readonly until?: number; readonly reason: string; readonly via?: Call }
+  | {
+      readonly kind: 'wait'
+      readonly match: Match
+      readonly until?: number
+      readonly reason: string
+      readonly via?: Call
+    }
   /** Not a decision: what came is told back to the mind, and nothing acts on it. */
   | { readonly kind: 'invalid'; readonly feedback: string; readonly calls: readonly Call[] }
 

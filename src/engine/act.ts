@@ -12,7 +12,12 @@ import { recoverCall } from './recover.ts'
 import { flush, type Run, record } from './run.ts'
 import type { Intended, OpenTurn } from './thread.ts'
 
-export async function act(run: Run, open: OpenTurn, decision: Decision, signal: AbortSignal): Promise<readonly CallResult[]> {
+export async function act(
+  run: Run,
+  open: OpenTurn,
+  decision: Decision,
+  signal: AbortSignal,
+): Promise<readonly CallResult[]> {
   switch (decision.kind) {
     case 'act': {
       const results: CallResult[] = []
@@ -20,9 +25,15 @@ export async function act(run: Run, open: OpenTurn, decision: Decision, signal: 
       return results
     }
     case 'invalid':
-      return decision.calls.map((call, index) => settle(run, open, index, call, { status: 'error', content: call.fault ?? decision.feedback }))
+      return decision.calls.map((call, index) =>
+        settle(run, open, index, call, { status: 'error', content: call.fault ?? decision.feedback }),
+      )
     case 'wait':
-      if (decision.via) settle(run, open, 0, decision.via, { status: 'ok', content: `waiting for ${decision.reason}; what comes follows` })
+      if (decision.via)
+        settle(run, open, 0, decision.via, {
+          status: 'ok',
+          content: `waiting for ${decision.reason}; what comes follows`,
+        })
       return []
     case 'final':
       if (decision.via) settle(run, open, 0, decision.via, { status: 'ok', content: 'finished' })
@@ -37,11 +48,20 @@ async function perform(run: Run, open: OpenTurn, index: number, call: Call, sign
   if (settled) return settled
   const tool = toolOf(run, call)
   const intended = open.intended.get(index)
-  const result = intended ? await recoverCall(run, tool, intended, signal) : await attempt(run, tool, open, index, call, signal)
+  const result = intended
+    ? await recoverCall(run, tool, intended, signal)
+    : await attempt(run, tool, open, index, call, signal)
   return settle(run, open, index, call, result)
 }
 
-async function attempt(run: Run, tool: AnyTool, open: OpenTurn, index: number, call: Call, signal: AbortSignal): Promise<CallResult> {
+async function attempt(
+  run: Run,
+  tool: AnyTool,
+  open: OpenTurn,
+  index: number,
+  call: Call,
+  signal: AbortSignal,
+): Promise<CallResult> {
   if (signal.aborted) return { status: 'not_started', content: 'the runtime was stopping' }
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   const before = await tool.before?.(call.args as never, contextOf(run, at, signal))

@@ -36,13 +36,20 @@ export async function advance(engine: Engine, dispatch: Dispatch, signals: Signa
 /** Woken without a reason: it goes on waiting as it did; a dispatch that nothing was ever said to is done. */
 function nothingToGoOn(run: Run): Promise<Moved> {
   const { last, ended } = run.thread
-  return !ended && last?.kind === 'park' ? park(run, last.wait, []) : end(run, { kind: 'end', stop_reason: 'success' }, [])
+  return !ended && last?.kind === 'park'
+    ? park(run, last.wait, [])
+    : end(run, { kind: 'end', stop_reason: 'success' }, [])
 }
 
 async function refuse(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<Moved> {
   const error = asTirelessError(thrown)
   if (error.code.startsWith('store_')) throw error
-  const failed = { status: 'failed', result: null, error: `${error.code}: ${error.message}`, failure_class: 'infra' } as const
+  const failed = {
+    status: 'failed',
+    result: null,
+    error: `${error.code}: ${error.message}`,
+    failure_class: 'infra',
+  } as const
   const settle = { op: 'settle', ...failed, successor_id: engine.ids.next(), now: engine.clock.now() } as const
   await commitOne(engine.store, [settle], { dispatch_id: dispatch.dispatch_id, token: dispatch.token })
   return { kind: 'end', stop_reason: 'unrecoverable_error', failure_class: 'infra', error: failed.error }

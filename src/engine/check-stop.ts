@@ -25,7 +25,8 @@ export interface Standing {
 
 export function checkStop({ decision, verdict, shouldStop, steps, maxSteps, invalid, now }: Standing): Next {
   if (verdict.kind === 'stop') return { kind: 'end', stop_reason: 'critic_stop', error: verdict.reason }
-  if (decision.kind === 'final' && verdict.kind === 'continue') return { kind: 'end', stop_reason: 'final', answer: decision.answer }
+  if (decision.kind === 'final' && verdict.kind === 'continue')
+    return { kind: 'end', stop_reason: 'final', answer: decision.answer }
   if (shouldStop) return { kind: 'end', stop_reason: 'agent_condition' }
   if (decision.kind === 'invalid' && invalid + 1 >= MAX_INVALID)
     return {
@@ -37,10 +38,21 @@ export function checkStop({ decision, verdict, shouldStop, steps, maxSteps, inva
   if (decision.kind === 'wait' && verdict.kind === 'continue')
     return {
       kind: 'park',
-      wait: { kind: 'observation', match: decision.match, until: decision.until ?? now + LONGEST_WAIT_MS, reason: decision.reason },
+      wait: {
+        kind: 'observation',
+        match: decision.match,
+        until: decision.until ?? now + LONGEST_WAIT_MS,
+        reason: decision.reason,
+      },
     }
   if (maxSteps !== null && steps >= maxSteps)
-    return { kind: 'end', stop_reason: 'budget_steps', error: `the run used up its ${maxSteps} steps (budget.per_dispatch_calls)` }
+    return {
+      kind: 'end',
+      stop_reason: 'budget_steps',
+      error: `the run used up its ${maxSteps} steps (budget.per_dispatch_calls)`,
+    }
   if (verdict.kind === 'retry') return { kind: 'continue', feedback: verdict.instruction }
-  return decision.kind === 'invalid' ? { kind: 'continue', feedback: decision.feedback, invalid: true } : { kind: 'continue' }
+  return decision.kind === 'invalid'
+    ? { kind: 'continue', feedback: decision.feedback, invalid: true }
+    : { kind: 'continue' }
 }

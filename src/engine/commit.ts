@@ -85,7 +85,9 @@ export async function end(run: Run, next: End, ops: readonly Op[]): Promise<Move
 function acknowledging(run: Run, turn: OpenTurn): Op[] {
   if (turn.input.length === 0) return []
   const { session_id } = run.dispatch
-  return [{ op: 'acknowledge', session_id, observation_ids: turn.input.map(({ id }) => id), now: run.engine.clock.now() }]
+  return [
+    { op: 'acknowledge', session_id, observation_ids: turn.input.map(({ id }) => id), now: run.engine.clock.now() },
+  ]
 }
 
 /** What tools kept in case of a crash is not needed any more. */

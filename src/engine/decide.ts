@@ -40,10 +40,14 @@ async function ask(run: Run, open: OpenTurn, signal: AbortSignal): Promise<Answe
   await flush(run, [])
   const { dispatch_id: run_id, session_id } = run.dispatch
   try {
-    return await run.model.call(request, { signal, onText: (text) => run.engine.sink.delta({ run_id, session_id, text }) })
+    return await run.model.call(request, {
+      signal,
+      onText: (text) => run.engine.sink.delta({ run_id, session_id, text }),
+    })
   } catch (thrown) {
     const error = asTirelessError(thrown)
-    if (error.code !== 'aborted') record(run, { kind: 'model_failed', turn: open.turn, code: error.code, message: error.message })
+    if (error.code !== 'aborted')
+      record(run, { kind: 'model_failed', turn: open.turn, code: error.code, message: error.message })
     throw error
   }
 }

@@ -18,12 +18,17 @@ export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number)
     )
   if (calls.length === 0) return { kind: 'final', answer: answer.text }
   const checked = refuseDuplicates(calls)
-  if (checked.some((call) => call.fault)) return invalid(checked.map(notRun), 'none of your calls was run, because at least one was malformed')
+  if (checked.some((call) => call.fault))
+    return invalid(checked.map(notRun), 'none of your calls was run, because at least one was malformed')
   const spoken = checked.find((call) => call.tool === 'finish' || call.tool === 'wait')
   if (!spoken) return { kind: 'act', calls: checked }
   if (checked.length > 1)
     return invalid(
-      checked.map((call) => (call === spoken ? { ...call, fault: `call ${call.tool} alone, once you have seen the results of the other calls` } : notRun(call))),
+      checked.map((call) =>
+        call === spoken
+          ? { ...call, fault: `call ${call.tool} alone, once you have seen the results of the other calls` }
+          : notRun(call),
+      ),
       `call ${spoken.tool} alone`,
     )
   return spoken.tool === 'finish' ? finishing(spoken) : waiting(spoken, answeredAt)
@@ -39,13 +44,24 @@ function waiting(call: Call, answeredAt: number): Decision {
   const { for: what, until } = call.args as { for: string; until?: string }
   const instant = until === undefined ? undefined : parseInstant(until, answeredAt)
   if (until !== undefined && instant === undefined)
-    return invalid([{ ...call, fault: `until: got ${JSON.stringify(until)}; expected an ISO instant or a duration such as 10m` }], 'nothing was waited for')
-  return { kind: 'wait', match: matchOf(what), reason: what, ...(instant === undefined ? {} : { until: instant }), via: call }
+    return invalid(
+      [{ ...call, fault: `until: got ${JSON.stringify(until)}; expected an ISO instant or a duration such as 10m` }],
+      'nothing was waited for',
+    )
+  return {
+    kind: 'wait',
+    match: matchOf(what),
+    reason: what,
+    ...(instant === undefined ? {} : { until: instant }),
+    via: call,
+  }
 }
 
 function refuseDuplicates(calls: readonly Call[]): Call[] {
   return calls.map((call) =>
-    calls.filter((other) => other.id === call.id).length > 1 ? { ...call, fault: `the call id ${JSON.stringify(call.id)} was used twice` } : call,
+    calls.filter((other) => other.id === call.id).length > 1
+      ? { ...call, fault: `the call id ${JSON.stringify(call.id)} was used twice` }
+      : call,
   )
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { Observation } from '../domain/observation.ts'
-import { record, type Run } from './run.ts'
+import { type Run, record } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** Undefined: there is nothing to go on. Nothing was written then. */
@@ -16,7 +16,13 @@ export async function observe(run: Run): Promise<OpenTurn | undefined> {
   const input = first ? [...taskOf(run), ...unread] : unread
   const last = !first && thread.last?.kind === 'continue' ? thread.last : undefined
   if (input.length === 0 && !last) return undefined
-  if (first) record(run, { kind: 'run_started', run_id: dispatch.dispatch_id, agent_id: dispatch.agent_id, behaviour: run.behaviour.name })
+  if (first)
+    record(run, {
+      kind: 'run_started',
+      run_id: dispatch.dispatch_id,
+      agent_id: dispatch.agent_id,
+      behaviour: run.behaviour.name,
+    })
   record(run, {
     kind: 'input_bound',
     turn: thread.turn + 1,

@@ -15,7 +15,12 @@ import { flush, type Run } from './run.ts'
 import { Suspended } from './suspended.ts'
 import type { Intended } from './thread.ts'
 
-export async function recoverCall(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<CallResult> {
+export async function recoverCall(
+  run: Run,
+  tool: AnyTool,
+  intended: Intended,
+  signal: AbortSignal,
+): Promise<CallResult> {
   const plan = afterCrash(intended.effect)
   switch (plan) {
     case 'rerun':
@@ -31,14 +36,22 @@ export async function recoverCall(run: Run, tool: AnyTool, intended: Intended, s
   }
 }
 
-async function afterProbe(run: Run, tool: AnyTool, intended: Intended, found: Probe, signal: AbortSignal): Promise<CallResult> {
+async function afterProbe(
+  run: Run,
+  tool: AnyTool,
+  intended: Intended,
+  found: Probe,
+  signal: AbortSignal,
+): Promise<CallResult> {
   switch (found.kind) {
     case 'happened':
       return found.result
     case 'not':
       return execute(run, tool, intended, signal)
     case 'unclear':
-      return whoHears(intended.effect) === 'tell_model' ? tellModel(run, tool, intended, signal) : askHuman(run, tool, intended, signal)
+      return whoHears(intended.effect) === 'tell_model'
+        ? tellModel(run, tool, intended, signal)
+        : askHuman(run, tool, intended, signal)
     default:
       return assertNever(found)
   }
@@ -55,7 +68,9 @@ async function tellModel(run: Run, tool: AnyTool, intended: Intended, signal: Ab
 
 async function askHuman(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<CallResult> {
   const unknown_id = callKey(run, intended)
-  const known = (await run.engine.store.unknowns({ session_id: run.dispatch.session_id })).find(({ id }) => id === unknown_id)
+  const known = (await run.engine.store.unknowns({ session_id: run.dispatch.session_id })).find(
+    ({ id }) => id === unknown_id,
+  )
   if (known?.status === 'resolved') return afterWord(run, tool, intended, known.resolution ?? 'recheck', signal)
   return wait(run, tool, intended, signal)
 }
@@ -68,10 +83,19 @@ async function wait(run: Run, tool: AnyTool, intended: Intended, signal: AbortSi
   throw new Suspended({ kind: 'unknown', unknown_id: unknown.id, until: null, reason })
 }
 
-async function afterWord(run: Run, tool: AnyTool, intended: Intended, word: Resolution, signal: AbortSignal): Promise<CallResult> {
+async function afterWord(
+  run: Run,
+  tool: AnyTool,
+  intended: Intended,
+  word: Resolution,
+  signal: AbortSignal,
+): Promise<CallResult> {
   switch (word) {
     case 'happened':
-      return { status: 'ok', content: 'the program was killed while this call ran; the owner has looked: it did take effect' }
+      return {
+        status: 'ok',
+        content: 'the program was killed while this call ran; the owner has looked: it did take effect',
+      }
     case 'not':
       return execute(run, tool, intended, signal)
     case 'recheck': {

@@ -5,9 +5,9 @@
  */
 
 import { createHash } from 'node:crypto'
-import { eventOf } from '../domain/event.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
+import { eventOf } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
 import type { Behaviour, Behaviours, Critic } from '../ports/behaviour.ts'
@@ -52,11 +52,14 @@ export interface Run {
 
 export async function openRun(engine: Engine, dispatch: Dispatch): Promise<Run> {
   const session = await engine.store.session(dispatch.session_id)
-  if (!session) throw new TirelessError('not_found', `dispatch ${dispatch.dispatch_id} has no session ${dispatch.session_id}`)
+  if (!session)
+    throw new TirelessError('not_found', `dispatch ${dispatch.dispatch_id} has no session ${dispatch.session_id}`)
   const thread = emptyThread()
   for (const record of await engine.store.journal(dispatch.session_id)) fold(thread, record)
   const behaviour = engine.behaviours.get(dispatch.agent_id, thread.ended ? undefined : thread.behaviour)
-  const toolbox = new Map(behaviour.tools.flatMap((name) => (engine.tools.has(name) ? [[name, engine.tools.get(name) as AnyTool]] : [])))
+  const toolbox = new Map(
+    behaviour.tools.flatMap((name) => (engine.tools.has(name) ? [[name, engine.tools.get(name) as AnyTool]] : [])),
+  )
   const { model } = dispatch.metadata
   return {
     engine,
@@ -73,7 +76,13 @@ export async function openRun(engine: Engine, dispatch: Dispatch): Promise<Run> 
 }
 
 function prefixOf(system: string, tools: readonly ToolSpec[]): Run['prefix'] {
-  return { system, tools, digest: createHash('sha256').update(JSON.stringify([system, tools])).digest('hex') }
+  return {
+    system,
+    tools,
+    digest: createHash('sha256')
+      .update(JSON.stringify([system, tools]))
+      .digest('hex'),
+  }
 }
 
 export function record(run: Run, body: RecordBody): JournalRecord {

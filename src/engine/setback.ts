@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Next } from '../domain/decision.ts'
-import { asTirelessError, type ErrorCode, TirelessError } from '../domain/error.ts'
+import { asTirelessError, type ErrorCode, type TirelessError } from '../domain/error.ts'
 import { Suspended } from './suspended.ts'
 
 const MAX_ATTEMPTS = 3
@@ -31,14 +31,26 @@ export function setback({ thrown, failures, run_id, now }: Trouble): Setback {
   const error = asTirelessError(thrown)
   if (error.code.startsWith('store_')) throw error
   if (error.code === 'aborted') return { kind: 'release' }
-  if (!error.code.startsWith('model_')) return { kind: 'end', stop_reason: 'unrecoverable_error', error: `${error.code}: ${error.message}` }
+  if (!error.code.startsWith('model_'))
+    return { kind: 'end', stop_reason: 'unrecoverable_error', error: `${error.code}: ${error.message}` }
   const allowed = error.code === 'model_empty' ? MAX_EMPTY_ATTEMPTS : MAX_ATTEMPTS
-  if (error.retry === 'later' && failures.length < allowed) return { kind: 'park', wait: retryWait(error, failures.length, run_id, now) }
+  if (error.retry === 'later' && failures.length < allowed)
+    return { kind: 'park', wait: retryWait(error, failures.length, run_id, now) }
   const tries = failures.length > 1 ? ` (after ${failures.length} attempts)` : ''
-  return { kind: 'end', stop_reason: 'unrecoverable_error', failure_class: 'provider', error: `${error.code}: ${error.message}${tries}` }
+  return {
+    kind: 'end',
+    stop_reason: 'unrecoverable_error',
+    failure_class: 'provider',
+    error: `${error.code}: ${error.message}${tries}`,
+  }
 }
 
-function retryWait(error: TirelessError, failed: number, run_id: string, now: number): Extract<Next, { kind: 'park' }>['wait'] {
+function retryWait(
+  error: TirelessError,
+  failed: number,
+  run_id: string,
+  now: number,
+): Extract<Next, { kind: 'park' }>['wait'] {
   const backoff = FIRST_BACKOFF_MS * BACKOFF_FACTOR ** (failed - 1) * jitter(run_id, failed)
   const wait = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), LONGEST_BACKOFF_MS)
   return { kind: 'retry', until: Math.ceil(now + wait), reason: `${error.code}: ${error.message}` }

@@ -134,7 +134,8 @@ function closeTurn(thread: Thread, next: Next): void {
   }
   if (open.answer)
     for (const index of open.answer.calls.keys())
-      if (!open.settled.has(index)) say(thread, resultMessage(open.answer, index, { status: 'not_started', content: 'this call was not started' }))
+      if (!open.settled.has(index))
+        say(thread, resultMessage(open.answer, index, { status: 'not_started', content: 'this call was not started' }))
   thread.invalid = next.kind === 'continue' && next.invalid ? thread.invalid + 1 : 0
 }
 

@@ -24,16 +24,26 @@ export function specsOf(toolbox: Toolbox): ToolSpec[] {
 
 /** Contract: runs nothing. A call that may not run comes back with its fault. */
 export function checkCall(toolbox: Toolbox, asked: AskedCall): Call {
-  const refused = (fault: string, args: Json = asked.args): Call => ({ id: asked.id, tool: asked.tool, args, effect: NO_EFFECT, fault })
+  const refused = (fault: string, args: Json = asked.args): Call => ({
+    id: asked.id,
+    tool: asked.tool,
+    args,
+    effect: NO_EFFECT,
+    fault,
+  })
   const tool = toolbox.get(asked.tool)
-  if (!tool) return refused(`there is no tool ${JSON.stringify(asked.tool)}; the tools are ${[...toolbox.keys()].join(', ')}`)
+  if (!tool)
+    return refused(`there is no tool ${JSON.stringify(asked.tool)}; the tools are ${[...toolbox.keys()].join(', ')}`)
   let raw: unknown
   try {
     raw = JSON.parse(asked.args === '' ? '{}' : asked.args)
   } catch (error) {
-    return refused(`the arguments are not JSON (${error instanceof Error ? error.message : 'unreadable'}); send one JSON object`)
+    return refused(
+      `the arguments are not JSON (${error instanceof Error ? error.message : 'unreadable'}); send one JSON object`,
+    )
   }
   const checked = tool.args.safeParse(raw)
-  if (!checked.success) return refused(`the arguments do not fit: ${z.prettifyError(checked.error).replaceAll('\n', ' ')}`, raw as Json)
+  if (!checked.success)
+    return refused(`the arguments do not fit: ${z.prettifyError(checked.error).replaceAll('\n', ' ')}`, raw as Json)
   return { id: asked.id, tool: asked.tool, args: checked.data as Json, effect: tool.effect(checked.data as never) }
 }

@@ -39,7 +39,17 @@ export function createDoorbell(): Doorbell {
   }
 }
 
-const RINGING: ReadonlySet<Op['op']> = new Set(['enqueue', 'publish', 'resolve', 'promote', 'settle', 'park', 'release', 'recover', 'leave'])
+const RINGING: ReadonlySet<Op['op']> = new Set([
+  'enqueue',
+  'publish',
+  'resolve',
+  'promote',
+  'settle',
+  'park',
+  'release',
+  'recover',
+  'leave',
+])
 
 /** A store that rings by itself, so that no caller can forget to. */
 export function ringing(store: Store, bell: Doorbell): Store {

@@ -5,7 +5,7 @@
  */
 
 import type { Dispatch } from '../domain/dispatch.ts'
-import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { asTirelessError, type TirelessError } from '../domain/error.ts'
 import { advance, type Signals } from '../engine/advance.ts'
 import type { Engine } from '../engine/run.ts'
 import { commitOne } from '../ports/store.ts'
@@ -36,7 +36,10 @@ export interface DrainOptions {
 }
 
 /** A worker's epoch begins: what an earlier life of this home left running is recovered at once. */
-export async function joinHome(engine: Engine, name: string): Promise<{ epoch: number; recovered: number; dead: number }> {
+export async function joinHome(
+  engine: Engine,
+  name: string,
+): Promise<{ epoch: number; recovered: number; dead: number }> {
   const now = engine.clock.now()
   const [{ epoch }, { recovered, dead }] = await commitOne(engine.store, [
     { op: 'join', name, now, lease_until: now + LEASE_MS, alone: true },
@@ -82,7 +85,8 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
       const nextTimer = await engine.store.nextTimer()
       if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
       for (const [id, until] of retries) if (until <= now) retries.delete(id)
-      for (const dispatch of await claim(kernel, kernel.maxConcurrent - running.size, options.only)) running.set(dispatch.dispatch_id, work(dispatch))
+      for (const dispatch of await claim(kernel, kernel.maxConcurrent - running.size, options.only))
+        running.set(dispatch.dispatch_id, work(dispatch))
       if (options.untilIdle && running.size === 0 && retries.size === 0) break
       await bellOrTimer(kernel, since, signals.drain)
     }
@@ -106,7 +110,8 @@ async function bellOrTimer({ engine, bell }: Kernel, since: number, stop: AbortS
   const either = AbortSignal.any([done.signal, stop])
   const timer = await engine.store.nextTimer()
   const waits = [bell.wait(since, either)]
-  if (timer !== undefined) waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), LONGEST_NAP_MS), either))
+  if (timer !== undefined)
+    waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), LONGEST_NAP_MS), either))
   await Promise.race(waits)
   done.abort()
 }

@@ -19,7 +19,11 @@ export function answerMessage(answer: Answer): Message {
   return {
     role: 'assistant',
     text: answer.text,
-    calls: answer.calls.map((call, index) => ({ id: callId(answer, index), tool: call.tool, args: argsShown(call.args) })),
+    calls: answer.calls.map((call, index) => ({
+      id: callId(answer, index),
+      tool: call.tool,
+      args: argsShown(call.args),
+    })),
     ...(answer.reasoning === undefined ? {} : { reasoning: answer.reasoning }),
   }
 }

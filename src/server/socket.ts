@@ -50,7 +50,8 @@ async function answer(socket: Socket, commands: readonly Command[], context: Con
   try {
     const { command, input } = await question(socket)
     const found = commands.find(({ name, place }) => name === command && place === 'home')
-    if (!found) throw new TirelessError('usage', { what: 'the holder of the home runs no such command', got: String(command) })
+    if (!found)
+      throw new TirelessError('usage', { what: 'the holder of the home runs no such command', got: String(command) })
     say({ output: await execute(found, context, input, (progress) => say({ progress })) })
   } catch (thrown) {
     const { code, message } = asTirelessError(thrown)
@@ -62,7 +63,8 @@ async function answer(socket: Socket, commands: readonly Command[], context: Con
 async function question(socket: Socket): Promise<{ command: unknown; input: unknown }> {
   for await (const line of createInterface({ input: socket })) {
     const asked: unknown = JSON.parse(line)
-    if (typeof asked === 'object' && asked !== null && 'command' in asked) return { command: asked.command, input: 'input' in asked ? asked.input : {} }
+    if (typeof asked === 'object' && asked !== null && 'command' in asked)
+      return { command: asked.command, input: 'input' in asked ? asked.input : {} }
     break
   }
   throw new TirelessError('usage', 'expected one JSON line {command, input}')

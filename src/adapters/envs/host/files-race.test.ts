@@ -57,7 +57,7 @@ async function underAttack(work: (world: { root: string; outside: string }) => P
 }
 
 const MOST = 20_000
-const ENOUGH = 40
+const ENOUGH = 25
 
 /** Goes on until success and refusal were both met often enough for the race to have been one. */
 async function contested(attempt: (n: number) => Promise<boolean>): Promise<void> {

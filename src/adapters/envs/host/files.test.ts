@@ -13,6 +13,7 @@ import { systemClock } from '../../clock.ts'
 import { MAX_FILE_BYTES, rootedFiles } from './files.ts'
 import { rootedFolders } from './folders.ts'
 import { hostEnvs } from './host.ts'
+import { namesBelow } from './paths.ts'
 
 /** A workspace `ws` beside `ws-evil`, which holds what must never be read or written. */
 function world() {
@@ -330,6 +331,40 @@ for (const walk of WALKS)
       assert.equal((await file.changedSince(since)).length, 200)
     })
   })
+
+test('case 38: a change that comes while a write is under way is not overwritten', async () => {
+  using w = world()
+  fs.writeFileSync(join(w.root, 'f'), 'old')
+  const folders = rootedFolders(w.root)
+  const file = rootedFiles(w.root, {
+    ...folders,
+    async enter(names, create) {
+      const folder = await folders.enter(names, create)
+      const meanwhile = (name: string) => {
+        if (name !== 'f') fs.writeFileSync(join(w.root, 'f'), 'theirs')
+        return folder?.at(name) ?? ''
+      }
+      return folder && { ...folder, at: meanwhile, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
+    },
+  })
+  await assert.rejects(file.write('f', 'new', sha('old')), conflict)
+  assert.equal(fs.readFileSync(join(w.root, 'f'), 'utf8'), 'theirs')
+  assert.deepEqual(fs.readdirSync(w.root), ['f'])
+})
+
+test('case 37: the letters of a path are judged before anything is opened', () => {
+  for (const path of ['..', '../ws-evil', '/ws-evil', '/ws-evil/x', '/ws/../x', '/', 'a/../../b', '/w', '/wsx'])
+    assert.throws(() => namesBelow('/ws', path), refusal(/outside/), path)
+  for (const [path, names] of [
+    ['/ws', []],
+    ['.', []],
+    ['/ws/a', ['a']],
+    ['a/./b//c/', ['a', 'b', 'c']],
+    ['..a', ['..a']],
+  ] as const)
+    assert.deepEqual(namesBelow('/ws', path), names)
+  assert.deepEqual(namesBelow('/', '/../etc/x'), ['etc', 'x'])
+})
 
 test('a root that is itself reached through a link is opened at its real place, and made where it is missing', async () => {
   using w = world()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { procTable, psTable, type Row } from './process-table.ts'
-import { membersOf, type Tree } from './process-tree.ts'
+import { membersOf, type Tree, targetsOf } from './process-tree.ts'
 
 const SELF = { pid: 10, session: 9 }
 const SHELL = { pid: 100, start: 50 }
@@ -79,6 +79,18 @@ describe('members of a call', () => {
     const rows = [init, self, row(100, { start: 50, zombie: true }), row(101, { session: 100 })]
     assert.deepEqual(members(rows), [101])
   })
+})
+
+test('signals go to whole groups where they are ours, and never to our own group or to everybody', () => {
+  const ours = [
+    row(101, { group: 100 }),
+    row(102, { group: 100 }),
+    row(103, { group: 80 }),
+    row(104, { group: 0 }),
+    row(105, { group: 1 }),
+  ]
+  const others = [row(80), row(106, { group: 0 }), row(107, { group: 100, zombie: true })]
+  assert.deepEqual(targetsOf([...ours, ...others], ours), [-100, 103, 104, 105])
 })
 
 describe('a row', () => {

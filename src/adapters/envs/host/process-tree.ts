@@ -99,14 +99,20 @@ function finder(tree: Tree, table: ProcessTable): () => Found {
   }
 }
 
-/** A group is signalled as one wherever it is ours entirely: a process that forks as fast as we look cannot run away from that. */
-function signal({ rows, members }: Found, name: 'SIGTERM' | 'SIGKILL'): void {
+/**
+ * Pure: whom to signal; a negative number is a group. A group goes as one wherever it is ours entirely, because a process that forks
+ * as fast as we look cannot run away from that. Never group 0 (our own) or 1 (everybody, as a target).
+ */
+export function targetsOf(rows: readonly Row[], members: readonly Row[]): number[] {
   const ours = new Set(members.map((row) => row.pid))
-  for (const group of new Set(members.map((row) => row.group))) {
-    const inGroup = rows.filter((row) => row.group === group && !row.zombie)
-    if (inGroup.every((row) => ours.has(row.pid))) send(-group, name)
-    else for (const row of inGroup) if (ours.has(row.pid)) send(row.pid, name)
-  }
+  return [...new Set(members.map((row) => row.group))].flatMap((group) => {
+    const pids = rows.filter((row) => row.group === group && !row.zombie).map((row) => row.pid)
+    return group > 1 && pids.every((pid) => ours.has(pid)) ? [-group] : pids.filter((pid) => ours.has(pid))
+  })
+}
+
+function signal({ rows, members }: Found, name: 'SIGTERM' | 'SIGKILL'): void {
+  for (const target of targetsOf(rows, members)) send(target, name)
 }
 
 /** Gone already, or not ours to signal: the next look tells. */

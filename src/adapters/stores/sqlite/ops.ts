@@ -4,8 +4,8 @@ import { afterBarrenCrash, type NewDispatch } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakes } from '../../../domain/wait.ts'
 import type { Op, Results } from '../../../ports/store.ts'
-import { DISPATCH_COLUMNS, dispatchOf, type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
 import { Refused, type Sql } from './refused.ts'
+import { DISPATCH_COLUMNS, dispatchOf, type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
 
 /** The dispatch and session that a fenced batch has proved it holds. */
 export interface Held {
@@ -18,12 +18,19 @@ type Apply<K extends Op['op']> = (sql: Sql, op: Extract<Op, { op: K }>, held: He
 export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
   join(sql, op) {
     if (op.alone) sql('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL').run()
-    const { lastInsertRowid } = sql('INSERT INTO workers (name, joined_at, lease_until) VALUES (?, ?, ?)').run(op.name, op.now, op.lease_until)
+    const { lastInsertRowid } = sql('INSERT INTO workers (name, joined_at, lease_until) VALUES (?, ?, ?)').run(
+      op.name,
+      op.now,
+      op.lease_until,
+    )
     return { epoch: Number(lastInsertRowid) }
   },
 
   beat(sql, op) {
-    const { changes } = sql('UPDATE workers SET lease_until = ? WHERE epoch = ? AND left_at IS NULL').run(op.lease_until, op.epoch)
+    const { changes } = sql('UPDATE workers SET lease_until = ? WHERE epoch = ? AND left_at IS NULL').run(
+      op.lease_until,
+      op.epoch,
+    )
     return { alive: Number(changes) === 1 }
   },
 
@@ -47,7 +54,10 @@ export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
       for (const orphan of orphans) {
         const crashes = Number(orphan.head ?? 0) > Number(orphan.head_at_claim) ? 0 : Number(orphan.crashes) + 1
         const status = afterBarrenCrash(crashes)
-        const error = status === 'dead' ? `the process died ${crashes} times in a row while working on this, leaving nothing new` : null
+        const error =
+          status === 'dead'
+            ? `the process died ${crashes} times in a row while working on this, leaving nothing new`
+            : null
         sql(
           'UPDATE dispatches SET status = ?, epoch = NULL, crashes = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
         ).run(status, crashes, error, status === 'dead' ? 'infra' : null, op.now, Number(orphan.n))
@@ -80,7 +90,9 @@ export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
   },
 
   promote(sql, op) {
-    const due = sql("SELECT n, session, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?").all(op.now)
+    const due = sql(
+      "SELECT n, session, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?",
+    ).all(op.now)
     for (const row of due) {
       const wait = JSON.parse(String(row.wait)) as Wait
       if (wait.kind === 'observation') {
@@ -100,12 +112,16 @@ export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
 
   append(sql, op, held) {
     const session = sessionNumber(sql, op.session_id)
-    if (held && held.session !== session) throw new Refused('store_fenced', `the fence does not cover session ${op.session_id}`)
+    if (held && held.session !== session)
+      throw new Refused('store_fenced', `the fence does not cover session ${op.session_id}`)
     let head = Number(sql('SELECT max(seq) AS head FROM journal WHERE session = ?').get(session)?.head ?? 0)
     const insert = sql('INSERT INTO journal (session, seq, body) VALUES (?, ?, ?)')
     for (const record of op.records) {
       if (record.seq !== head + 1)
-        throw new Refused('store_sequence', `session ${op.session_id} ends at record ${head}; record ${record.seq} does not follow it`)
+        throw new Refused(
+          'store_sequence',
+          `session ${op.session_id} ends at record ${head}; record ${record.seq} does not follow it`,
+        )
       head = record.seq
       insert.run(session, head, JSON.stringify(record))
     }
@@ -124,7 +140,8 @@ export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
     sql(
       'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
     ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
-    const unread = op.status === 'done' && sql('SELECT 1 FROM inbox WHERE session = ? AND read_at IS NULL LIMIT 1').get(session)
+    const unread =
+      op.status === 'done' && sql('SELECT 1 FROM inbox WHERE session = ? AND read_at IS NULL LIMIT 1').get(session)
     return { successor: unread ? succeed(sql, session, op.successor_id, op.now) : null }
   },
 
@@ -153,7 +170,8 @@ export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
       "SELECT n, dispatch_id, status, wait FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
     ).get(session)
     if (!inFlight) return { duplicate: false, dispatch_id: succeed(sql, session, op.successor_id, op.now) }
-    if (inFlight.status === 'waiting' && wakes(JSON.parse(String(inFlight.wait)) as Wait, op.observation)) wake(sql, Number(inFlight.n), op.now)
+    if (inFlight.status === 'waiting' && wakes(JSON.parse(String(inFlight.wait)) as Wait, op.observation))
+      wake(sql, Number(inFlight.n), op.now)
     return { duplicate: false, dispatch_id: String(inFlight.dispatch_id) }
   },
 
@@ -181,9 +199,12 @@ export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
     const row = sql(`SELECT ${UNKNOWN_COLUMNS} WHERE u.id = ?`).get(op.unknown_id) as Row | undefined
     if (!row) throw new Refused('not_found', `no unknown outcome has the id ${op.unknown_id}`)
     const unknown = unknownOf(row)
-    if (unknown.status === 'resolved') throw new Refused('conflict', `${op.unknown_id} was resolved already, as ${unknown.resolution}`)
+    if (unknown.status === 'resolved')
+      throw new Refused('conflict', `${op.unknown_id} was resolved already, as ${unknown.resolution}`)
     sql("UPDATE unknowns SET status = 'resolved', resolution = ? WHERE id = ?").run(op.as, op.unknown_id)
-    const waiting = sql("SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting'").get(unknown.dispatch_id)
+    const waiting = sql("SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting'").get(
+      unknown.dispatch_id,
+    )
     const wait = waiting && (JSON.parse(String(waiting.wait)) as Wait)
     if (wait?.kind === 'unknown' && wait.unknown_id === op.unknown_id) wake(sql, Number(waiting?.n), op.now)
     return { unknown: { ...unknown, status: 'resolved', resolution: op.as } }
@@ -201,15 +222,29 @@ function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqu
     'INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id) DO NOTHING',
   ).run(dispatch.session_id, dispatch.kernel_id, dispatch.agent_id, dispatch.workspace, now)
   const session = sessionNumber(sql, dispatch.session_id)
-  const busy = sql("SELECT dispatch_id FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')").get(session)
-  if (busy) throw new Refused('conflict', `session ${dispatch.session_id} is busy with dispatch ${busy.dispatch_id}; send it a message instead`)
+  const busy = sql(
+    "SELECT dispatch_id FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
+  ).get(session)
+  if (busy)
+    throw new Refused(
+      'conflict',
+      `session ${dispatch.session_id} is busy with dispatch ${busy.dispatch_id}; send it a message instead`,
+    )
   const later: Wait | undefined =
-    dispatch.at !== undefined && dispatch.at > now ? { kind: 'start', until: dispatch.at, reason: 'not before its time' } : undefined
+    dispatch.at !== undefined && dispatch.at > now
+      ? { kind: 'start', until: dispatch.at, reason: 'not before its time' }
+      : undefined
   insertDispatch(sql, session, dispatch, later, now)
   return { dispatch_id: dispatch.dispatch_id, session_id: dispatch.session_id, duplicate: false }
 }
 
-function insertDispatch(sql: Sql, session: number, dispatch: Omit<NewDispatch, 'session_id' | 'workspace'>, wait: Wait | undefined, now: number): void {
+function insertDispatch(
+  sql: Sql,
+  session: number,
+  dispatch: Omit<NewDispatch, 'session_id' | 'workspace'>,
+  wait: Wait | undefined,
+  now: number,
+): void {
   sql(
     `INSERT INTO dispatches (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt, priority, status, metadata, source, key, wait, due, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -235,26 +270,36 @@ function insertDispatch(sql: Sql, session: number, dispatch: Omit<NewDispatch, '
 /** Unread input and nothing in flight: the session gets a dispatch, so that no message is ever left lying. */
 function succeed(sql: Sql, session: number, dispatch_id: string, now: number): string {
   const { kernel_id, agent_id } = sql('SELECT kernel_id, agent_id FROM sessions WHERE n = ?').get(session) as Row
-  const successor = { dispatch_id, kernel_id: String(kernel_id), agent_id: String(agent_id), prompt: '', priority: 0, metadata: {}, source: 'inbox' }
+  const successor = {
+    dispatch_id,
+    kernel_id: String(kernel_id),
+    agent_id: String(agent_id),
+    prompt: '',
+    priority: 0,
+    metadata: {},
+    source: 'inbox',
+  }
   insertDispatch(sql, session, successor, undefined, now)
   return dispatch_id
 }
 
 function insertObservation(sql: Sql, session: number, observation: Observation): boolean {
-  const { changes } = sql('INSERT INTO inbox (session, id, body) VALUES (?, ?, ?) ON CONFLICT (session, id) DO NOTHING').run(
-    session,
-    observation.id,
-    JSON.stringify(observation),
-  )
+  const { changes } = sql(
+    'INSERT INTO inbox (session, id, body) VALUES (?, ?, ?) ON CONFLICT (session, id) DO NOTHING',
+  ).run(session, observation.id, JSON.stringify(observation))
   return Number(changes) === 1
 }
 
 function wake(sql: Sql, dispatch: number, now: number): void {
-  sql("UPDATE dispatches SET status = 'pending', wait = NULL, due = NULL, updated_at = ? WHERE n = ?").run(now, dispatch)
+  sql("UPDATE dispatches SET status = 'pending', wait = NULL, due = NULL, updated_at = ? WHERE n = ?").run(
+    now,
+    dispatch,
+  )
 }
 
 function alreadyAnswered(sql: Sql, session: number, wait: Wait): boolean {
-  if (wait.kind === 'unknown') return sql("SELECT 1 FROM unknowns WHERE id = ? AND status = 'resolved'").get(wait.unknown_id) !== undefined
+  if (wait.kind === 'unknown')
+    return sql("SELECT 1 FROM unknowns WHERE id = ? AND status = 'resolved'").get(wait.unknown_id) !== undefined
   const unread = sql('SELECT body FROM inbox WHERE session = ? AND read_at IS NULL ORDER BY n').all(session)
   return unread.some((row) => wakes(wait, JSON.parse(String(row.body)) as Observation))
 }

@@ -6,7 +6,15 @@ import type { Observation } from '../../../domain/observation.ts'
 import type { JournalRecord } from '../../../domain/record.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Counts, Store } from '../../../ports/store.ts'
-import { DISPATCH_COLUMNS, dispatchOf, type Row, SESSION_COLUMNS, sessionOf, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
+import {
+  DISPATCH_COLUMNS,
+  dispatchOf,
+  type Row,
+  SESSION_COLUMNS,
+  sessionOf,
+  UNKNOWN_COLUMNS,
+  unknownOf,
+} from './rows.ts'
 
 export type Reader = Omit<Store, 'commit' | 'commits' | 'close'>
 
@@ -25,11 +33,18 @@ export function createReader(db: DatabaseSync): Reader {
     },
     async dispatches({ status, agent_id, limit }) {
       const wanted = '(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2)'
-      return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${wanted} ORDER BY d.n DESC LIMIT ?3`, status ?? null, agent_id ?? null, limit).map(dispatchOf)
+      return all(
+        `SELECT ${DISPATCH_COLUMNS} WHERE ${wanted} ORDER BY d.n DESC LIMIT ?3`,
+        status ?? null,
+        agent_id ?? null,
+        limit,
+      ).map(dispatchOf)
     },
     async counts() {
       const known = Object.fromEntries(all('SELECT status, n FROM tally').map((row) => [row.status, Number(row.n)]))
-      return Object.fromEntries(DISPATCH_STATUSES.map((status: DispatchStatus) => [status, known[status] ?? 0])) as Counts
+      return Object.fromEntries(
+        DISPATCH_STATUSES.map((status: DispatchStatus) => [status, known[status] ?? 0]),
+      ) as Counts
     },
     async session(id) {
       return all(`SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id).map(sessionOf)[0]
@@ -39,19 +54,32 @@ export function createReader(db: DatabaseSync): Reader {
     },
     async journal(sessionId, from = 1) {
       return bodies<JournalRecord>(
-        all('SELECT body FROM journal WHERE session = (SELECT n FROM sessions WHERE session_id = ?) AND seq >= ? ORDER BY seq', sessionId, from),
+        all(
+          'SELECT body FROM journal WHERE session = (SELECT n FROM sessions WHERE session_id = ?) AND seq >= ? ORDER BY seq',
+          sessionId,
+          from,
+        ),
       )
     },
     async inbox(sessionId) {
       return bodies<Observation>(
-        all('SELECT body FROM inbox WHERE session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL ORDER BY n', sessionId),
+        all(
+          'SELECT body FROM inbox WHERE session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL ORDER BY n',
+          sessionId,
+        ),
       )
     },
     async unknowns({ session_id }) {
-      return all(`SELECT ${UNKNOWN_COLUMNS} WHERE ?1 IS NULL OR s.session_id = ?1 ORDER BY u.n`, session_id ?? null).map(unknownOf)
+      return all(
+        `SELECT ${UNKNOWN_COLUMNS} WHERE ?1 IS NULL OR s.session_id = ?1 ORDER BY u.n`,
+        session_id ?? null,
+      ).map(unknownOf)
     },
     async workers(now) {
-      return all('SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ? ORDER BY epoch', now).map((row) => ({
+      return all(
+        'SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ? ORDER BY epoch',
+        now,
+      ).map((row) => ({
         epoch: Number(row.epoch),
         name: String(row.name),
         lease_until: iso(Number(row.lease_until)),

@@ -51,10 +51,24 @@ describe('sqlite store', () => {
   test('the journal is append-only, whoever tries', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file })
-    const dispatch = { dispatch_id: 'd', kernel_id: 'k', agent_id: 'a', session_id: 's', prompt: 'p', priority: 0, metadata: {}, source: 't', workspace: '/w' }
+    const dispatch = {
+      dispatch_id: 'd',
+      kernel_id: 'k',
+      agent_id: 'a',
+      session_id: 's',
+      prompt: 'p',
+      priority: 0,
+      metadata: {},
+      source: 't',
+      workspace: '/w',
+    }
     await commitOne(store, [
       { op: 'enqueue', now: 1, dispatches: [dispatch] },
-      { op: 'append', session_id: 's', records: [{ kind: 'run_started', run_id: 'r', agent_id: 'a', behaviour: 'solo', seq: 1, ts: 1 }] },
+      {
+        op: 'append',
+        session_id: 's',
+        records: [{ kind: 'run_started', run_id: 'r', agent_id: 'a', behaviour: 'solo', seq: 1, ts: 1 }],
+      },
     ])
     await store.close()
     const db = new DatabaseSync(file)
@@ -65,9 +79,15 @@ describe('sqlite store', () => {
 
   test('a file that is no database is refused with what to do, and left as it is', async () => {
     const file = freshFile()
-    writeFileSync(file, 'this is not a database, but it is somebody\'s file\n'.repeat(100))
-    await assert.rejects(openSqliteStore({ file }), (error: Error & { code?: string }) => error.code === 'store_failed' && /restore a backup/.test(error.message))
-    assert.match(new TextDecoder().decode(new Uint8Array((await import('node:fs')).readFileSync(file))), /^this is not a database/)
+    writeFileSync(file, "this is not a database, but it is somebody's file\n".repeat(100))
+    await assert.rejects(
+      openSqliteStore({ file }),
+      (error: Error & { code?: string }) => error.code === 'store_failed' && /restore a backup/.test(error.message),
+    )
+    assert.match(
+      new TextDecoder().decode(new Uint8Array((await import('node:fs')).readFileSync(file))),
+      /^this is not a database/,
+    )
   })
 
   test('a database of another version is refused by name', async () => {
@@ -75,7 +95,10 @@ describe('sqlite store', () => {
     const db = new DatabaseSync(file)
     db.exec('PRAGMA user_version = 99')
     db.close()
-    await assert.rejects(openSqliteStore({ file }), (error: Error & { code?: string }) => error.code === 'store_unsupported' && /schema 99/.test(error.message))
+    await assert.rejects(
+      openSqliteStore({ file }),
+      (error: Error & { code?: string }) => error.code === 'store_unsupported' && /schema 99/.test(error.message),
+    )
   })
 
   test('a SQLite with the WAL-reset bug is refused', () => {

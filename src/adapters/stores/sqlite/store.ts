@@ -65,11 +65,17 @@ function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'c
       try {
         const outcomes = await writer.apply(group.flatMap((waiting) => waiting.batches))
         commits += 1
-        let at = 0
-        for (const waiting of group) waiting.resolve(outcomes.slice(at, (at += waiting.batches.length)))
+        let from = 0
+        for (const { batches, resolve } of group) {
+          resolve(outcomes.slice(from, from + batches.length))
+          from += batches.length
+        }
       } catch (error) {
         // Nothing may be acknowledged after a failed sync: the store stays broken until the process is started again.
-        broken = error instanceof TirelessError ? error : new TirelessError('store_failed', 'the store cannot commit', { cause: error })
+        broken =
+          error instanceof TirelessError
+            ? error
+            : new TirelessError('store_failed', 'the store cannot commit', { cause: error })
         for (const waiting of group.concat(gathering)) waiting.reject(broken)
         gathering = []
       }

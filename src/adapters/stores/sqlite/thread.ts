@@ -9,7 +9,11 @@ import type { GroupWriter } from './writer.ts'
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'outcomes'; readonly outcomes: readonly Outcome[] }
-  | { readonly kind: 'failed'; readonly code: 'store_failed' | 'store_unsupported' | 'internal'; readonly message: string }
+  | {
+      readonly kind: 'failed'
+      readonly code: 'store_failed' | 'store_unsupported' | 'internal'
+      readonly message: string
+    }
   | { readonly kind: 'closed' }
 
 export type ToThread = { readonly kind: 'apply'; readonly batches: readonly Batch[] } | { readonly kind: 'close' }
@@ -24,7 +28,9 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
     return was
   }
   worker.on('message', (message: FromThread) => settle()?.resolve(message))
-  worker.on('error', (error) => settle()?.reject(new TirelessError('store_failed', 'the store writer died', { cause: error })))
+  worker.on('error', (error) =>
+    settle()?.reject(new TirelessError('store_failed', 'the store writer died', { cause: error })),
+  )
   worker.on('exit', () => settle()?.reject(new TirelessError('store_failed', 'the store writer ended')))
 
   const answer = (): Promise<FromThread> => new Promise((resolve, reject) => (pending = { resolve, reject }))

@@ -16,7 +16,11 @@ function serve(): void {
       say(work())
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
-      say({ kind: 'failed', code: code === 'store_failed' || code === 'store_unsupported' ? code : 'internal', message })
+      say({
+        kind: 'failed',
+        code: code === 'store_failed' || code === 'store_unsupported' ? code : 'internal',
+        message,
+      })
     }
   }
   let writer: Writer | undefined

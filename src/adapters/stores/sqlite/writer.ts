@@ -65,7 +65,8 @@ function applyBatch(sql: Sql, batch: Batch): Outcome {
 
 function checkFence(sql: Sql, fence: Fence): Held {
   const row = sql('SELECT n, session, status, token FROM dispatches WHERE dispatch_id = ?').get(fence.dispatch_id)
-  if (row?.status === 'running' && row.token === fence.token) return { dispatch: Number(row.n), session: Number(row.session) }
+  if (row?.status === 'running' && row.token === fence.token)
+    return { dispatch: Number(row.n), session: Number(row.session) }
   throw new Refused(
     'store_fenced',
     `dispatch ${fence.dispatch_id} is no longer held under token ${fence.token} (${row ? `${row.status}, token ${row.token}` : 'no such dispatch'})`,

@@ -1,0 +1,58 @@
+/** Apps for tests: a fresh home each, closed and removed afterwards; and a way to let a fake clock run. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type App, type AppOptions, createApp } from '../src/app.ts'
+import type { Dispatch } from '../src/domain/dispatch.ts'
+import type { JournalRecord } from '../src/domain/record.ts'
+import type { TaskResult } from '../src/library.ts'
+import type { FakeClock } from '../src/testing/fake-clock.ts'
+
+export function freshFolder(t: TestContext, name = 'home'): string {
+  const folder = mkdtempSync(join(tmpdir(), `tireless-${name}-`))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export async function openApp(t: TestContext, options: AppOptions & { yaml?: string } = {}): Promise<App> {
+  const { yaml = '', ...given } = options
+  const home = given.home ?? freshFolder(t)
+  if (yaml !== '') writeFileSync(join(home, 'tireless.yaml'), yaml)
+  const app = await createApp({ ...given, home })
+  t.after(() => app.close())
+  return app
+}
+
+export const runTaskIn = async (app: App, task = 'the task', input: object = {}): Promise<TaskResult> =>
+  (await app.run('run', { task, ...input })) as TaskResult
+
+export async function journalOf(app: App, sessionId: string): Promise<JournalRecord[]> {
+  return ((await app.run('sessions show', { id: sessionId })) as { journal: JournalRecord[] }).journal
+}
+
+export const kindsOf = (journal: readonly JournalRecord[]): string[] => journal.map(({ kind }) => kind)
+
+export const dispatchOf = async (app: App, id: string): Promise<Dispatch> =>
+  (await app.run('queue show', { id })) as Dispatch
+
+/** Lets a fake clock run, event by event, until the work is done. */
+export async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  let over = false
+  const done = work.finally(() => {
+    over = true
+  })
+  done.catch(() => {})
+  while (!over) {
+    await pause(2)
+    if (!over && clock.nextIn !== undefined) await clock.advance(clock.nextIn)
+  }
+  return done
+}
+
+/** Waits until something is so; a test that would wait for ever is stopped by the runner's own limit. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause(5)
+}

@@ -1,0 +1,522 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { z } from 'zod'
+import { TirelessError } from '../src/domain/error.ts'
+import { defineTool } from '../src/ports/define-tool.ts'
+import type { AnyTool } from '../src/ports/tool.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
+import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
+import { dispatchOf, journalOf, kindsOf, openApp, passing, runTaskIn, until } from './apps.ts'
+
+const write = (path: string, content = 'x'): ScriptedStep => ({
+  calls: [{ tool: 'create_file', args: { path, content } }],
+})
+const final = (text = 'all done'): ScriptedStep => ({ text })
+
+/** A tool that runs what the test gives it, and counts. */
+function probeTool(run: () => unknown = () => {}, name = 'poke'): AnyTool & { runs: number } {
+  const counted = { runs: 0 }
+  const tool = defineTool({
+    name,
+    description: 'for tests',
+    args: z.strictObject({}),
+    effect: () => ({ recovery: 'once', reach: 'workspace' }),
+    async run() {
+      counted.runs += 1
+      await run()
+      return { status: 'ok', content: 'poked' }
+    },
+  })
+  return Object.assign(counted, tool)
+}
+
+describe('a run', () => {
+  test('Q1: act, then final: the journal holds both turns in order, and the file is there', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([write('a.txt', 'hello'), final()]) })
+    const result = await runTaskIn(app)
+    assert.deepEqual([result.status, result.answer, result.error], ['done', 'all done', null])
+    assert.equal(readFileSync(join(result.workspace, 'a.txt'), 'utf8'), 'hello')
+    assert.deepEqual(kindsOf(await journalOf(app, result.session_id)), [
+      ...[
+        'run_started',
+        'input_bound',
+        'model_requested',
+        'model_answered',
+        'call_intended',
+        'call_settled',
+        'step_committed',
+      ],
+      ...['input_bound', 'model_requested', 'model_answered', 'step_committed', 'run_ended'],
+    ])
+  })
+
+  test('I3: at most three commits for a step with one tool call, two for one without', async (t) => {
+    const tool = probeTool()
+    const commits: number[] = []
+    const model = scriptedModel((_, turn) => {
+      commits.push(app.context.store.commits())
+      return turn < 4 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }
+    })
+    const app = await openApp(t, { model, tools: [tool] })
+    const result = await runTaskIn(app)
+    commits.push(app.context.store.commits())
+    const perStep = commits.slice(1).map((n, i) => n - (commits[i] ?? 0))
+    assert.equal(result.status, 'done')
+    assert.deepEqual(perStep, [3, 3, 3, 3, 1], 'between two requests: answer + intent, result + step, request')
+  })
+
+  test('case 17: the second call to the model holds the first exchange exactly once', async (t) => {
+    const model = scriptedModel([write('a.txt'), write('b.txt'), final()])
+    await runTaskIn(await openApp(t, { model }), 'do it')
+    assert.deepEqual(
+      model.requests[2]?.messages.map(({ role }) => role),
+      ['user', 'assistant', 'tool', 'assistant', 'tool'],
+    )
+    assert.deepEqual(model.requests[0]?.messages, [{ role: 'user', text: 'do it' }])
+  })
+
+  test('requests are recorded by reference: the journal of a request does not grow with the conversation', async (t) => {
+    const model = scriptedModel((_, turn) =>
+      turn < 30 ? { text: 'x'.repeat(500), calls: [{ tool: 'poke' }] } : { text: 'done' },
+    )
+    const app = await openApp(t, { model, tools: [probeTool()] })
+    const { session_id } = await runTaskIn(app)
+    const requests = (await journalOf(app, session_id)).filter(({ kind }) => kind === 'model_requested')
+    const sizes = requests.map((request) => JSON.stringify(request).length)
+    assert.equal(requests.length, 31)
+    assert.ok(Math.max(...sizes) - Math.min(...sizes) < 20, `sizes ${Math.min(...sizes)} to ${Math.max(...sizes)}`)
+    assert.equal(new Set(requests.map((request) => request.kind === 'model_requested' && request.digest)).size, 31)
+  })
+
+  test('case 43: at a limit of n exactly n steps run, and the stop is a budget failure', async (t) => {
+    const tool = probeTool()
+    const model = scriptedModel(() => ({ calls: [{ tool: 'poke' }] }))
+    const result = await runTaskIn(
+      await openApp(t, { model, tools: [tool], yaml: 'budget: { per_dispatch_calls: 4 }' }),
+    )
+    assert.deepEqual(
+      [result.status, result.failure_class, tool.runs, model.requests.length],
+      ['failed', 'budget', 4, 4],
+    )
+    assert.match(result.error ?? '', /per_dispatch_calls/)
+  })
+
+  test('case 42: a final answer in the step that reaches the limit is final', async (t) => {
+    const result = await runTaskIn(
+      await openApp(t, { model: scriptedModel([final()]), yaml: 'budget: { per_dispatch_calls: 1 }' }),
+    )
+    assert.deepEqual([result.status, result.answer], ['done', 'all done'])
+  })
+
+  test('a tool that throws is a result for the model, not the end of the run', async (t) => {
+    const broken = probeTool(() => {
+      throw new TypeError('cannot read the moon')
+    })
+    const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, final()])
+    const result = await runTaskIn(await openApp(t, { model, tools: [broken] }))
+    assert.equal(result.status, 'done')
+    const heard = model.requests[1]?.messages.at(-1)
+    assert.ok(heard?.role === 'tool' && !heard.ok && heard.text.includes('cannot read the moon'))
+  })
+
+  test('`finish` ends the run with its answer', async (t) => {
+    const result = await runTaskIn(
+      await openApp(t, { model: scriptedModel([{ calls: [{ tool: 'finish', args: { answer: '42' } }] }]) }),
+    )
+    assert.deepEqual([result.status, result.answer], ['done', '42'])
+  })
+
+  test('bash is offered only with `sandbox: off`, and one line says why', async (t) => {
+    for (const [yaml, offered] of [
+      ['', false],
+      ['sandbox: off', true],
+    ] as const) {
+      const model = scriptedModel([final()])
+      const app = await openApp(t, { model, yaml })
+      const notes: string[] = []
+      await app.run('run', { task: 'x' }, (progress) => progress.kind === 'note' && notes.push(progress.text))
+      assert.equal(
+        model.requests[0]?.tools.some(({ name }) => name === 'bash'),
+        offered,
+      )
+      assert.equal(notes.filter((note) => note.includes('sandbox')).length, offered ? 0 : 1)
+    }
+  })
+})
+
+describe('answers that cannot be used', () => {
+  const malformed: [string, ScriptedStep][] = [
+    ['unknown tool', { calls: [{ tool: 'poke' }, { tool: 'no_such_tool' }] }],
+    ['arguments that are not JSON', { calls: [{ tool: 'poke' }, { tool: 'poke', args: '{"a": ' }] }],
+    ['arguments that do not fit', { calls: [{ tool: 'poke', args: { extra: 1 } }, { tool: 'poke' }] }],
+    [
+      'duplicate call ids',
+      {
+        calls: [
+          { tool: 'poke', id: 'same' },
+          { tool: 'poke', id: 'same' },
+        ],
+      },
+    ],
+    ['an answer cut at the output limit', { calls: [{ tool: 'poke' }, { tool: 'poke' }], finish: 'length' }],
+    ['`finish` beside other calls', { calls: [{ tool: 'poke' }, { tool: 'finish', args: { answer: 'x' } }] }],
+    [
+      '`wait` with an unreadable time',
+      { calls: [{ tool: 'wait', args: { for: 'message', until: 'soonish' } }, { tool: 'poke' }] },
+    ],
+  ]
+  for (const [name, step] of malformed)
+    test(`case 27: ${name}: none of the batch runs, each call gets a terminal error, the model may go on`, async (t) => {
+      const tool = probeTool()
+      const model = scriptedModel([step, { calls: [{ tool: 'poke' }] }, final()])
+      const result = await runTaskIn(await openApp(t, { model, tools: [tool] }))
+      assert.deepEqual([result.status, tool.runs], ['done', 1])
+      const results = model.requests[1]?.messages.filter((message) => message.role === 'tool') ?? []
+      assert.equal(results.length, step.calls?.length)
+      assert.ok(results.every((message) => message.role === 'tool' && !message.ok))
+      assert.equal(
+        new Set(results.map((message) => message.role === 'tool' && message.call_id)).size,
+        results.length,
+        'ids are distinct in the history',
+      )
+    })
+
+  test('case 131: text that was cut is not taken for the final answer', async (t) => {
+    const model = scriptedModel([{ text: 'The result is 4', finish: 'length' }, final('The result is 42')])
+    const result = await runTaskIn(await openApp(t, { model }))
+    assert.equal(result.answer, 'The result is 42')
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /cut at the output limit/)
+  })
+
+  test('Q4: three unusable answers in a row end the run as invalid_result; a usable one resets the count', async (t) => {
+    const bad: ScriptedStep = { calls: [{ tool: 'nope' }] }
+    const lost = await runTaskIn(await openApp(t, { model: scriptedModel([bad, bad, bad, final()]) }))
+    assert.deepEqual([lost.status, lost.failure_class], ['failed', 'invalid_result'])
+    const saved = await runTaskIn(await openApp(t, { model: scriptedModel([bad, bad, write('a'), bad, bad, final()]) }))
+    assert.equal(saved.status, 'done')
+  })
+})
+
+describe('provider trouble', () => {
+  const busy = (
+    code: 'model_unavailable' | 'model_limited' | 'model_empty' | 'model_auth' | 'model_refused',
+    retryAfterMs?: number,
+  ) => new TirelessError(code, 'the provider is in trouble', { retryAfterMs })
+
+  test('transient trouble parks the run durably, and the same turn goes on with the same input', async (t) => {
+    const clock = new FakeClock()
+    const model = scriptedModel([
+      { ...write('a.txt'), faults: [busy('model_unavailable'), busy('model_limited')] },
+      final(),
+    ])
+    const app = await openApp(t, { model, clock })
+    const result = await passing(clock, runTaskIn(app))
+    assert.deepEqual([result.status, model.requests.length], ['done', 4])
+    const journal = await journalOf(app, result.session_id)
+    assert.deepEqual(
+      kindsOf(journal).filter((kind) => kind === 'model_failed' || kind === 'input_bound'),
+      ['input_bound', 'model_failed', 'model_failed', 'input_bound'],
+    )
+    assert.deepEqual(model.requests[2]?.messages, model.requests[0]?.messages)
+  })
+
+  for (const [code, requests] of [
+    ['model_unavailable', 3],
+    ['model_empty', 2],
+    ['model_auth', 1],
+    ['model_refused', 1],
+  ] as const)
+    test(`${code}: ${requests} request(s), then failed with class provider`, async (t) => {
+      const clock = new FakeClock()
+      const model = scriptedModel([{ ...final(), faults: Array.from({ length: 9 }, () => busy(code)) }])
+      const app = await openApp(t, { model, clock })
+      const result = await passing(clock, runTaskIn(app))
+      assert.deepEqual([result.status, result.failure_class, model.requests.length], ['failed', 'provider', requests])
+      assert.match(result.error ?? '', new RegExp(code))
+    })
+
+  test('a Retry-After beyond a minute is honoured and leaves the task parked', async (t) => {
+    const clock = new FakeClock()
+    const model = scriptedModel([{ ...final(), faults: [busy('model_limited', 600_000)] }])
+    const app = await openApp(t, { model, clock })
+    const asked = clock.now()
+    const result = await passing(clock, runTaskIn(app))
+    assert.equal(result.status, 'waiting')
+    assert.ok(result.wait?.kind === 'retry' && result.wait.until >= asked + 600_000)
+    await clock.advance(600_000)
+    await passing(clock, app.run('start', { until_idle: true }))
+    assert.equal((await dispatchOf(app, result.dispatch_id)).status, 'done')
+  })
+
+  test('case 130: a provider that fails for good leaves the message unread; the next run hears it, once', async (t) => {
+    const clock = new FakeClock()
+    const model = scriptedModel([{ ...final('heard'), faults: [busy('model_auth')] }, final('and heard')])
+    const app = await openApp(t, { model, clock })
+    const first = await passing(clock, runTaskIn(app, 'first'))
+    assert.equal(first.status, 'failed')
+    await app.run('send', { session: first.session_id, text: 'second' })
+    await passing(clock, app.run('start', { until_idle: true }))
+    assert.deepEqual(model.requests[1]?.messages, [{ role: 'user', text: 'second' }])
+  })
+})
+
+describe('waiting', () => {
+  const waiting = (args: { for: string; until?: string }): ScriptedStep => ({ calls: [{ tool: 'wait', args }] })
+
+  test('Q4: wait parks the run: no slot, no lease, no model call; a message wakes it', async (t) => {
+    const model = scriptedModel([waiting({ for: 'message' }), final('thanks')])
+    const app = await openApp(t, { model })
+    const parked = await runTaskIn(app)
+    assert.deepEqual([parked.status, parked.wait?.kind], ['waiting', 'observation'])
+    await app.run('start', { until_idle: true })
+    assert.equal(model.requests.length, 1, 'draining does not wake it')
+    const dispatch = await dispatchOf(app, parked.dispatch_id)
+    assert.equal(dispatch.lease_owner, null)
+    await app.run('send', { session: parked.session_id, text: 'here you are' })
+    await app.run('start', { until_idle: true })
+    assert.equal((await dispatchOf(app, parked.dispatch_id)).result, 'thanks')
+    assert.deepEqual(
+      model.requests[1]?.messages.map((message) => (message.role === 'tool' ? 'tool' : message.text)).slice(-1),
+      ['here you are'],
+    )
+  })
+
+  test('case 67: the deadline wakes it with an observation; a day is the longest wait', async (t) => {
+    for (const [args, after] of [
+      [{ for: 'message', until: '10m' }, 600_000],
+      [{ for: 'the moon' }, 86_400_000],
+    ] as const) {
+      const clock = new FakeClock()
+      const model = scriptedModel([waiting(args), final('waited')])
+      const app = await openApp(t, { model, clock })
+      const parked = await runTaskIn(app)
+      assert.equal(parked.wait?.until, clock.now() + after)
+      await clock.advance(after - 1)
+      await app.run('start', { until_idle: true })
+      assert.equal(model.requests.length, 1)
+      await clock.advance(1)
+      await app.run('start', { until_idle: true })
+      assert.equal((await dispatchOf(app, parked.dispatch_id)).result, 'waited')
+      assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /event deadline/)
+    }
+  })
+
+  test('enqueue --at: not before its time', async (t) => {
+    const clock = new FakeClock()
+    const model = scriptedModel([final()])
+    const app = await openApp(t, { model, clock })
+    const { dispatch_id } = (await app.run('enqueue', { prompt: 'later', at: '1h' })) as { dispatch_id: string }
+    await app.run('start', { until_idle: true })
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'waiting')
+    await clock.advance(3_600_000)
+    await app.run('start', { until_idle: true })
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
+  })
+})
+
+describe('messages during a run (O12, case 68)', () => {
+  const send = (session: string, text = 'psst') => app_send(session, text)
+  let app_send: (session: string, text: string) => Promise<unknown>
+
+  test('during the model call: seen at the next step', async (t) => {
+    const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
+    const slow = {
+      ...model,
+      call: async (...given: Parameters<typeof model.call>) => {
+        if (model.requests.length === 0) await send(await sessionId())
+        return model.call(...given)
+      },
+    }
+    const app = await openApp(t, { model: slow, tools: [probeTool()] })
+    app_send = (session, text) => app.run('send', { session, text })
+    const sessionId = async () =>
+      ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
+    assert.equal((await runTaskIn(app)).status, 'done')
+    assert.equal(JSON.stringify(model.requests[0]?.messages).includes('psst'), false)
+    assert.equal(JSON.stringify(model.requests[1]?.messages.at(-1)).includes('psst'), true)
+  })
+
+  test('during a tool: seen at the next step', async (t) => {
+    const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, final()])
+    const tool = probeTool(async () => send(await sessionId()))
+    const app = await openApp(t, { model, tools: [tool] })
+    app_send = (session, text) => app.run('send', { session, text })
+    const sessionId = async () =>
+      ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
+    assert.equal((await runTaskIn(app)).status, 'done')
+    assert.equal(JSON.stringify(model.requests[1]?.messages.at(-1)).includes('psst'), true)
+  })
+
+  test('during the call whose answer is to wait: it does not wait', async (t) => {
+    const model = scriptedModel((_, turn) =>
+      turn === 0 ? { calls: [{ tool: 'wait', args: { for: 'message' } }] } : { text: 'got it' },
+    )
+    const slow = {
+      ...model,
+      call: async (...given: Parameters<typeof model.call>) => {
+        const answer = await model.call(...given)
+        if (model.requests.length === 1) await app.run('send', { session: await sessionId(), text: 'psst' })
+        return answer
+      },
+    }
+    const app = await openApp(t, { model: slow })
+    const sessionId = async () =>
+      ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
+    const result = await runTaskIn(app)
+    assert.deepEqual([result.status, result.answer], ['done', 'got it'])
+  })
+
+  test('during the call whose answer is final: the session gets a dispatch of its own for it', async (t) => {
+    const model = scriptedModel((_, turn) => ({ text: turn === 0 ? 'first' : 'second' }))
+    const slow = {
+      ...model,
+      call: async (...given: Parameters<typeof model.call>) => {
+        const answer = await model.call(...given)
+        if (model.requests.length === 1) await app.run('send', { session: await sessionId(), text: 'psst' })
+        return answer
+      },
+    }
+    const app = await openApp(t, { model: slow })
+    const sessionId = async () =>
+      ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
+    assert.equal((await runTaskIn(app)).answer, 'first')
+    await app.run('start', { until_idle: true })
+    const { items } = (await app.run('queue list', {})) as { items: { status: string; result: string }[] }
+    assert.deepEqual(
+      items.map(({ status, result }) => [status, result]),
+      [
+        ['done', 'second'],
+        ['done', 'first'],
+      ],
+    )
+  })
+
+  test('case 72: the same key is delivered once', async (t) => {
+    const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, final()])
+    const app = await openApp(t, { model })
+    const { session_id } = await runTaskIn(app)
+    const first = await app.run('send', { session: session_id, text: 'hello', key: 'k' })
+    const second = await app.run('send', { session: session_id, text: 'hello again', key: 'k' })
+    assert.deepEqual(
+      [first, second].map((sent) => (sent as { duplicate: boolean }).duplicate),
+      [false, true],
+    )
+    await app.run('start', { until_idle: true })
+    assert.equal(JSON.stringify(model.requests[1]?.messages).match(/hello/g)?.length, 1)
+  })
+})
+
+describe('critics', () => {
+  test('Q12: a critic may overrule a final with an instruction, or stop the run', async (t) => {
+    let said = 0
+    const strict = {
+      name: 'strict',
+      judge: () =>
+        said++ === 0
+          ? ({ kind: 'retry', instruction: 'show your evidence' } as const)
+          : ({ kind: 'continue' } as const),
+    }
+    const model = scriptedModel([final('trust me'), final('here is the evidence')])
+    const result = await runTaskIn(await openApp(t, { model, critics: [strict] }))
+    assert.equal(result.answer, 'here is the evidence')
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /show your evidence/)
+    const no = { name: 'no', judge: () => ({ kind: 'stop', reason: 'enough' }) as const }
+    const stopped = await runTaskIn(await openApp(t, { model: scriptedModel([final()]), critics: [no] }))
+    assert.deepEqual([stopped.status, stopped.error], ['failed', 'enough'])
+  })
+})
+
+describe('many at once', () => {
+  test('64 sessions: group commit shows in the commit count; strictly one step at a time per session', async (t) => {
+    const model = scriptedModel((_, turn) =>
+      turn < 5 ? { calls: [{ tool: 'create_file', args: { path: `${turn}.txt`, content: 'x' } }] } : { text: 'done' },
+    )
+    const app = await openApp(t, { model, yaml: 'kernel: { max_concurrent: 64 }' })
+    for (let i = 0; i < 64; i++) await app.run('enqueue', { prompt: `task ${i}` })
+    const before = app.context.store.commits()
+    const { queue } = (await app.run('start', { until_idle: true })) as { queue: { done: number } }
+    const batches = 64 * (5 * 3 + 2)
+    const commits = app.context.store.commits() - before
+    assert.equal(queue.done, 64)
+    assert.ok(commits < batches / 4, `${batches} batches in ${commits} commits`)
+  })
+
+  test('a fenced session fails alone: the others finish, and it goes on under its new owner', async (t) => {
+    const gate = Promise.withResolvers<void>()
+    let stolen = ''
+    const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
+    const tool = probeTool(async () => {
+      if (tool.runs === 1) {
+        const { items } = (await app.run('queue list', { status: 'running' })) as { items: { dispatch_id: string }[] }
+        stolen = items.at(-1)?.dispatch_id ?? ''
+        // What another owner's takeover does: every running dispatch of the epoch is given back; ours must not write any more.
+        const { lease_owner } = await dispatchOf(app, stolen)
+        await app.context.store.commit([
+          {
+            ops: [
+              { op: 'leave', epoch: lease_owner ?? 0, now: 0 },
+              { op: 'join', name: 'other', now: 0, lease_until: 9e15, alone: false },
+            ],
+          },
+        ])
+        gate.resolve()
+      }
+      await gate.promise
+    })
+    const app = await openApp(t, { model, tools: [tool], yaml: 'kernel: { max_concurrent: 1 }' })
+    await app.run('enqueue', { prompt: 'one' })
+    await app.run('start', { until_idle: true }).catch(() => {})
+    const dispatch = await dispatchOf(app, stolen)
+    assert.equal(dispatch.status, 'pending', 'the fenced run has written nothing after the takeover')
+    const journal = await journalOf(app, dispatch.session_id)
+    assert.equal(kindsOf(journal).at(-1), 'call_intended')
+  })
+
+  test('a second run of one queue never starts the same dispatch twice', async (t) => {
+    const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
+    const tool = probeTool(() => new Promise((resolve) => setTimeout(resolve, 1)))
+    const app = await openApp(t, { model, tools: [tool], yaml: 'kernel: { max_concurrent: 4 }' })
+    for (let i = 0; i < 20; i++) await app.run('enqueue', { prompt: `task ${i}` })
+    await Promise.all([app.run('start', { until_idle: true }), app.run('start', { until_idle: true })])
+    assert.equal(tool.runs, 20)
+  })
+})
+
+describe('stopping', () => {
+  test('SIGTERM: the step in flight is finished, the rest is given back as pending, nothing is lost', async (t) => {
+    const drain = new AbortController()
+    const signals = { drain: drain.signal, abort: new AbortController().signal }
+    const model = scriptedModel((_, turn) => (turn < 3 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
+    const tool = probeTool(() => tool.runs === 2 && drain.abort())
+    const app = await openApp(t, { model, tools: [tool], signals })
+    const { dispatch_id } = (await app.run('enqueue', { prompt: 'x' })) as { dispatch_id: string }
+    await app.run('start', {})
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'pending')
+    assert.equal(tool.runs, 2)
+  })
+
+  test('an abort interrupts a hanging model call and leaves the turn to be asked again', async (t) => {
+    const drain = new AbortController()
+    const abort = new AbortController()
+    const hanging = {
+      id: 'scripted/hang',
+      call: (_: unknown, { signal }: { signal: AbortSignal }) =>
+        new Promise<never>((_, reject) =>
+          signal.addEventListener('abort', () => reject(new TirelessError('aborted', 'aborted'))),
+        ),
+    }
+    const app = await openApp(t, { model: hanging, signals: { drain: drain.signal, abort: abort.signal } })
+    const { dispatch_id, session_id } = (await app.run('enqueue', { prompt: 'x' })) as {
+      dispatch_id: string
+      session_id: string
+    }
+    const started = app.run('start', {})
+    await until(async () => kindsOf(await journalOf(app, session_id)).includes('model_requested'))
+    drain.abort()
+    abort.abort()
+    await started
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'pending')
+  })
+})
