@@ -1,7 +1,7 @@
 /** Getting a command run: without a home, by whoever holds the home, or by holding it ourselves. */
 
 import { systemClock } from '../adapters/clock.ts'
-import { type App, createApp, readConfig } from '../app.ts'
+import { createApp, readConfig } from '../app.ts'
 import type { Command, Context, Outside, Progress } from '../commands/command.ts'
 import { execute } from '../commands/execute.ts'
 import { asTirelessError } from '../domain/error.ts'
@@ -44,17 +44,20 @@ export async function reach(command: Command, input: unknown, where: Where, tell
 
 async function asHolder(command: Command, input: unknown, where: Where, tell: Tell): Promise<unknown> {
   const stopping = onStop()
-  let app: App | undefined
+  const app = await createApp({
+    home: where.home,
+    config: where.configFile,
+    signals: stopping.signals,
+    name: where.commandLine,
+  }).catch((thrown) => {
+    stopping.forget()
+    throw thrown
+  })
   try {
-    app = await createApp({
-      home: where.home,
-      config: where.configFile,
-      signals: stopping.signals,
-      name: where.commandLine,
-    })
     return await app.run(command.name, input, tell)
   } finally {
-    await app?.close()
-    stopping.forget()
+    await app.close()
+    // The handlers stay: a signal that comes while the process ends must not turn a good end into a killed one.
+    stopping.over()
   }
 }

@@ -5,7 +5,7 @@ import type { Context } from '../commands/command.ts'
 
 const DRAIN_MS = 10_000
 
-export function onStop(): { readonly signals: Context['signals']; forget(): void } {
+export function onStop(): { readonly signals: Context['signals']; over(): void; forget(): void } {
   const drain = new AbortController()
   const abort = new AbortController()
   const over = new AbortController()
@@ -21,8 +21,8 @@ export function onStop(): { readonly signals: Context['signals']; forget(): void
   process.on('SIGINT', stop)
   return {
     signals: { drain: drain.signal, abort: abort.signal },
+    over: () => over.abort(),
     forget() {
-      over.abort()
       process.off('SIGTERM', stop)
       process.off('SIGINT', stop)
     },

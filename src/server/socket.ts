@@ -1,6 +1,6 @@
 /**
  * The home's socket: whoever holds the home runs commands for everybody else on this machine. One JSON line asks
- * (`{command, input}`); lines answer: any number of `{progress}`, then `{output}` or `{error}`. Only the owner can open it.
+ * (`{command, input}`); lines answer: `{accepted}`, any number of `{progress}`, then `{output}` or `{error}`. Only the owner can open it.
  */
 
 import { chmodSync, rmSync } from 'node:fs'
@@ -11,6 +11,8 @@ import { execute } from '../commands/execute.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../domain/error.ts'
 
 type Reply =
+  /** Said before anything is done: without it, nothing was, and the question may be asked again. */
+  | { readonly accepted: true }
   | { readonly progress: Progress }
   | { readonly output: unknown }
   | { readonly error: { readonly code: ErrorCode; readonly message: string } }
@@ -52,6 +54,7 @@ async function answer(socket: Socket, commands: readonly Command[], context: Con
     const found = commands.find(({ name, place }) => name === command && place === 'home')
     if (!found)
       throw new TirelessError('usage', { what: 'the holder of the home runs no such command', got: String(command) })
+    say({ accepted: true })
     say({ output: await execute(found, context, input, (progress) => say({ progress })) })
   } catch (thrown) {
     const { code, message } = asTirelessError(thrown)
@@ -70,7 +73,7 @@ async function question(socket: Socket): Promise<{ command: unknown; input: unkn
   throw new TirelessError('usage', 'expected one JSON line {command, input}')
 }
 
-/** Contract: undefined when nobody listens there; otherwise the command's output, or its error thrown. */
+/** Contract: undefined when nobody took the question; otherwise the command's output, or its error thrown. */
 export async function askHolder(
   path: string,
   command: string,
@@ -80,19 +83,25 @@ export async function askHolder(
   const socket = await connect(path)
   if (!socket) return undefined
   socket.write(`${JSON.stringify({ command, input })}\n`)
+  let accepted = false
   try {
     for await (const line of createInterface({ input: socket })) {
       const reply = JSON.parse(line) as Reply
-      if ('progress' in reply) tell(reply.progress)
+      if ('accepted' in reply) accepted = true
+      else if ('progress' in reply) tell(reply.progress)
       else if ('output' in reply) return { output: reply.output }
       else throw new TirelessError(reply.error.code in ERROR_CODES ? reply.error.code : 'internal', reply.error.message)
     }
+  } catch (thrown) {
+    if (thrown instanceof TirelessError) throw thrown
+    // The connection broke: the same as its end.
   } finally {
     socket.destroy()
   }
-  throw new TirelessError('home_locked', {
+  if (!accepted) return undefined
+  throw new TirelessError('internal', {
     what: 'the process that holds the home went away before it answered',
-    fix: 'run the command again; what was acknowledged is not lost',
+    fix: 'look whether it was done (queue list), and run the command again if not; with --key, running it again is safe',
   })
 }
 

@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { type Script, startProviderServer } from '../src/testing/provider-server.ts'
+import { freshFolder, until } from './apps.ts'
+import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
+
+interface Said {
+  readonly exit: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const tireless = (home: string, ...args: string[]): Promise<Said> =>
+  run(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home])
+
+async function json(home: string, ...args: string[]): Promise<Record<string, unknown> & { exit: number | null }> {
+  const said = await tireless(home, ...args, '--json')
+  return { ...JSON.parse(said.stdout), exit: said.exit }
+}
+
+async function homeWith(t: TestContext, script: Script): Promise<string> {
+  const provider = await startProviderServer({ script })
+  t.after(() => provider.close())
+  const home = freshFolder(t)
+  writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
+  return home
+}
+
+/** A `start` in a process of its own, up once it holds the home and answers. */
+async function startIn(t: TestContext, home: string, ...args: string[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'start', '--home', home, ...args], { stdio: 'ignore' })
+  t.after(() => child.kill('SIGKILL'))
+  await until(() => existsSync(join(home, 'socket')))
+  await until(async () => ((await json(home, 'status')).kernel as { state: string }).state === 'running')
+  return child
+}
+
+const ended = (child: ChildProcess): Promise<number | null> => new Promise((resolve) => child.once('close', resolve))
+
+const waits: Script = [{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'thank you' }]
+
+describe('exit codes', () => {
+  test('run: a final answer 0, parked 3, otherwise 1; the answer alone on stdout, the rest on stderr', async (t) => {
+    const done = await tireless(await homeWith(t, [{ text: 'forty-two' }]), 'run', 'think')
+    assert.deepEqual([done.exit, done.stdout], [0, 'forty-two\n'])
+    assert.match(done.stderr, /asks local\/test/)
+    const parked = await json(await homeWith(t, waits), 'run', 'wait for me')
+    assert.deepEqual([parked.exit, parked.status, parked.answer], [3, 'waiting', null])
+    const failed = await json(await homeWith(t, [{ text: 'x', faults: ['401'] }]), 'run', 'try')
+    assert.deepEqual([failed.exit, failed.status, failed.failure_class], [1, 'failed', 'provider'])
+  })
+
+  test('2 for a wrong use, and it says what is right', async (t) => {
+    const home = freshFolder(t)
+    for (const args of [
+      ['fly'],
+      ['run'],
+      ['enqueue'],
+      ['queue', 'list', '--status', 'flying'],
+      ['queue', 'list', '--limit', 'many'],
+      ['status', '--loud'],
+      ['enqueue', '--prompt', 'x', '--at', 'whenever'],
+      ['run', '   '],
+    ]) {
+      const said = await tireless(home, ...args)
+      assert.equal(said.exit, 2, args.join(' '))
+      assert.notEqual(said.stderr, '', args.join(' '))
+    }
+  })
+
+  test('1 for what is not there, with the way to find it; as JSON too', async (t) => {
+    const home = freshFolder(t)
+    const missing = await json(home, 'queue', 'show', 'nobody')
+    assert.equal(missing.exit, 1)
+    assert.deepEqual((missing.error as { code: string }).code, 'not_found')
+    assert.match((await tireless(home, 'sessions', 'show', 'nobody')).stderr, /sessions list/)
+    assert.match(
+      (await tireless(home, 'enqueue', '--prompt', 'x', '--agent', 'ghost')).stderr,
+      /there is no such agent.*ghost.*default/,
+    )
+  })
+
+  test('config check: 0 with what nothing uses yet; 1 with every problem named', async (t) => {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\n')
+    const good = await json(home, 'config', 'check')
+    assert.deepEqual([good.exit, good.unused], [0, ['kernel.schedule']])
+    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { max_concurent: 5 }\nbudget: { per_day_usd: lots }\n')
+    const bad = await tireless(home, 'config', 'check')
+    assert.equal(bad.exit, 1)
+    assert.match(bad.stderr, /tireless\.yaml:1:.*max_concurent.*max_concurrent/)
+    assert.match(bad.stderr, /tireless\.yaml:2:.*per_day_usd/)
+    assert.equal((await tireless(home, 'run', 'x')).exit, 1, 'nothing runs on a bad configuration')
+  })
+})
+
+describe('enqueue, start --until-idle, status, lists', () => {
+  test('what is enqueued is done by the next start; the lists show it; a key is taken once', async (t) => {
+    const home = await homeWith(t, [
+      { calls: [{ tool: 'create_file', args: { path: 'a.txt', content: 'hi' } }] },
+      { text: 'made a.txt' },
+    ])
+    const first = await json(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1', '--priority', '7')
+    const twin = await json(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1')
+    assert.deepEqual(
+      [first.exit, first.duplicate, twin.duplicate, twin.dispatch_id],
+      [0, false, true, first.dispatch_id],
+    )
+    assert.equal(((await json(home, 'status')).queue as { pending: number }).pending, 1)
+    const started = await json(home, 'start', '--until-idle')
+    assert.deepEqual([started.exit, (started.queue as { done: number }).done], [0, 1])
+    const shown = await json(home, 'queue', 'show', String(first.dispatch_id))
+    assert.deepEqual(
+      [shown.status, shown.prompt, shown.priority, shown.attempts, shown.result],
+      ['done', 'make a.txt', 7, 1, 'made a.txt'],
+    )
+    for (const key of [
+      'dispatch_id',
+      'kernel_id',
+      'cycle_id',
+      'agent_id',
+      'session_id',
+      'metadata',
+      'lease_owner',
+      'lease_until',
+      'error',
+      'failure_class',
+      'created_at',
+      'updated_at',
+    ])
+      assert.ok(key in shown, key)
+    const session = await json(home, 'sessions', 'show', String(shown.session_id))
+    assert.equal(readFileSync(join(String(session.workspace), 'a.txt'), 'utf8'), 'hi')
+    assert.equal(((await json(home, 'sessions', 'list')).items as unknown[]).length, 1)
+    assert.deepEqual((await json(home, 'unknowns', 'list')).items, [])
+  })
+
+  test('status has every key of the contract, also in an empty home', async (t) => {
+    const status = await json(freshFolder(t), 'status')
+    assert.deepEqual(
+      Object.keys(status)
+        .filter((key) => key !== 'exit')
+        .toSorted(),
+      [
+        ...[
+          'approvals',
+          'degraded',
+          'health',
+          'kernel',
+          'queue',
+          'residents',
+          'sessions',
+          'spend',
+          'unknowns',
+          'workers',
+        ],
+      ],
+    )
+    assert.deepEqual(Object.keys(status.kernel as object), ['id', 'state', 'next_beat', 'last_cycle'])
+  })
+
+  test('the whole command line speaks text to people too', async (t) => {
+    const home = await homeWith(t, [{ text: 'done' }])
+    await tireless(home, 'run', 'something')
+    for (const args of [
+      ['status'],
+      ['queue', 'list'],
+      ['sessions', 'list'],
+      ['unknowns', 'list'],
+      ['config', 'check'],
+    ]) {
+      const said = await tireless(home, ...args)
+      assert.equal(said.exit, 0)
+      assert.notEqual(said.stdout.trim(), '')
+    }
+    assert.match((await tireless(home, 'queue', 'list')).stdout, /something/)
+  })
+})
+
+describe('beside a running start', () => {
+  test('start is refused with 75 and says who holds the home; every other command reaches the holder', async (t) => {
+    const home = await homeWith(t, waits)
+    const holder = await startIn(t, home)
+    const refused = await tireless(home, 'start', '--until-idle')
+    assert.equal(refused.exit, 75)
+    assert.match(refused.stderr, new RegExp(`process ${holder.pid} \\(start`))
+
+    const parked = await json(home, 'run', 'wait for me')
+    assert.deepEqual([parked.exit, parked.status], [3, 'waiting'])
+    const sent = await json(home, 'send', 'here I am', '--session', String(parked.session_id))
+    assert.equal(sent.exit, 0)
+    await until(async () => (await json(home, 'queue', 'show', String(parked.dispatch_id))).status === 'done')
+    const queued = await json(home, 'enqueue', '--prompt', 'another one')
+    await until(async () => (await json(home, 'queue', 'show', String(queued.dispatch_id))).status === 'waiting')
+
+    holder.kill('SIGTERM')
+    assert.equal(await ended(holder), 0, 'SIGTERM: exit 0')
+    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0, 'the home is free')
+  })
+
+  test('run beside a start shows the progress of its own run, and no other', async (t) => {
+    const home = await homeWith(t, [{ calls: [{ tool: 'bash', args: { command: 'echo working' } }] }, { text: 'done' }])
+    await startIn(t, home)
+    const said = await tireless(home, 'run', 'work')
+    assert.deepEqual([said.exit, said.stdout], [0, 'done\n'])
+    assert.match(said.stderr, /bash .*echo working/)
+  })
+
+  test('case 129: a holder killed with -9 leaves nothing in the way: the next start takes over at once and finishes its work', async (t) => {
+    const home = await homeWith(t, [
+      { calls: [{ tool: 'bash', args: { command: 'sleep 600' } }] },
+      { text: 'after all' },
+    ])
+    const holder = await startIn(t, home)
+    const { dispatch_id } = await json(home, 'enqueue', '--prompt', 'long')
+    await until(async () => (await json(home, 'queue', 'show', String(dispatch_id))).status === 'running')
+    holder.kill('SIGKILL')
+    await ended(holder)
+    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
+    const dispatch = await json(home, 'queue', 'show', String(dispatch_id))
+    assert.deepEqual([dispatch.status, dispatch.result], ['done', 'after all'])
+  })
+
+  test('SIGTERM during a long command: interrupted at the second signal, no child left, work pending', async (t) => {
+    const home = await homeWith(t, [
+      { calls: [{ tool: 'bash', args: { command: 'echo $$ > pid.txt; sleep 600' } }] },
+      { text: 'x' },
+    ])
+    const holder = await startIn(t, home)
+    const { dispatch_id, session_id } = await json(home, 'enqueue', '--prompt', 'long')
+    const pidFile = join(home, 'workspaces', String(session_id), 'pid.txt')
+    await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
+    const exit = ended(holder)
+    // Of two kinds, because two signals of one kind may be one to the kernel.
+    holder.kill('SIGTERM')
+    holder.kill('SIGINT')
+    assert.equal(await exit, 0)
+    assert.throws(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0), 'the command is gone')
+    assert.equal((await json(home, 'queue', 'show', String(dispatch_id))).status, 'pending')
+  })
+
+  test('20 commands at once on one home: all answered, nothing lost', async (t) => {
+    const home = await homeWith(t, [{ text: 'done' }])
+    const said = await Promise.all(Array.from({ length: 20 }, (_, i) => json(home, 'enqueue', '--prompt', `task ${i}`)))
+    assert.deepEqual(
+      said.map(({ exit }) => exit),
+      Array.from({ length: 20 }, () => 0),
+    )
+    assert.equal(((await json(home, 'status')).queue as { pending: number }).pending, 20)
+  })
+})
+
+describe('run --workspace', () => {
+  const script: Script = [
+    { calls: [{ tool: 'create_file', args: { path: 'new.txt', content: 'new' } }] },
+    { text: 'done' },
+  ]
+  const git = (folder: string, ...args: string[]) =>
+    run('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args])
+
+  test('an empty folder: in place; one that is not there is made', async (t) => {
+    const home = await homeWith(t, script)
+    const folder = join(freshFolder(t, 'work'), 'deep', 'er')
+    assert.equal((await tireless(home, 'run', 'x', '--workspace', folder)).exit, 0)
+    assert.equal(readFileSync(join(folder, 'new.txt'), 'utf8'), 'new')
+  })
+
+  test('clean git: in place; git with changes: in a worktree, and the changes stay as they are', async (t) => {
+    const home = await homeWith(t, script)
+    const folder = freshFolder(t, 'repo')
+    writeFileSync(join(folder, 'old.txt'), 'old')
+    await git(folder, 'init', '-q')
+    await git(folder, 'add', '-A')
+    await git(folder, 'commit', '-qm', 'before')
+    assert.equal((await tireless(home, 'run', 'x', '--workspace', folder)).exit, 0)
+    assert.ok(existsSync(join(folder, 'new.txt')))
+    await git(folder, 'clean', '-qfd')
+    writeFileSync(join(folder, 'old.txt'), 'edited and not committed')
+    const beside = await json(home, 'run', 'x', '--workspace', folder)
+    assert.equal(beside.exit, 0)
+    assert.notEqual(beside.workspace, folder)
+    assert.equal(readFileSync(join(String(beside.workspace), 'old.txt'), 'utf8'), 'old')
+    assert.ok(existsSync(join(String(beside.workspace), 'new.txt')))
+    assert.equal(existsSync(join(folder, 'new.txt')), false)
+    assert.equal(readFileSync(join(folder, 'old.txt'), 'utf8'), 'edited and not committed')
+  })
+
+  test('a folder with files and no git, or the home itself: refused with the remedy, nothing queued', async (t) => {
+    const home = await homeWith(t, script)
+    const folder = freshFolder(t, 'work')
+    writeFileSync(join(folder, 'precious.txt'), 'mine')
+    const refused = await tireless(home, 'run', 'x', '--workspace', folder)
+    assert.equal(refused.exit, 2)
+    assert.match(refused.stderr, /git init/)
+    mkdirSync(join(home, 'inside'))
+    assert.equal((await tireless(home, 'run', 'x', '--workspace', join(home, 'inside'))).exit, 2)
+    assert.equal((await tireless(home, 'run', 'x', '--workspace', home)).exit, 2)
+    assert.deepEqual((await json(home, 'queue', 'list')).items, [])
+  })
+
+  test('a repository whose configuration would run programs runs none of them', async (t) => {
+    const home = await homeWith(t, script)
+    const folder = freshFolder(t, 'repo')
+    await git(folder, 'init', '-q')
+    await git(folder, 'commit', '-qm', 'before', '--allow-empty')
+    writeFileSync(join(folder, 'touched.txt'), 'x')
+    const trap = join(home, 'trapped')
+    await git(folder, 'config', 'core.fsmonitor', `touch ${trap}; false`)
+    writeFileSync(join(folder, '.git', 'hooks', 'post-checkout'), `#!/bin/sh\ntouch ${trap}\n`, { mode: 0o755 })
+    assert.equal((await tireless(home, 'run', 'x', '--workspace', folder)).exit, 0)
+    assert.equal(existsSync(trap), false)
+  })
+})
