@@ -185,7 +185,7 @@ const BASH_IS_OFF = 'bash is off: there is no sandbox yet; set `sandbox: off` to
 
 function noticesOf({ tools, models }: Engine): string[] {
   const notices = tools.has('bash') ? [] : [BASH_IS_OFF]
-  return models.get().id.startsWith('offline/')
+  return models.defaultId.startsWith('offline/')
     ? [
         ...notices,
         'no model is configured: the built-in offline model follows simple rules and understands no language',
@@ -203,7 +203,7 @@ function toolsOf(config: Config, added: readonly AnyTool[]): ReadonlyMap<string,
   return tools
 }
 
-const only = (model: Model): Models => ({ get: () => model })
+const only = (model: Model): Models => ({ defaultId: model.id, get: () => model })
 
 function neverStop(): Signals {
   return { drain: new AbortController().signal, abort: new AbortController().signal }

@@ -49,6 +49,8 @@ export interface Model {
 }
 
 export interface Models {
+  /** The id of the configured default. */
+  readonly defaultId: string
   /** Contract: the model of that name, or of the configured default; throws `model_unknown` with the names there are. */
   get(id?: string): Model
 }

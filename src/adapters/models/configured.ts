@@ -4,7 +4,7 @@ import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Model, Models } from '../../ports/model.ts'
 import { offlineModel } from './offline.ts'
-import { openAICompatible } from './openai-compatible.ts'
+import type { OpenAICompatibleOptions } from './openai-compatible.ts'
 
 interface Provider {
   readonly type: string
@@ -25,8 +25,10 @@ export interface ConfiguredModels<P extends Provider> {
 
 export function configuredModels<P extends Provider>(config: ConfiguredModels<P>): Models {
   const made = new Map<string, Model>([[offlineModel.id, offlineModel]])
+  const defaultId = config.default ?? offlineModel.id
   return {
-    get(id = config.default ?? offlineModel.id) {
+    defaultId,
+    get(id = defaultId) {
       const model = made.get(id) ?? make(config, id)
       made.set(id, model)
       return model
@@ -54,7 +56,7 @@ function make<P extends Provider>(config: ConfiguredModels<P>, id: string): Mode
       fix: 'name its OpenAI-compatible address as base_url',
     })
   const timeout = provider.timeout === undefined ? config.timeout : provider.timeout
-  return openAICompatible({
+  return loadedWhenCalled(id, {
     provider: name,
     model: id.slice(slash + 1),
     baseUrl: provider.base_url ?? '',
@@ -64,4 +66,17 @@ function make<P extends Provider>(config: ConfiguredModels<P>, id: string): Mode
     idleTimeoutMs: timeout ?? Number.POSITIVE_INFINITY,
     clock: config.clock,
   })
+}
+
+/** The provider's library is most of the program's start-up time, and most commands ask no model. */
+function loadedWhenCalled(id: string, options: OpenAICompatibleOptions): Model {
+  let loading: Promise<Model> | undefined
+  const load = async (): Promise<Model> => (await import('./openai-compatible.ts')).openAICompatible(options)
+  return {
+    id,
+    async call(request, given) {
+      loading ??= load()
+      return (await loading).call(request, given)
+    },
+  }
 }

@@ -21,6 +21,20 @@ export function openReading(file: string): DatabaseSync {
   return open(file, true)
 }
 
+/** Contract: never throws and changes nothing; what is wrong with the file is told when it is opened for writing. */
+export function isReady(file: string): boolean {
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+    try {
+      return db.prepare('PRAGMA user_version').get()?.user_version === SCHEMA_VERSION
+    } finally {
+      db.close()
+    }
+  } catch {
+    return false
+  }
+}
+
 function open(file: string, readOnly: boolean): DatabaseSync {
   try {
     const db = new DatabaseSync(file, { readOnly, timeout: 5000 })

@@ -8,7 +8,7 @@
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Batch, Outcome, Store } from '../../../ports/store.ts'
-import { openReading, openWriting } from './connection.ts'
+import { isReady, openReading, openWriting } from './connection.ts'
 import { createReader } from './reader.ts'
 import { startWriterThread } from './thread.ts'
 import { createWriter, type GroupWriter } from './writer.ts'
@@ -28,7 +28,9 @@ interface Waiting {
 export async function openSqliteStore({ file, thread = true }: SqliteOptions): Promise<Store> {
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
-  const writer = thread ? await startWriterThread(file) : inThread(file)
+  const writer = thread ? onDemand(() => startWriterThread(file)) : inThread(file)
+  // A database that is ready can be read at once; most commands only look, and a thread takes longer to start than they take.
+  if (!isReady(file)) await writer.apply([])
   const readingDb = openReading(file)
   const group = groupCommit(writer)
   let closing: Promise<void> | undefined
@@ -39,6 +41,21 @@ export async function openSqliteStore({ file, thread = true }: SqliteOptions): P
     close() {
       closing ??= group.close().finally(() => readingDb.close())
       return closing
+    },
+  }
+}
+
+function onDemand(start: () => Promise<GroupWriter>): GroupWriter {
+  let started: Promise<GroupWriter> | undefined
+  return {
+    async apply(batches) {
+      started ??= start()
+      return (await started).apply(batches)
+    },
+    async close() {
+      // One that could not be opened has nothing to close; whoever needed it was told.
+      const writer = await started?.catch(() => undefined)
+      await writer?.close()
     },
   }
 }

@@ -1,0 +1,7 @@
+/** What plugin authors test with: `tireless/testing`. */
+
+export { FakeClock } from './fake-clock.ts'
+export { type ProviderOptions, type ProviderServer, type Script, startProviderServer } from './provider-server.ts'
+export { type ScriptedAnswer, type ScriptedModel, scriptedModel } from './scripted-model.ts'
+export { seededIds } from './seeded-ids.ts'
+export { type ConformanceCase, storeConformance } from './store-conformance.ts'

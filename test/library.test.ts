@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import * as library from 'tireless'
+import * as testing from 'tireless/testing'
+import { freshFolder } from './apps.ts'
+import { NODE_FLAGS, run } from './crash/kills.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+test("examples/01 is the README's program, and does what the README says", async (t) => {
+  const example = join(ROOT, 'examples/01-hello.ts')
+  const program = readFileSync(example, 'utf8')
+  const shown = /```ts\n(import [\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1]
+  assert.equal(shown, program)
+  assert.ok(program.trim().split('\n').length <= 10)
+  const said = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, example])
+  assert.equal(said.exit, 0, said.stderr)
+  assert.match(said.stdout, /1 ACT action_results[\s\S]*\ndone .*offline model/)
+  assert.match(said.stdout, /Good morning/)
+})
+
+test('the library and its testing part export what the interface names', () => {
+  for (const name of ['createApp', 'defineTool', 'runTask', 'TirelessError']) assert.ok(name in library, name)
+  for (const name of ['FakeClock', 'scriptedModel', 'seededIds', 'startProviderServer', 'storeConformance'])
+    assert.ok(name in testing, name)
+})
+
+test('runTask: two at once on one home are refused, not mixed (case 10)', async (t) => {
+  const home = freshFolder(t)
+  const model = testing.scriptedModel([{ text: 'done' }])
+  const results = await Promise.allSettled([
+    library.runTask('a', { home, model }),
+    library.runTask('b', { home, model }),
+  ])
+  assert.deepEqual(results.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+  const refused = results.find((result) => result.status === 'rejected')
+  assert.equal(refused?.reason.code, 'home_locked')
+})
