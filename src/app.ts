@@ -83,8 +83,12 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
       checkConfig: () => readConfig(paths, options.config),
       workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
       listen: sinks.listen,
-      notices: noticesOf(engine),
-      health: () => ({ ok: true, reasons: [], degraded: engine.tools.has('bash') ? [] : [BASH_IS_OFF] }),
+      notices: noticesOf(loaded.config, engine.models),
+      health: () => ({
+        ok: queue.damage().length === 0,
+        reasons: queue.damage().map((found) => `the database is damaged: ${found}`),
+        degraded: bashIsOn(loaded.config) ? [] : [BASH_IS_OFF],
+      }),
     }
     const socket = await serveSocket(paths.socket, COMMANDS, context)
     undo.push(() => socket.close())
@@ -107,14 +111,14 @@ function compose(
   clock: Clock,
   sink: Sink,
 ): Engine {
-  const tools = toolsOf(config, options.tools ?? [])
+  const tools = toolsOf(options.tools ?? [])
   return {
     store,
     clock,
     ids: options.ids ?? randomIds,
     models: options.model ? only(options.model) : configuredModels({ ...config.models, clock, apiKeyOf }),
     envs: hostEnvs({ callsDir: paths.calls, clock, env: environment() }),
-    behaviours: soloBehaviours([...tools.keys()]),
+    behaviours: soloBehaviours([...tools.keys()].filter((name) => name !== 'bash' || bashIsOn(config))),
     tools,
     critics: options.critics ?? [],
     sink,
@@ -128,15 +132,25 @@ function queueOf(
   bell: Doorbell,
   config: Config,
   signals: Signals,
-): Pick<Context, 'drain' | 'draining' | 'signals'> & { leave(): Promise<void> } {
+): Pick<Context, 'drain' | 'draining' | 'signals'> & { damage(): readonly string[]; leave(): Promise<void> } {
   let kernel: Promise<Kernel> | undefined
   let whole = 0
+  let damage: readonly string[] = []
   const joined = async (): Promise<Kernel> => {
-    const { epoch } = await joinHome(engine, `process ${process.pid}`)
+    const { epoch, lost } = await joinHome(engine, `process ${process.pid}`)
+    // After an unclean stop, in the background: nothing waits for it.
+    if (lost > 0)
+      void engine.store.verify().then(
+        (found) => {
+          damage = found
+        },
+        () => {},
+      )
     return { engine, bell, epoch, maxConcurrent: config.kernel.max_concurrent }
   }
   return {
     signals,
+    damage: () => damage,
     draining: () => whole > 0,
     async drain(wanted) {
       kernel ??= joined()
@@ -183,8 +197,11 @@ function runner(context: Context): App['run'] {
 
 const BASH_IS_OFF = 'bash is off: there is no sandbox yet; set `sandbox: off` to let the agent run commands as you'
 
-function noticesOf({ tools, models }: Engine): string[] {
-  const notices = tools.has('bash') ? [] : [BASH_IS_OFF]
+/** A tool that is known and not offered can still say what is left of a call from before. */
+const bashIsOn = ({ sandbox }: Config): boolean => sandbox === 'off'
+
+function noticesOf(config: Config, models: Models): string[] {
+  const notices = bashIsOn(config) ? [] : [BASH_IS_OFF]
   return models.defaultId.startsWith('offline/')
     ? [
         ...notices,
@@ -193,12 +210,12 @@ function noticesOf({ tools, models }: Engine): string[] {
     : notices
 }
 
-function toolsOf(config: Config, added: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
+function toolsOf(added: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
   const tools = new Map<string, AnyTool>()
   for (const tool of [...builtinTools(), ...added]) {
     if (tools.has(tool.name))
       throw new TirelessError('config_invalid', { what: 'two tools have one name', got: tool.name, fix: 'rename one' })
-    if (tool.name !== 'bash' || config.sandbox === 'off') tools.set(tool.name, tool)
+    tools.set(tool.name, tool)
   }
   return tools
 }

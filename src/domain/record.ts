@@ -62,6 +62,8 @@ type Body =
       readonly kind: 'call_intended'
       readonly turn: number
       readonly index: number
+      /** 1, or one more each time the owner said of an interrupted one that it did not happen. */
+      readonly attempt: number
       readonly call: Omit<Call, 'fault' | 'effect'>
       readonly effect: Effect
       /** What the tool noted about the world before acting, for its probe. */

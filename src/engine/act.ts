@@ -6,8 +6,9 @@
 
 import type { Call, CallResult, Decision } from '../domain/decision.ts'
 import { assertNever, TirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import { contextOf, execute } from './execute.ts'
+import { contextOf, execute, failureOf } from './execute.ts'
 import { recoverCall } from './recover.ts'
 import { flush, type Run, record } from './run.ts'
 import type { Intended, OpenTurn } from './thread.ts'
@@ -25,9 +26,7 @@ export async function act(
       return results
     }
     case 'invalid':
-      return decision.calls.map((call, index) =>
-        settle(run, open, index, call, { status: 'error', content: call.fault ?? decision.feedback }),
-      )
+      return decision.calls.map((call, index) => settle(run, open, index, call, refusalOf(call, decision.feedback)))
     case 'wait':
       if (decision.via)
         settle(run, open, 0, decision.via, {
@@ -46,30 +45,28 @@ export async function act(
 async function perform(run: Run, open: OpenTurn, index: number, call: Call, signal: AbortSignal): Promise<CallResult> {
   const settled = open.settled.get(index)
   if (settled) return settled
-  const tool = toolOf(run, call)
   const intended = open.intended.get(index)
-  const result = intended
-    ? await recoverCall(run, tool, intended, signal)
-    : await attempt(run, tool, open, index, call, signal)
+  const result = intended ? await recoverCall(run, intended, signal) : await attempt(run, open, index, call, signal)
   return settle(run, open, index, call, result)
 }
 
-async function attempt(
-  run: Run,
-  tool: AnyTool,
-  open: OpenTurn,
-  index: number,
-  call: Call,
-  signal: AbortSignal,
-): Promise<CallResult> {
+async function attempt(run: Run, open: OpenTurn, index: number, call: Call, signal: AbortSignal): Promise<CallResult> {
+  if (call.fault !== undefined) return refusalOf(call, '')
   if (signal.aborted) return { status: 'not_started', content: 'the runtime was stopping' }
+  const tool = toolOf(run, call)
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
-  const before = await tool.before?.(call.args as never, contextOf(run, at, signal))
+  let before: Json | undefined
+  try {
+    before = await tool.before?.(call.args as never, contextOf(run, at, signal))
+  } catch (thrown) {
+    return failureOf(thrown, signal)
+  }
   const { id, args } = call
   record(run, {
     kind: 'call_intended',
     turn: open.turn,
     index,
+    attempt: 1,
     call: { id, tool: call.tool, args },
     effect: call.effect,
     ...(before === undefined ? {} : { before }),
@@ -85,8 +82,12 @@ function settle(run: Run, open: OpenTurn, index: number, call: Call, result: Cal
   return result
 }
 
+function refusalOf(call: Call, feedback: string): CallResult {
+  return { status: 'error', content: call.fault ?? feedback }
+}
+
 function toolOf(run: Run, call: Call): AnyTool {
   const tool = run.toolbox.get(call.tool)
-  if (!tool) throw new TirelessError('not_found', `the tool ${call.tool} of an intended call is not there any more`)
+  if (!tool) throw new TirelessError('not_found', `there is no tool ${call.tool}`)
   return tool
 }

@@ -19,7 +19,8 @@ export type Moved = Next | { readonly kind: 'release' } | { readonly kind: 'no_i
 type End = Extract<Next, { kind: 'end' }>
 
 export async function commitStep(run: Run, turn: OpenTurn, next: Next, state: Json): Promise<Moved> {
-  const changed = JSON.stringify(state) !== JSON.stringify(stateOf(run))
+  const before = stateOf(run)
+  const changed = state !== before && JSON.stringify(state) !== JSON.stringify(before)
   record(run, { kind: 'step_committed', turn: turn.turn, next, ...(changed ? { state } : {}) })
   const moved = await close(run, next, acknowledging(run, turn))
   await clearAway(run, turn)
@@ -92,6 +93,8 @@ function acknowledging(run: Run, turn: OpenTurn): Op[] {
 
 /** What tools kept in case of a crash is not needed any more. */
 async function clearAway(run: Run, turn: OpenTurn): Promise<void> {
-  for (const intended of turn.intended.values())
-    await run.toolbox.get(intended.call.tool)?.settled?.(contextOf(run, intended, new AbortController().signal))
+  for (const intended of turn.intended.values()) {
+    const tool = run.engine.tools.get(intended.call.tool)
+    await tool?.settled?.(contextOf(run, intended, new AbortController().signal)).catch(() => {})
+  }
 }

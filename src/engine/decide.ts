@@ -23,7 +23,9 @@ export async function decide(run: Run, open: OpenTurn, signal: AbortSignal): Pro
     }
     record(run, { kind: 'model_answered', turn: open.turn, answer: await ask(run, open, signal) })
   }
-  return decisionOf(open.answer as Answer, run.toolbox, open.answeredAt)
+  const decision = decisionOf(open.answer as Answer, run.toolbox, open.answeredAt)
+  // Judged usable once, and a hand has moved since: if the tools changed while the program was down, each call is judged by itself.
+  return decision.kind === 'invalid' && open.intended.size > 0 ? { kind: 'act', calls: decision.calls } : decision
 }
 
 async function ask(run: Run, open: OpenTurn, signal: AbortSignal): Promise<Answer> {

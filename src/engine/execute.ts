@@ -11,9 +11,13 @@ export async function execute(run: Run, tool: AnyTool, intended: Intended, signa
   try {
     return await tool.run(intended.call.args as never, contextOf(run, intended, signal))
   } catch (thrown) {
-    const error = asTirelessError(thrown)
-    return { status: signal.aborted ? 'interrupted' : 'error', content: `${error.code}: ${error.message}` }
+    return failureOf(thrown, signal)
   }
+}
+
+export function failureOf(thrown: unknown, signal: AbortSignal): CallResult {
+  const error = asTirelessError(thrown)
+  return { status: signal.aborted ? 'interrupted' : 'error', content: `${error.code}: ${error.message}` }
 }
 
 export function contextOf(run: Run, at: { turn: number; index: number; ts: number }, signal: AbortSignal): ToolContext {

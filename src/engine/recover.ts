@@ -11,124 +11,126 @@ import type { Resolution, Unknown, UnknownStatus } from '../domain/unknown.ts'
 import { iso } from '../ports/clock.ts'
 import type { AnyTool, Probe } from '../ports/tool.ts'
 import { callKey, contextOf, execute } from './execute.ts'
-import { flush, type Run } from './run.ts'
+import { flush, type Run, record } from './run.ts'
 import { Suspended } from './suspended.ts'
 import type { Intended } from './thread.ts'
 
-export async function recoverCall(
-  run: Run,
-  tool: AnyTool,
-  intended: Intended,
-  signal: AbortSignal,
-): Promise<CallResult> {
-  const plan = afterCrash(intended.effect)
+/** An interrupted call. `offered`: a tool that is not offered any more is not run any more, but can still say what is left. */
+interface Interrupted {
+  readonly run: Run
+  readonly intended: Intended
+  readonly tool: AnyTool | undefined
+  readonly offered: AnyTool | undefined
+  readonly signal: AbortSignal
+}
+
+export async function recoverCall(run: Run, intended: Intended, signal: AbortSignal): Promise<CallResult> {
+  const { tool: name } = intended.call
+  const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name), signal }
+  const plan = call.offered ? afterCrash(intended.effect) : whoHears(intended.effect)
   switch (plan) {
     case 'rerun':
-      return execute(run, tool, intended, signal)
+      return rerun(call)
     case 'probe':
-      return afterProbe(run, tool, intended, await probe(run, tool, intended, signal), signal)
+      return afterProbe(call, await probe(call))
     case 'tell_model':
-      return tellModel(run, tool, intended, signal)
+      return tellModel(call)
     case 'ask_human':
-      return askHuman(run, tool, intended, signal)
+      return askHuman(call)
     default:
       return assertNever(plan)
   }
 }
 
-async function afterProbe(
-  run: Run,
-  tool: AnyTool,
-  intended: Intended,
-  found: Probe,
-  signal: AbortSignal,
-): Promise<CallResult> {
+function afterProbe(call: Interrupted, found: Probe): Promise<CallResult> | CallResult {
   switch (found.kind) {
     case 'happened':
       return found.result
     case 'not':
-      return execute(run, tool, intended, signal)
+      return rerun(call)
     case 'unclear':
-      return whoHears(intended.effect) === 'tell_model'
-        ? tellModel(run, tool, intended, signal)
-        : askHuman(run, tool, intended, signal)
+      return whoHears(call.intended.effect) === 'tell_model' ? tellModel(call) : askHuman(call)
     default:
       return assertNever(found)
   }
 }
 
-async function tellModel(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<CallResult> {
-  const remains = await remainsOf(run, tool, intended, signal)
-  await flush(run, [{ op: 'unknown', unknown: unknownOf(run, intended, remains, 'told_model') }])
+async function tellModel(call: Interrupted): Promise<CallResult> {
+  const unknown = await listed(call, 'told_model')
   return {
     status: 'unknown',
-    content: `the program was killed while this call ran; nobody knows whether it took effect, and it was not run again. Look before you repeat it.\n${remains}`,
+    content: `the program was killed while this call ran; nobody knows whether it took effect, and it was not run again. Look before you repeat it.\n${unknown.output_so_far}`,
   }
 }
 
-async function askHuman(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<CallResult> {
-  const unknown_id = callKey(run, intended)
-  const known = (await run.engine.store.unknowns({ session_id: run.dispatch.session_id })).find(
-    ({ id }) => id === unknown_id,
-  )
-  if (known?.status === 'resolved') return afterWord(run, tool, intended, known.resolution ?? 'recheck', signal)
-  return wait(run, tool, intended, signal)
+async function askHuman(call: Interrupted): Promise<CallResult> {
+  const { engine, dispatch } = call.run
+  const all = await engine.store.unknowns({ session_id: dispatch.session_id })
+  const known = all.find(({ id }) => id === unknownId(call))
+  return known?.resolution ? afterWord(call, known.resolution) : waitForWord(call)
 }
 
-async function wait(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<never> {
-  const remains = await remainsOf(run, tool, intended, signal)
-  const unknown = unknownOf(run, intended, remains, 'open')
-  await flush(run, [{ op: 'unknown', unknown }])
-  const reason = `nobody knows whether ${unknown.tool} took effect; tell with: unknowns resolve ${unknown.id} --as happened|not|recheck`
-  throw new Suspended({ kind: 'unknown', unknown_id: unknown.id, until: null, reason })
+async function waitForWord(call: Interrupted): Promise<never> {
+  const { id, tool } = await listed(call, 'open')
+  const reason = `nobody knows whether ${tool} took effect; tell with: unknowns resolve ${id} --as happened|not|recheck`
+  throw new Suspended({ kind: 'unknown', unknown_id: id, until: null, reason })
 }
 
-async function afterWord(
-  run: Run,
-  tool: AnyTool,
-  intended: Intended,
-  word: Resolution,
-  signal: AbortSignal,
-): Promise<CallResult> {
+async function afterWord(call: Interrupted, word: Resolution): Promise<CallResult> {
   switch (word) {
     case 'happened':
-      return {
-        status: 'ok',
-        content: 'the program was killed while this call ran; the owner has looked: it did take effect',
-      }
+      return { status: 'ok', content: 'the program was killed while this call ran; the owner says it did take effect' }
     case 'not':
-      return execute(run, tool, intended, signal)
+      return runAnew(call)
     case 'recheck': {
-      const found = await probe(run, tool, intended, signal)
-      if (found.kind === 'happened') return found.result
-      if (found.kind === 'not') return execute(run, tool, intended, signal)
-      return wait(run, tool, intended, signal)
+      const found = await probe(call)
+      return found.kind === 'unclear' ? waitForWord(call) : afterProbe(call, found)
     }
     default:
       return assertNever(word)
   }
 }
 
-async function probe(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<Probe> {
-  if (!tool.probe) return { kind: 'unclear' }
+/** The owner's word was about one attempt. The next one has an intent, and if need be an unknown outcome, of its own. */
+async function runAnew({ run, intended, offered, signal }: Interrupted): Promise<CallResult> {
+  if (!offered)
+    return { status: 'not_started', content: 'the owner says it did not take effect; the tool is not offered any more' }
+  const { turn, index, call, effect } = intended
+  const again = record(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
+  await flush(run, [])
+  return execute(run, offered, again as Intended, signal)
+}
+
+function rerun({ run, intended, offered, signal }: Interrupted): Promise<CallResult> | CallResult {
+  return offered
+    ? execute(run, offered, intended, signal)
+    : { status: 'not_started', content: 'it did not take effect, and the tool is not offered any more' }
+}
+
+async function probe({ run, tool, intended, signal }: Interrupted): Promise<Probe> {
+  if (!tool?.probe) return { kind: 'unclear' }
   return tool.probe(intended.call.args as never, intended.before ?? null, contextOf(run, intended, signal))
 }
 
-async function remainsOf(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<string> {
-  return (await tool.remains?.(intended.call.args as never, contextOf(run, intended, signal))) ?? ''
-}
-
-function unknownOf(run: Run, intended: Intended, output: string, status: UnknownStatus): Unknown {
-  return {
-    id: callKey(run, intended),
+async function listed(call: Interrupted, status: UnknownStatus): Promise<Unknown> {
+  const { run, intended, tool, signal } = call
+  const remains = await tool?.remains?.(intended.call.args as never, contextOf(run, intended, signal))
+  const unknown: Unknown = {
+    id: unknownId(call),
     session_id: run.dispatch.session_id,
     dispatch_id: run.dispatch.dispatch_id,
     tool: intended.call.tool,
     args: intended.call.args,
     reach: intended.effect.reach,
     started_at: iso(intended.ts),
-    output_so_far: output,
+    output_so_far: remains ?? '',
     status,
     resolution: null,
   }
+  await flush(run, [{ op: 'unknown', unknown }])
+  return unknown
+}
+
+function unknownId({ run, intended }: Interrupted): string {
+  return intended.attempt === 1 ? callKey(run, intended) : `${callKey(run, intended)}.${intended.attempt}`
 }

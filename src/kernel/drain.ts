@@ -36,16 +36,13 @@ export interface DrainOptions {
 }
 
 /** A worker's epoch begins: what an earlier life of this home left running is recovered at once. */
-export async function joinHome(
-  engine: Engine,
-  name: string,
-): Promise<{ epoch: number; recovered: number; dead: number }> {
+export async function joinHome(engine: Engine, name: string): Promise<{ epoch: number; lost: number }> {
   const now = engine.clock.now()
-  const [{ epoch }, { recovered, dead }] = await commitOne(engine.store, [
+  const [{ epoch }, { lost }] = await commitOne(engine.store, [
     { op: 'join', name, now, lease_until: now + LEASE_MS, alone: true },
     { op: 'recover', now },
   ])
-  return { epoch, recovered: recovered.length, dead: dead.length }
+  return { epoch, lost }
 }
 
 export async function leaveHome({ engine, epoch }: Kernel): Promise<void> {
@@ -56,7 +53,8 @@ export async function leaveHome({ engine, epoch }: Kernel): Promise<void> {
 export async function drain(kernel: Kernel, options: DrainOptions): Promise<void> {
   const { engine, bell } = kernel
   const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
-  const signals: Signals = { ...options.signals, drain: stop }
+  const broken = new AbortController()
+  const signals: Signals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
   const running = new Map<string, Promise<void>>()
   const retries = new Map<string, number>()
   let failure: TirelessError | undefined
@@ -69,7 +67,9 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
     } catch (thrown) {
       const error = asTirelessError(thrown)
       // A fenced run has lost its dispatch to another owner, who goes on with it. Anything else means the store is gone.
-      if (error.code !== 'store_fenced') failure = error
+      if (error.code === 'store_fenced') return
+      failure = error
+      broken.abort()
     } finally {
       running.delete(dispatch.dispatch_id)
       bell.ring()

@@ -84,7 +84,8 @@ export interface Results {
   join: { readonly epoch: number }
   beat: { readonly alive: boolean }
   leave: { readonly released: number }
-  recover: { readonly recovered: readonly string[]; readonly dead: readonly string[] }
+  /** `lost`: how many workers ended without leaving. */
+  recover: { readonly lost: number; readonly recovered: readonly string[]; readonly dead: readonly string[] }
   enqueue: readonly { readonly dispatch_id: string; readonly session_id: string; readonly duplicate: boolean }[]
   claim: readonly Dispatch[]
   promote: { readonly promoted: number }
@@ -143,6 +144,8 @@ export interface Store {
   workers(now: number): Promise<readonly Worker[]>
   /** Contract: the earliest instant at which a timer is due, if there is one. */
   nextTimer(): Promise<number | undefined>
+  /** Contract: looks for damage on disk, off the main thread, beside whatever else goes on; what it found, empty when all is sound. */
+  verify(): Promise<readonly string[]>
   /** Contract: how many times it has synced a group of batches to disk since it was opened. */
   commits(): number
   /** Contract: idempotent; waits for what is under way. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
@@ -38,6 +38,18 @@ async function afterDeath(t: TestContext, effect: Effect, death: Death, probe?: 
     dispatch: async () => ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0] as Dispatch,
     unknowns: async () => ((await app.run('unknowns list', {})) as { items: Unknown[] }).items,
   }
+}
+
+async function inApp(
+  t: TestContext,
+  home: string,
+  log: string,
+  effect: Effect,
+  work: (app: App) => Promise<void>,
+): Promise<void> {
+  const app = await openApp(t, { home, tools: [acting(log, effect, 'never')], model: actOnce() })
+  await work(app)
+  await app.close()
 }
 
 describe('a call that a kill -9 cut short (case 93)', () => {
@@ -100,6 +112,62 @@ describe('a call that a kill -9 cut short (case 93)', () => {
       assert.equal((await scene.unknowns())[0]?.status, 'resolved')
       await assert.rejects(scene.app.run('unknowns resolve', { id: unknown?.id, as }), { code: 'conflict' })
     })
+
+  test('a word is good for one attempt: killed again after --as not, it is unknown again and not run by itself', async (t) => {
+    const outside: Effect = { recovery: 'once', reach: 'third_party' }
+    const home = freshFolder(t)
+    const log = join(home, 'acted.log')
+    const dying = [...NODE_FLAGS, join(import.meta.dirname, 'recovery-main.ts'), home, log, JSON.stringify(outside)]
+    assert.equal((await run(process.execPath, [...dying, 'before'])).exit, null)
+    await inApp(t, home, log, outside, async (app) => {
+      await app.run('start', { until_idle: true })
+      const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+      await app.run('unknowns resolve', { id: items[0]?.id, as: 'not' })
+    })
+    // The new attempt has its effect, and dies before it can say so.
+    assert.equal((await run(process.execPath, [...dying, 'after', 'resume'])).exit, null)
+    await inApp(t, home, log, outside, async (app) => {
+      await app.run('start', { until_idle: true })
+      const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+      assert.deepEqual(
+        items.map(({ status }) => status),
+        ['resolved', 'open'],
+      )
+      assert.equal(runsIn(log).length, 1)
+    })
+  })
+
+  test('a tool that is not offered any more is not run, but what is left of its call is still told', async (t) => {
+    const home = freshFolder(t)
+    const provider = await startProviderServer({
+      script: [{ calls: [{ tool: 'bash', args: { command: 'echo begun; touch here; sleep 600' } }] }, { text: 'x' }],
+    })
+    t.after(() => provider.close())
+    writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
+    const victim = spawn(process.execPath, [
+      ...NODE_FLAGS,
+      MAIN,
+      'run',
+      'go',
+      '--home',
+      home,
+      '--workspace',
+      `${home}-work`,
+    ])
+    t.after(() => rmSync(`${home}-work`, { recursive: true, force: true }))
+    await until(() => existsSync(join(`${home}-work`, 'here')))
+    victim.kill('SIGKILL')
+    await new Promise((resolve) => victim.once('close', resolve))
+    const model = scriptedModel([{ text: 'unused' }, { text: 'understood' }])
+    const app = await openApp(t, { home, model, yaml: 'sandbox: auto' })
+    await app.run('start', { until_idle: true })
+    const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+    assert.deepEqual(
+      items.map(({ status, tool }) => [status, tool]),
+      [['told_model', 'bash']],
+    )
+    assert.match(JSON.stringify(model.requests[0]?.messages.at(-1)), /begun/)
+  })
 
   test('unknowns resolve --as recheck: the probe decides; still unclear, it waits again', async (t) => {
     const scene = await afterDeath(t, { recovery: 'reconcilable', reach: 'third_party' }, 'after', 'unclear')

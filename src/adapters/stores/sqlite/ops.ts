@@ -66,7 +66,7 @@ export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
       }
       sql('UPDATE workers SET left_at = ? WHERE epoch = ?').run(op.now, Number(epoch))
     }
-    return { recovered, dead }
+    return { lost: lost.length, recovered, dead }
   },
 
   enqueue(sql, op) {

@@ -6,6 +6,7 @@ import type { Observation } from '../../../domain/observation.ts'
 import type { JournalRecord } from '../../../domain/record.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Counts, Store } from '../../../ports/store.ts'
+import { storeFailed } from './connection.ts'
 import {
   DISPATCH_COLUMNS,
   dispatchOf,
@@ -16,14 +17,18 @@ import {
   unknownOf,
 } from './rows.ts'
 
-export type Reader = Omit<Store, 'commit' | 'commits' | 'close'>
+export type Reader = Omit<Store, 'commit' | 'commits' | 'verify' | 'close'>
 
 export function createReader(db: DatabaseSync): Reader {
   const statements = new Map<string, StatementSync>()
   const all = (text: string, ...values: (string | number | null)[]): Row[] => {
-    const statement = statements.get(text) ?? db.prepare(text)
-    statements.set(text, statement)
-    return statement.all(...values) as Row[]
+    try {
+      const statement = statements.get(text) ?? db.prepare(text)
+      statements.set(text, statement)
+      return statement.all(...values) as Row[]
+    } catch (cause) {
+      throw storeFailed('the store cannot be read', cause)
+    }
   }
   const bodies = <T>(rows: Row[]): T[] => rows.map((row) => JSON.parse(String(row.body)) as T)
 

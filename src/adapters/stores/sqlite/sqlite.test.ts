@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -84,10 +84,34 @@ describe('sqlite store', () => {
       openSqliteStore({ file }),
       (error: Error & { code?: string }) => error.code === 'store_failed' && /restore a backup/.test(error.message),
     )
-    assert.match(
-      new TextDecoder().decode(new Uint8Array((await import('node:fs')).readFileSync(file))),
-      /^this is not a database/,
-    )
+    assert.match(readFileSync(file, 'utf8'), /^this is not a database/)
+  })
+
+  test('damage on disk is found, beside a store that goes on; a sound one has none', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const dispatches = Array.from({ length: 2000 }, (_, i) => ({
+      ...{
+        kernel_id: 'k',
+        agent_id: 'a',
+        prompt: 'p'.repeat(50),
+        priority: 0,
+        metadata: {},
+        source: 't',
+        workspace: '/w',
+      },
+      dispatch_id: `d${i}`,
+      session_id: `s${i}`,
+    }))
+    await commitOne(store, [{ op: 'enqueue', now: 1, dispatches }])
+    assert.deepEqual(await store.verify(), [])
+    await store.close()
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096)
+    writeFileSync(file, bytes)
+    const damaged = await openSqliteStore({ file })
+    assert.notDeepEqual(await damaged.verify(), [])
+    await damaged.close()
   })
 
   test('a database of another version is refused by name', async () => {

@@ -10,7 +10,7 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { Batch, Outcome, Store } from '../../../ports/store.ts'
 import { isReady, openReading, openWriting } from './connection.ts'
 import { createReader } from './reader.ts'
-import { startWriterThread } from './thread.ts'
+import { startWriterThread, verifyInThread } from './thread.ts'
 import { createWriter, type GroupWriter } from './writer.ts'
 
 export interface SqliteOptions {
@@ -34,12 +34,19 @@ export async function openSqliteStore({ file, thread = true }: SqliteOptions): P
   const readingDb = openReading(file)
   const group = groupCommit(writer)
   let closing: Promise<void> | undefined
+  // The writer last: the last connection to close folds the log into the database.
+  const closeBoth = async (): Promise<void> => {
+    await group.drained()
+    readingDb.close()
+    await group.close()
+  }
   return {
     ...createReader(readingDb),
     commit: group.commit,
     commits: group.commits,
+    verify: () => verifyInThread(file),
     close() {
-      closing ??= group.close().finally(() => readingDb.close())
+      closing ??= closeBoth()
       return closing
     },
   }
@@ -68,7 +75,7 @@ function inThread(file: string): GroupWriter {
   }
 }
 
-function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'close'> {
+function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'close'> & { drained(): Promise<void> } {
   let gathering: Waiting[] = []
   let flushing: Promise<void> | undefined
   let broken: TirelessError | undefined
@@ -109,8 +116,10 @@ function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'c
       })
     },
     commits: () => commits,
-    async close() {
+    async drained() {
       await flushing
+    },
+    async close() {
       broken ??= new TirelessError('store_closed', 'the store is closed')
       await writer.close()
     },

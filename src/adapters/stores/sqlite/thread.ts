@@ -19,7 +19,7 @@ export type FromThread =
 export type ToThread = { readonly kind: 'apply'; readonly batches: readonly Batch[] } | { readonly kind: 'close' }
 
 export async function startWriterThread(file: string): Promise<GroupWriter> {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { file } })
+  const worker = new Worker(new URL('./writer-main.ts', import.meta.url), { workerData: { file } })
   // One request at a time, so one pending promise is enough; a thread that dies fails it.
   let pending: { resolve(message: FromThread): void; reject(error: unknown): void } | undefined
   const settle = (): typeof pending => {
@@ -61,6 +61,14 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
       await exited
     },
   }
+}
+
+/** Its own thread and its own read-only connection: a large file takes a while. */
+export async function verifyInThread(file: string): Promise<readonly string[]> {
+  const worker = new Worker(new URL('./verify-main.ts', import.meta.url), { workerData: { file } })
+  worker.unref()
+  const [found] = (await once(worker, 'message')) as [readonly string[]]
+  return found
 }
 
 function orThrow(message: FromThread): FromThread {
