@@ -17,6 +17,14 @@ export function openWriting(file: string): DatabaseSync {
   return db
 }
 
+/** A database that is gone with the process: for the simulator, whose process is a whole world. */
+export function openInMemory(): DatabaseSync {
+  const db = open(':memory:', false)
+  db.exec('PRAGMA foreign_keys = ON')
+  migrate(db, ':memory:')
+  return db
+}
+
 export function openReading(file: string): DatabaseSync {
   return open(file, true)
 }

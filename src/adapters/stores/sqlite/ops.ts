@@ -15,7 +15,9 @@ export interface Held {
 
 type Apply<K extends Op['op']> = (sql: Sql, op: Extract<Op, { op: K }>, held: Held | undefined) => Results[K]
 
-export const OPS: { readonly [K in Op['op']]: Apply<K> } = {
+export type Ops = { readonly [K in Op['op']]: Apply<K> }
+
+export const OPS: Ops = {
   join(sql, op) {
     if (op.alone) sql('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL').run()
     const { lastInsertRowid } = sql('INSERT INTO workers (name, joined_at, lease_until) VALUES (?, ?, ?)').run(

@@ -7,7 +7,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Batch, Fence, Op, Outcome } from '../../../ports/store.ts'
 import { storeFailed } from './connection.ts'
-import { type Held, OPS } from './ops.ts'
+import { type Held, OPS, type Ops } from './ops.ts'
 import { Refused, type Sql } from './refused.ts'
 
 export interface Writer {
@@ -22,7 +22,8 @@ export interface GroupWriter {
   close(): Promise<void>
 }
 
-export function createWriter(db: DatabaseSync): Writer {
+/** `ops` can be replaced: the simulator has to catch broken ones. */
+export function createWriter(db: DatabaseSync, ops: Ops = OPS): Writer {
   const statements = new Map<string, StatementSync>()
   const sql: Sql = (text) => {
     const known = statements.get(text)
@@ -32,15 +33,15 @@ export function createWriter(db: DatabaseSync): Writer {
     return made
   }
   return {
-    apply: (batches) => applyGroup(sql, batches),
+    apply: (batches) => applyGroup(sql, ops, batches),
     close: () => db.close(),
   }
 }
 
-function applyGroup(sql: Sql, batches: readonly Batch[]): Outcome[] {
+function applyGroup(sql: Sql, ops: Ops, batches: readonly Batch[]): Outcome[] {
   try {
     sql('BEGIN IMMEDIATE').run()
-    const outcomes = batches.map((batch) => applyBatch(sql, batch))
+    const outcomes = batches.map((batch) => applyBatch(sql, ops, batch))
     sql('COMMIT').run()
     return outcomes
   } catch (cause) {
@@ -48,11 +49,11 @@ function applyGroup(sql: Sql, batches: readonly Batch[]): Outcome[] {
   }
 }
 
-function applyBatch(sql: Sql, batch: Batch): Outcome {
+function applyBatch(sql: Sql, ops: Ops, batch: Batch): Outcome {
   sql('SAVEPOINT batch').run()
   try {
     const held = batch.fence ? checkFence(sql, batch.fence) : undefined
-    const results = batch.ops.map((op) => applyOp(sql, op, held))
+    const results = batch.ops.map((op) => applyOp(sql, ops, op, held))
     sql('RELEASE batch').run()
     return { ok: true, results }
   } catch (thrown) {
@@ -73,8 +74,8 @@ function checkFence(sql: Sql, fence: Fence): Held {
   )
 }
 
-function applyOp<K extends Op['op']>(sql: Sql, op: Extract<Op, { op: K }>, held: Held | undefined): unknown {
-  const apply = OPS[op.op as K] as ((sql: Sql, op: Op, held: Held | undefined) => unknown) | undefined
+function applyOp<K extends Op['op']>(sql: Sql, ops: Ops, op: Extract<Op, { op: K }>, held: Held | undefined): unknown {
+  const apply = ops[op.op as K] as ((sql: Sql, op: Op, held: Held | undefined) => unknown) | undefined
   if (!apply) throw new TirelessError('internal', `unknown store op ${String(op.op)}`)
   return apply(sql, op, held)
 }
