@@ -252,13 +252,25 @@ describe('provider trouble', () => {
 
   test('case 130: a provider that fails for good leaves the message unread; the next run hears it, once', async (t) => {
     const clock = new FakeClock()
-    const model = scriptedModel([{ ...final('heard'), faults: [busy('model_auth')] }, final('and heard')])
+    const model = scriptedModel((request) => {
+      if (request.messages.length === 1 && !JSON.stringify(request.messages).includes('third')) throw busy('model_auth')
+      return { text: 'heard' }
+    })
     const app = await openApp(t, { model, clock })
-    const first = await passing(clock, runTaskIn(app, 'first'))
-    assert.equal(first.status, 'failed')
-    await app.run('send', { session: first.session_id, text: 'second' })
-    await passing(clock, app.run('start', { until_idle: true }))
-    assert.deepEqual(model.requests[1]?.messages, [{ role: 'user', text: 'second' }])
+    const { status, session_id } = await runTaskIn(app, 'first')
+    assert.equal(status, 'failed')
+    const unread = async () =>
+      ((await app.run('sessions show', { id: session_id })) as { unread: { text: string }[] }).unread
+    await app.run('send', { session: session_id, text: 'second' })
+    await app.run('start', { until_idle: true })
+    assert.deepEqual(
+      (await unread()).map(({ text }) => text),
+      ['second'],
+    )
+    await app.run('send', { session: session_id, text: 'third' })
+    await app.run('start', { until_idle: true })
+    assert.deepEqual(model.requests.at(-1)?.messages, [{ role: 'user', text: 'second\n\nthird' }])
+    assert.deepEqual(await unread(), [])
   })
 })
 

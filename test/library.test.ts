@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import * as library from 'tireless'
 import * as testing from 'tireless/testing'
+import { z } from 'zod'
 import { freshFolder } from './apps.ts'
 import { NODE_FLAGS, run } from './crash/kills.ts'
 
@@ -37,4 +38,48 @@ test('runTask: two at once on one home are refused, not mixed (case 10)', async 
   assert.deepEqual(results.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
   const refused = results.find((result) => result.status === 'rejected')
   assert.equal(refused?.reason.code, 'home_locked')
+})
+
+declare module 'tireless' {
+  interface Services {
+    readonly greeter: { readonly greeting: string }
+  }
+}
+
+test('K1: a plugin gives a tool and a typed service; it is started with the app and stopped before what it needs', async (t) => {
+  const log: string[] = []
+  const greeter = library.definePlugin({
+    name: 'greeter',
+    needs: ['tools', 'store'],
+    provides: ['greeter'],
+    setup(host) {
+      host.provide('greeter', { greeting: 'good morning' })
+      host.get('tools').add(
+        library.defineTool({
+          name: 'greet',
+          description: 'Says hello',
+          args: z.strictObject({}),
+          effect: () => ({ recovery: 'pure', reach: 'none' }),
+          run: async () => ({ status: 'ok', content: 'good morning' }),
+        }),
+      )
+    },
+    start: () => void log.push('started'),
+    stop: async () =>
+      void log.push(`stopped, store ${(await app.context.store.counts()).done === 1 ? 'open' : 'closed'}`),
+  })
+  const model = testing.scriptedModel([{ calls: [{ tool: 'greet' }] }, { text: 'done' }])
+  const app = await library.createApp({ home: freshFolder(t), model, plugins: [greeter] })
+  assert.equal(app.service('greeter').greeting, 'good morning')
+  assert.equal(((await app.run('run', { task: 'greet me' })) as { status: string }).status, 'done')
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /good morning/)
+  await app.close()
+  assert.deepEqual(log, ['started', 'stopped, store open'])
+})
+
+test('K1: a plugin that throws in start leaves the home free', async (t) => {
+  const home = freshFolder(t)
+  const broken = library.definePlugin({ name: 'broken', start: () => Promise.reject(new Error('no')) })
+  await assert.rejects(library.createApp({ home, plugins: [broken] }), { code: 'plugin_failed' })
+  await (await library.createApp({ home })).close()
 })

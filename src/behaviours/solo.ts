@@ -10,8 +10,8 @@ A result marked [unknown] means that the runtime was interrupted during that cal
 When you can only go on after something else has happened, call wait. When you are done, answer with the result in plain words, or call finish.
 Claim nothing that a tool has not shown you.`
 
-export function soloBehaviours(tools: readonly string[]): Behaviours {
-  const solo: Behaviour = { name: 'solo', tools, systemPrompt: () => SYSTEM, initState: () => null }
+export function soloBehaviours(tools: () => readonly string[]): Behaviours {
+  const solo: Omit<Behaviour, 'tools'> = { name: 'solo', systemPrompt: () => SYSTEM, initState: () => null }
   return {
     get(agentId, name = solo.name) {
       if (name !== solo.name)
@@ -20,7 +20,7 @@ export function soloBehaviours(tools: readonly string[]): Behaviours {
           got: name,
           expected: solo.name,
         })
-      return solo
+      return { ...solo, tools: tools() }
     },
   }
 }

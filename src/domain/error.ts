@@ -10,6 +10,9 @@ export const ERROR_CODES = {
   home_locked: { retry: 'later', exit: 75 },
   workspace_refused: { retry: 'never', exit: 2 },
 
+  plugin_invalid: { retry: 'never', exit: 1 },
+  plugin_failed: { retry: 'never', exit: 1 },
+
   store_fenced: { retry: 'never', exit: 1 },
   store_sequence: { retry: 'never', exit: 1 },
   store_failed: { retry: 'never', exit: 1 },

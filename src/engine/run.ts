@@ -29,7 +29,7 @@ export interface Engine {
   readonly envs: Envs
   readonly behaviours: Behaviours
   readonly tools: ReadonlyMap<string, AnyTool>
-  readonly critics: readonly Critic[]
+  readonly critics: () => readonly Critic[]
   readonly sink: Sink
   /** Steps a run may take; null: as many as it likes. */
   readonly maxSteps: number | null

@@ -22,7 +22,7 @@ export async function step(run: Run, signal: AbortSignal): Promise<Moved> {
     const results = await act(run, turn, decision, signal)
     const reduced = { input: turn.input, decision, results }
     const state = behaviour.reduce?.(stateOf(run), reduced) ?? stateOf(run)
-    const verdict = await judge(engine.critics, state, reduced)
+    const verdict = await judge(engine.critics(), state, reduced)
     const next = checkStop({
       decision,
       verdict,

@@ -1,0 +1,67 @@
+/** The plugins that people meet: the commands, and the socket by which other processes reach them. */
+
+import { workspacePreparer } from '../adapters/envs/workspace.ts'
+import { COMMANDS } from '../commands/all.ts'
+import type { Context } from '../commands/command.ts'
+import { type Config, environment } from '../config.ts'
+import type { Models } from '../ports/model.ts'
+import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import { type SocketServer, serveSocket } from '../server/socket.ts'
+import { bashIsOn } from './work.ts'
+
+const BASH_IS_OFF = 'bash is off: there is no sandbox yet; set `sandbox: off` to let the agent run commands as you'
+
+export function commands(): Plugin {
+  return definePlugin({
+    name: 'commands',
+    needs: ['home', 'config', 'clock', 'ids', 'store', 'bell', 'models', 'events', 'queue'],
+    provides: ['commands'],
+    setup(host) {
+      const { loaded, reload } = host.get('config')
+      const { kernel } = loaded.config
+      const paths = host.get('home')
+      const queue = host.get('queue')
+      const context: Context = {
+        ...queue,
+        store: host.get('store'),
+        clock: host.get('clock'),
+        ids: host.get('ids'),
+        bell: host.get('bell'),
+        listen: host.get('events').listen,
+        kernelId: kernel.id,
+        agents: ['default', ...kernel.agents.map((agent) => agent.agent_id)],
+        checkConfig: reload,
+        workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
+        notices: noticesOf(loaded.config, host.get('models')),
+        health: () => {
+          const reasons = queue.damage().map((found) => `the database is damaged: ${found}`)
+          return { ok: reasons.length === 0, reasons, degraded: bashIsOn(loaded.config) ? [] : [BASH_IS_OFF] }
+        },
+      }
+      host.provide('commands', context)
+    },
+  })
+}
+
+function noticesOf(config: Config, models: Models): string[] {
+  const notices = bashIsOn(config) ? [] : [BASH_IS_OFF]
+  return models.defaultId.startsWith('offline/')
+    ? [
+        ...notices,
+        'no model is configured: the built-in offline model follows simple rules and understands no language',
+      ]
+    : notices
+}
+
+/** Started last and stopped first: whoever is reached through it finds everything else running. */
+export function socket(): Plugin {
+  let server: SocketServer | undefined
+  return definePlugin({
+    name: 'socket',
+    needs: ['home', 'commands'],
+    async start(host) {
+      server = await serveSocket(host.get('home').socket, COMMANDS, host.get('commands'))
+    },
+    stop: () => server?.close(),
+  })
+}
