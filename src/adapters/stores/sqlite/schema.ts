@@ -1,6 +1,14 @@
 /** The tables of the embedded store. Indexes are partial, so that a million finished rows cost the living ones nothing. */
 
+import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
+
 export const SCHEMA_VERSION = 1
+
+/** The domain's transition table, as the database enforces it. */
+const LEGAL_MOVES = DISPATCH_STATUSES.map((from) => {
+  const targets = DISPATCH_STATUSES.filter((to) => from === to || canMove(from, to))
+  return `(OLD.status = '${from}' AND NEW.status IN (${targets.map((to) => `'${to}'`).join(', ')}))`
+}).join(' OR ')
 
 export const SCHEMA = `
 CREATE TABLE workers (
@@ -54,6 +62,10 @@ CREATE INDEX dispatches_due ON dispatches (due) WHERE status = 'waiting' AND due
 CREATE UNIQUE INDEX dispatches_key ON dispatches (source, key) WHERE key IS NOT NULL;
 -- A session is strictly serial: at most one dispatch of it is in flight.
 CREATE UNIQUE INDEX dispatches_in_flight ON dispatches (session) WHERE status IN ('pending', 'running', 'waiting');
+
+CREATE TRIGGER dispatches_move BEFORE UPDATE OF status ON dispatches WHEN NOT (${LEGAL_MOVES}) BEGIN
+  SELECT RAISE(ABORT, 'a dispatch cannot move like that');
+END;
 
 CREATE TABLE tally (status TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TRIGGER tally_insert AFTER INSERT ON dispatches BEGIN

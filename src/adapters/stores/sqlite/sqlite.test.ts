@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
+import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 import { commitOne } from '../../../ports/store.ts'
 import { storeConformance } from '../../../testing/store-conformance.ts'
 import { refuseOldSqlite } from './connection.ts'
@@ -74,6 +75,37 @@ describe('sqlite store', () => {
     const db = new DatabaseSync(file)
     assert.throws(() => db.exec("UPDATE journal SET body = '{}'"), /append-only/)
     assert.throws(() => db.exec('DELETE FROM journal'), /append-only/)
+    db.close()
+  })
+
+  test('E6: a dispatch moves along its transition table only, whoever tries', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const dispatch = {
+      kernel_id: 'k',
+      agent_id: 'a',
+      prompt: 'p',
+      priority: 0,
+      metadata: {},
+      source: 't',
+      workspace: '/w',
+    }
+    const dispatches = DISPATCH_STATUSES.map((status) => ({ ...dispatch, dispatch_id: status, session_id: status }))
+    await commitOne(store, [{ op: 'enqueue', now: 1, dispatches }])
+    await store.close()
+    const db = new DatabaseSync(file)
+    for (const from of DISPATCH_STATUSES)
+      for (const to of DISPATCH_STATUSES) {
+        db.exec('BEGIN')
+        const trigger = String(db.prepare("SELECT sql FROM sqlite_master WHERE name = 'dispatches_move'").get()?.sql)
+        db.exec(
+          `DROP TRIGGER dispatches_move; UPDATE dispatches SET status = '${from}' WHERE dispatch_id = '${from}'; ${trigger}`,
+        )
+        const move = () => db.exec(`UPDATE dispatches SET status = '${to}' WHERE dispatch_id = '${from}'`)
+        if (from === to || canMove(from, to)) move()
+        else assert.throws(move, /cannot move like that/, `${from} to ${to}`)
+        db.exec('ROLLBACK')
+      }
     db.close()
   })
 
