@@ -46,7 +46,7 @@ export const run = command({
       source: 'run',
       workspace: wanted,
     })
-    if (note) tell({ kind: 'note', text: note })
+    tell({ kind: 'note', text: note ?? `the work is done in ${workspace}` })
     const { status, wait, error, failure_class, result } = await watch(context, dispatch_id, tell)
     return { dispatch_id, session_id, status, wait, error, failure_class, answer: result, workspace }
   },
