@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Decision } from '../domain/decision.ts'
-import { asTirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Answer } from '../domain/record.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { COMPILER_VERSION } from '../prompt/conversation.ts'
@@ -40,6 +40,7 @@ async function ask(run: Run, open: OpenTurn, signal: AbortSignal): Promise<Answe
     digest: createHash('sha256').update(run.prefix.digest).update(run.thread.digest).digest('hex'),
   })
   await flush(run, [])
+  if (signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping; the model was not asked')
   const { dispatch_id: run_id, session_id } = run.dispatch
   try {
     return await run.model.call(request, {
