@@ -4,7 +4,8 @@ import { resolve } from 'node:path'
 import { systemClock } from './adapters/clock.ts'
 import { randomIds } from './adapters/ids.ts'
 import { commands, socket } from './app/face.ts'
-import { base, config, home, store } from './app/house.ts'
+import { base, config, home, log, store } from './app/house.ts'
+import { neverStop } from './app/outside.ts'
 import { engine, hands, models, queue } from './app/work.ts'
 import { COMMANDS } from './commands/all.ts'
 import type { Context, Progress } from './commands/command.ts'
@@ -21,7 +22,7 @@ import type { Model } from './ports/model.ts'
 import type { Plugin } from './ports/plugin.ts'
 import type { AnyTool } from './ports/tool.ts'
 
-export { readConfig } from './app/house.ts'
+export { lockHome, readConfig } from './app/house.ts'
 
 export interface AppOptions {
   /** The home; made where there is none. */
@@ -57,6 +58,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     base(clock, ids),
     home(homePaths(resolve(options.home ?? defaultHome())), options.name ?? 'library'),
     config(options.config),
+    log(),
     store(),
     hands(options.tools ?? [], options.critics ?? []),
     models(options.model),
@@ -78,10 +80,11 @@ function runner(context: Context): App['run'] {
       const expected = COMMANDS.map((known) => known.name).join(', ')
       throw new TirelessError('usage', { what: 'there is no such command', got: name, expected })
     }
+    if (command.place === 'closed')
+      throw new TirelessError('usage', {
+        what: `${name} needs a home that nobody has open`,
+        fix: `close the app, then: tireless ${name}`,
+      })
     return execute(command, context, input, tell)
   }
-}
-
-function neverStop(): Signals {
-  return { drain: new AbortController().signal, abort: new AbortController().signal }
 }

@@ -9,6 +9,7 @@ import { expectation, flatten, problemsOf } from './config/explain.ts'
 import { dotted, key, type Path } from './config/path.ts'
 import { type Problem, type Reading, readYaml } from './config/read.ts'
 import { type Config, type ProviderConfig, schema } from './config/schema.ts'
+import { type ShownValue, secretTexts, shownValues } from './config/shown.ts'
 import { unusedIn } from './config/used.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
@@ -70,6 +71,23 @@ export function loadConfig(options: {
     unused: unusedIn(data),
     sources: freeze(Object.fromEntries(sourcesOf(config as Json, [], name, reading))),
   }
+}
+
+/** Every value with its source; what may be a secret is shown as `(set)`. */
+export function explain({ config, sources }: LoadedConfig): readonly ShownValue[] {
+  return shownValues(config as Json, sources)
+}
+
+/** The texts that must not leave the program: keys as far as they can be resolved, and whatever else may be a secret. */
+export function secretsOf({ config, sources }: LoadedConfig): readonly string[] {
+  const keys = Object.values(config.models.providers).flatMap((provider) => {
+    try {
+      return apiKeyOf(provider) ?? []
+    } catch {
+      return []
+    }
+  })
+  return [...new Set([...keys, ...secretTexts(config as Json, sources)])]
 }
 
 /** Contract: undefined where the provider needs no key. Called when the provider is used: one that is not may lack its key. */

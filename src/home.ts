@@ -1,9 +1,9 @@
 /** The home: one folder with everything that outlives a process, held by one process at a time. */
 
 import { createHash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Holder, type HomeLock, holderOf, tryLock } from './adapters/stores/sqlite/lock.ts'
 import { TirelessError } from './domain/error.ts'
 
@@ -16,6 +16,31 @@ export interface HomePaths {
   readonly workspaces: string
   /** What running calls leave in case of a crash. */
   readonly calls: string
+  readonly logs: string
+  /** There while a restore is under way; until it is finished the home must not be opened. */
+  readonly restoreNote: string
+  readonly restoreStaging: string
+}
+
+/** What a restore sets aside goes into a folder of the home with this and the instant as its name. */
+export const BEFORE_RESTORE = 'before-restore-'
+
+/** Names at the top of the home that belong to this machine and its processes: neither copied nor replaced. */
+export function staysPut(name: string): boolean {
+  return /^(lock([-.].*)?|socket|logs|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE)
+}
+
+/** Names that a backup leaves out: the database's files are copied by the store, calls mean nothing to another life. */
+export function isLeftOut(name: string): boolean {
+  return staysPut(name) || name === 'calls' || /^tireless\.db(-wal|-shm|-journal)?$/.test(name)
+}
+
+/** What nobody but the owner may reach, with the mode it should have. */
+export function privateParts(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
+  const { root, socket, database, lock } = paths
+  const folders = new Set([root, dirname(socket)])
+  const files = [socket, database, `${database}-wal`, `${database}-shm`, `${lock}.holder`, join(root, 'token')]
+  return [...[...folders].map((path) => ({ path, mode: 0o700 })), ...files.map((path) => ({ path, mode: 0o600 }))]
 }
 
 /** The kernel refuses longer socket addresses. */
@@ -30,6 +55,9 @@ export function homePaths(root: string): HomePaths {
     socket: socketPath(root),
     workspaces: join(root, 'workspaces'),
     calls: join(root, 'calls'),
+    logs: join(root, 'logs'),
+    restoreNote: join(root, 'restore.note'),
+    restoreStaging: join(root, 'restore.staging'),
   }
 }
 
@@ -57,6 +85,21 @@ export function holdHome(paths: HomePaths, self: Omit<Holder, 'socket'>): HomeLo
     )
   }
   return tryLock(paths.lock, { ...self, socket: paths.socket })
+}
+
+/** Contract: throws `conflict` where a restore was cut short: part of what lies there is of one home, part of another. */
+export function refuseHalfRestored({ root, restoreNote }: HomePaths): void {
+  if (existsSync(restoreNote))
+    throw new TirelessError('conflict', {
+      what: 'a restore of this home was cut short',
+      where: root,
+      fix: 'run the same `tireless restore DIR` again: it finishes what was begun',
+    })
+}
+
+/** Contract: whoever holds the home, as far as it has said so. */
+export function holderPid(paths: HomePaths): number | undefined {
+  return holderOf(paths.lock)?.pid
 }
 
 export function homeLocked(paths: HomePaths): TirelessError {

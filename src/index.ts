@@ -1,5 +1,6 @@
 /** The public surface of the library. */
 
+export type { Registry } from './app/services.ts'
 export { type App, type AppOptions, createApp } from './app.ts'
 export type { CallResult, Decision, Next } from './domain/decision.ts'
 export { type Dispatch, isTerminal } from './domain/dispatch.ts'
@@ -11,4 +12,4 @@ export { defineTool } from './ports/define-tool.ts'
 export type { Model } from './ports/model.ts'
 export { definePlugin, type Plugin, type PluginHost, type Services } from './ports/plugin.ts'
 export type { Store } from './ports/store.ts'
-export type { Tool, ToolContext } from './ports/tool.ts'
+export type { AnyTool, Tool, ToolContext } from './ports/tool.ts'

@@ -246,7 +246,7 @@ describe('provider trouble', () => {
     assert.equal(result.status, 'waiting')
     assert.ok(result.wait?.kind === 'retry' && result.wait.until >= asked + 600_000)
     await clock.advance(600_000)
-    await passing(clock, app.run('start', { until_idle: true }))
+    await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, result.dispatch_id)).status, 'done')
   })
 

@@ -1,5 +1,6 @@
 /** The plugins that people meet: the commands, and the socket by which other processes reach them. */
 
+import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
 import { workspacePreparer } from '../adapters/envs/workspace.ts'
 import { COMMANDS } from '../commands/all.ts'
 import type { Context } from '../commands/command.ts'
@@ -7,6 +8,7 @@ import { type Config, environment } from '../config.ts'
 import type { Models } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
+import { outsideOf } from './outside.ts'
 import { bashIsOn } from './work.ts'
 
 const BASH_IS_OFF = 'bash is off: there is no sandbox yet; set `sandbox: off` to let the agent run commands as you'
@@ -21,18 +23,23 @@ export function commands(): Plugin {
       const { kernel } = loaded.config
       const paths = host.get('home')
       const queue = host.get('queue')
+      const models = host.get('models')
       const context: Context = {
+        ...outsideOf(paths, reload, host.get('clock'), queue.signals),
         ...queue,
         store: host.get('store'),
-        clock: host.get('clock'),
         ids: host.get('ids'),
         bell: host.get('bell'),
         listen: host.get('events').listen,
         kernelId: kernel.id,
         agents: ['default', ...kernel.agents.map((agent) => agent.agent_id)],
-        checkConfig: reload,
         workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
-        notices: noticesOf(loaded.config, host.get('models')),
+        notices: noticesOf(loaded.config, models),
+        defaultModel: () => models.get().id,
+        calls: {
+          kept: () => keptCalls(paths.calls),
+          remove: (call) => removeKeptCall(paths.calls, call),
+        },
         health: () => {
           const reasons = queue.damage().map((found) => `the database is damaged: ${found}`)
           return { ok: reasons.length === 0, reasons, degraded: bashIsOn(loaded.config) ? [] : [BASH_IS_OFF] }

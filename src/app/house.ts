@@ -1,9 +1,12 @@
 /** The plugins that hold the house up: time and identity, the home and its lock, the configuration, the store, events. */
 
+import { type Log, openLog } from '../adapters/log.ts'
+import type { HomeLock } from '../adapters/stores/sqlite/lock.ts'
 import { openSqliteStore } from '../adapters/stores/sqlite/store.ts'
 import type { Context, Progress } from '../commands/command.ts'
-import { type LoadedConfig, loadConfig } from '../config.ts'
-import { type HomePaths, holdHome, homeLocked } from '../home.ts'
+import { type LoadedConfig, loadConfig, secretsOf } from '../config.ts'
+import { asTirelessError } from '../domain/error.ts'
+import { type HomePaths, holdHome, homeLocked, refuseHalfRestored } from '../home.ts'
 import { createDoorbell, ringing } from '../kernel/doorbell.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -36,7 +39,13 @@ function fanOut(): Services['events'] {
   }
 }
 
-/** `name`: who holds the home, as others are told. */
+/** Contract: throws `home_locked` when another process holds it. `name`: who holds the home, as others are told. */
+export function lockHome(paths: HomePaths, name: string, clock: Clock): HomeLock {
+  const lock = holdHome(paths, { pid: process.pid, command: name, since: iso(clock.now()) })
+  if (!lock) throw homeLocked(paths)
+  return lock
+}
+
 export function home(paths: HomePaths, name: string): Plugin {
   let release = (): void => {}
   return definePlugin({
@@ -44,9 +53,7 @@ export function home(paths: HomePaths, name: string): Plugin {
     needs: ['clock'],
     provides: ['home'],
     setup(host) {
-      const since = iso(host.get('clock').now())
-      const lock = holdHome(paths, { pid: process.pid, command: name, since })
-      if (!lock) throw homeLocked(paths)
+      const lock = lockHome(paths, name, host.get('clock'))
       release = () => lock.release()
       host.provide('home', paths)
     },
@@ -65,7 +72,33 @@ export function config(file: string | undefined): Plugin {
     provides: ['config'],
     setup(host) {
       const paths = host.get('home')
+      // Before anything in the home is read.
+      refuseHalfRestored(paths)
       host.provide('config', { loaded: readConfig(paths, file), reload: () => readConfig(paths, file) })
+    },
+  })
+}
+
+/** What happens, written down in passing; see `logs`. */
+export function log(): Plugin {
+  let opened: Log | undefined
+  let stopListening = (): void => {}
+  return definePlugin({
+    name: 'log',
+    needs: ['home', 'config', 'clock', 'events'],
+    provides: ['log'],
+    setup(host) {
+      const secrets = secretsOf(host.get('config').loaded)
+      const made = openLog({ folder: host.get('home').logs, clock: host.get('clock'), secrets })
+      stopListening = host.get('events').listen((progress) => {
+        if (progress.kind === 'event') made.event(progress.event)
+      })
+      opened = made
+      host.provide('log', made)
+    },
+    stop() {
+      stopListening()
+      opened?.close()
     },
   })
 }
@@ -75,14 +108,38 @@ export function store(): Plugin {
   return definePlugin({
     name: 'store',
     // The configuration first: on a bad one nothing is written.
-    needs: ['home', 'config'],
+    needs: ['home', 'config', 'log'],
     provides: ['store', 'bell'],
     async setup(host) {
       const bell = createDoorbell()
-      opened = ringing(await openSqliteStore({ file: host.get('home').database }), bell)
+      const sqlite = await openSqliteStore({ file: host.get('home').database })
+      opened = ringing(overheard(sqlite, host.get('log')), bell)
       host.provide('bell', bell)
       host.provide('store', opened)
     },
     stop: () => opened?.close(),
   })
+}
+
+/** A run that lost its dispatch to another, and a store that cannot write, are told to nobody who would keep it. */
+function overheard(store: Store, log: Services['log']): Store {
+  return {
+    ...store,
+    async commit(batches) {
+      try {
+        const outcomes = await store.commit(batches)
+        for (const [i, outcome] of outcomes.entries())
+          if (!outcome.ok && outcome.code === 'store_fenced')
+            log.write('warn', 'run fenced', {
+              run_id: batches[i]?.fence?.dispatch_id ?? null,
+              message: outcome.message,
+            })
+        return outcomes
+      } catch (thrown) {
+        const { code, message } = asTirelessError(thrown)
+        log.write('error', 'commit failed', { code, message })
+        throw thrown
+      }
+    },
+  }
 }

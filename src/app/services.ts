@@ -1,5 +1,6 @@
 /** The services every app has, by name. */
 
+import type { Log } from '../adapters/log.ts'
 import type { Context } from '../commands/command.ts'
 import type { LoadedConfig } from '../config.ts'
 import type { Engine } from '../engine/run.ts'
@@ -26,6 +27,7 @@ declare module '../ports/plugin.ts' {
     readonly ids: Ids
     readonly home: HomePaths
     readonly config: { readonly loaded: LoadedConfig; reload(): LoadedConfig }
+    readonly log: Pick<Log, 'write' | 'hide'>
     readonly store: Store
     readonly bell: Doorbell
     readonly models: Models
@@ -34,7 +36,9 @@ declare module '../ports/plugin.ts' {
     readonly critics: Registry<Critic>
     readonly events: { readonly sink: Sink; readonly listen: Context['listen'] }
     readonly engine: Engine
-    readonly queue: Pick<Context, 'drain' | 'draining' | 'signals'> & { readonly damage: () => readonly string[] }
+    readonly queue: Pick<Context, 'drain' | 'draining' | 'epoch' | 'signals'> & {
+      readonly damage: () => readonly string[]
+    }
     readonly commands: Context
   }
 }

@@ -4,7 +4,7 @@ import { hostEnvs } from '../adapters/envs/host/host.ts'
 import { configuredModels } from '../adapters/models/configured.ts'
 import { builtinTools } from '../adapters/tools/tools.ts'
 import { soloBehaviours } from '../behaviours/solo.ts'
-import { apiKeyOf, type Config, environment } from '../config.ts'
+import { apiKeyOf, type Config, environment, type ProviderConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Signals } from '../engine/advance.ts'
 import type { Engine } from '../engine/run.ts'
@@ -50,11 +50,21 @@ function registry<T extends { readonly name: string }>(kind: string, first: read
 export function models(model: Model | undefined): Plugin {
   return definePlugin({
     name: 'models',
-    needs: ['clock', 'config'],
+    needs: ['clock', 'config', 'log'],
     provides: ['models'],
     setup(host) {
       const { config } = host.get('config').loaded
-      const configured = configuredModels({ ...config.models, clock: host.get('clock'), apiKeyOf })
+      const { hide } = host.get('log')
+      const configured = configuredModels({
+        ...config.models,
+        clock: host.get('clock'),
+        apiKeyOf(provider: ProviderConfig) {
+          const key = apiKeyOf(provider)
+          // One that came up only now.
+          if (key !== undefined) hide(key)
+          return key
+        },
+      })
       host.provide('models', model ? { defaultId: model.id, get: () => model } : configured)
     },
   })
@@ -93,11 +103,11 @@ export function queue(signals: Signals): Plugin {
   let leave = async (): Promise<void> => {}
   return definePlugin({
     name: 'queue',
-    needs: ['engine', 'bell', 'config'],
+    needs: ['engine', 'bell', 'config', 'log'],
     provides: ['queue'],
     setup(host) {
       const { max_concurrent } = host.get('config').loaded.config.kernel
-      const made = queueOf(host.get('engine'), host.get('bell'), max_concurrent, signals)
+      const made = queueOf(host.get('engine'), host.get('bell'), host.get('log'), max_concurrent, signals)
       leave = made.leave
       host.provide('queue', made)
     },
@@ -109,19 +119,24 @@ export function queue(signals: Signals): Plugin {
 function queueOf(
   engine: Engine,
   bell: Doorbell,
+  log: Services['log'],
   maxConcurrent: number,
   signals: Signals,
 ): Services['queue'] & { leave(): Promise<void> } {
   let kernel: Promise<Kernel> | undefined
   let whole = 0
   let damage: readonly string[] = []
+  let own: number | undefined
   const joined = async (): Promise<Kernel> => {
     const { epoch, lost } = await joinHome(engine, `process ${process.pid}`)
+    own = epoch
+    log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
     // After an unclean stop, in the background: nothing waits for it.
     if (lost > 0)
       void engine.store.verify().then(
         (found) => {
           damage = found
+          for (const message of found) log.write('error', 'database damaged', { message })
         },
         () => {},
       )
@@ -131,6 +146,7 @@ function queueOf(
     signals,
     damage: () => damage,
     draining: () => whole > 0,
+    epoch: () => own,
     async drain(wanted) {
       kernel ??= joined()
       const share = wanted.only === undefined ? 1 : 0
@@ -139,6 +155,8 @@ function queueOf(
         await drain(await kernel, { ...wanted, signals })
       } finally {
         whole -= share
+        // Whoever left its work to this drain has to look again.
+        bell.ring()
       }
     },
     async leave() {

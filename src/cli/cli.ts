@@ -3,13 +3,13 @@
 import { resolve } from 'node:path'
 import { CommanderError, Command as Program } from 'commander'
 import { COMMANDS } from '../commands/all.ts'
-import type { Command } from '../commands/command.ts'
+import type { Command, Progress } from '../commands/command.ts'
 import { defaultHome } from '../config.ts'
 import { asTirelessError, ERROR_CODES } from '../domain/error.ts'
 import { addInputs, inputOf } from './options.ts'
 import { progressView } from './progress.ts'
 import { reach } from './reach.ts'
-import { render } from './render.ts'
+import { render, renderItem } from './render.ts'
 
 interface Common {
   readonly home?: string
@@ -20,6 +20,8 @@ interface Common {
 /** Contract: never throws; the result alone goes to stdout, everything else a person reads to stderr. */
 export async function runCli(args: readonly string[]): Promise<number> {
   let exit = 0
+  // Nobody reads it any more: the work goes on (I9).
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const program = new Program('tireless')
     .description('An always-on agent runtime: an AI employee that never clocks off.')
     .exitOverride()
@@ -46,11 +48,18 @@ export async function runCli(args: readonly string[]): Promise<number> {
 
 async function runVerb(command: Command, input: unknown, options: Common, commandLine: string): Promise<number> {
   const progress = progressView(process.stderr)
+  const tell = (told: Progress): void => {
+    if (told.kind === 'item')
+      process.stdout.write(options.json ? `${JSON.stringify(told.item)}\n` : renderItem(command.name, told.item))
+    else progress.tell(told)
+  }
   try {
     const home = resolve(options.home ?? defaultHome())
-    const output = await reach(command, input, { home, configFile: options.config, commandLine }, progress.tell)
+    const output = await reach(command, input, { home, configFile: options.config, commandLine }, tell)
     progress.end()
-    process.stdout.write(options.json ? `${JSON.stringify(output, null, 2)}\n` : render(command.name, output))
+    // Null: all of it was told already.
+    if (output !== null)
+      process.stdout.write(options.json ? `${JSON.stringify(output, null, 2)}\n` : render(command.name, output))
     return command.exit?.(output) ?? 0
   } catch (thrown) {
     progress.end()

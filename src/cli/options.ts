@@ -14,6 +14,7 @@ interface Field {
   readonly choices: readonly string[]
   readonly fallback: unknown
   readonly isPath: boolean
+  readonly short: string | undefined
 }
 
 export function addInputs(program: Program, command: Command): void {
@@ -40,7 +41,8 @@ export function inputOf(
 }
 
 function optionOf(field: Field): Option {
-  const flags = field.type === 'boolean' ? `--${field.flag}` : `--${field.flag} <${field.type}>`
+  const long = field.type === 'boolean' ? `--${field.flag}` : `--${field.flag} <${field.type}>`
+  const flags = field.short === undefined ? long : `-${field.short}, ${long}`
   const option = new Option(
     flags,
     field.fallback === undefined || field.type === 'boolean'
@@ -64,6 +66,7 @@ function fieldOf(key: string, schema: z.ZodType): Field {
   let required = true
   let fallback: unknown
   let help = schema.description
+  const { path, short } = (schema.meta() ?? {}) as { readonly path?: boolean; readonly short?: string }
   while (inner.def.innerType) {
     required &&= inner.def.type !== 'optional' && inner.def.type !== 'default'
     if (inner.def.type === 'default') fallback = inner.def.defaultValue
@@ -78,7 +81,8 @@ function fieldOf(key: string, schema: z.ZodType): Field {
     required,
     choices: Object.values(inner.def.entries ?? {}),
     fallback,
-    isPath: (schema.meta() as { path?: boolean } | undefined)?.path === true,
+    isPath: path === true,
+    short,
   }
 }
 

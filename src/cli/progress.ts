@@ -19,7 +19,7 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
       else if (progress.kind === 'event') {
         const text = eventLine(progress.event, out)
         if (text !== undefined) line(text)
-      } else if (out.isTTY) {
+      } else if (progress.kind === 'delta' && out.isTTY) {
         out.write(styleText('dim', progress.delta.text, { stream: out }))
         midLine = !progress.delta.text.endsWith('\n')
       }

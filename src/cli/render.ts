@@ -24,6 +24,37 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
       file ? `${file} is good` : 'no configuration file: the defaults hold',
       ...unused.map((key) => `not used yet: ${key}`),
     ].join('\n'),
+  'config explain': ({ items }: { items: { key: string; value: unknown; source: string }[] }) =>
+    items
+      .map(({ key, value, source }) => `${key}: ${short(JSON.stringify(value))}  ${styleText('dim', source)}`)
+      .join('\n') || 'none',
+  'config schema': (schema: Fields) => JSON.stringify(schema, null, 2),
+  doctor: ({ checks }: { checks: { name: string; ok: boolean; found: string; remedy: string | null }[] }) =>
+    checks
+      .map(({ name, ok, found, remedy }) => {
+        const mark = ok ? styleText('green', 'ok') : styleText('red', 'NO')
+        return `${mark}  ${styleText('bold', name)}: ${found}${remedy === null ? '' : `\n    do this: ${remedy}`}`
+      })
+      .join('\n'),
+  logs: ({ items }: { items: Entry[] }) => items.map(logLine).join('\n') || 'none',
+}
+
+type Entry = { ts: string; level: string; event: string } & Fields
+
+/** Of a value that is told piece by piece, one piece. */
+export function renderItem(name: string, item: unknown): string {
+  return `${name === 'logs' ? logLine(item as Entry) : fields(item, '')}\n`
+}
+
+function logLine({ ts, level, event, run_id, session_id, step, ...rest }: Entry): string {
+  const where =
+    run_id === undefined ? '' : ` ${styleText('dim', `${String(run_id).slice(-8)}${step ? ` step ${step}` : ''}`)}`
+  const details = Object.entries(rest).map(([key, value]) => `${styleText('dim', `${key}=`)}${plain(value)}`)
+  return [`${styleText('dim', ts)} ${levelled(level)} ${event}${where}`, ...details].join(' ')
+}
+
+function levelled(level: string): string {
+  return level === 'error' ? styleText('red', level) : level === 'warn' ? styleText('yellow', level) : level
 }
 
 export function render(name: string, output: unknown): string {

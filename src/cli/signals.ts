@@ -19,12 +19,15 @@ export function onStop(): { readonly signals: Context['signals']; over(): void; 
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  // Whoever read the output is gone.
+  process.stdout.on('error', stop)
   return {
     signals: { drain: drain.signal, abort: abort.signal },
     over: () => over.abort(),
     forget() {
       process.off('SIGTERM', stop)
       process.off('SIGINT', stop)
+      process.stdout.off('error', stop)
     },
   }
 }

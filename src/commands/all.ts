@@ -1,7 +1,10 @@
 /** Every verb there is. */
 
+import { backup, restore } from './backup.ts'
 import type { Command } from './command.ts'
-import { configCheck } from './config.ts'
+import { configCheck, configExplain, configSchema } from './config.ts'
+import { doctor } from './doctor.ts'
+import { logs } from './logs.ts'
 import { enqueue, queueList, queueShow } from './queue.ts'
 import { run } from './run.ts'
 import { send, sessionsList, sessionsShow } from './sessions.ts'
@@ -22,4 +25,10 @@ export const COMMANDS = [
   unknownsList,
   unknownsResolve,
   configCheck,
+  configExplain,
+  configSchema,
+  doctor,
+  logs,
+  backup,
+  restore,
 ] as unknown as readonly Command[]

@@ -1,29 +1,25 @@
 /** What a person can ask: one function with an input and an output schema per verb. Command line, socket, HTTP and chat are made from it. */
 
 import type { z } from 'zod'
+import type { TirelessError } from '../domain/error.ts'
 import type { Delta, Event } from '../domain/event.ts'
-import type { Signals } from '../engine/advance.ts'
+import type { Json } from '../domain/json.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import type { DrainOptions } from '../kernel/drain.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Store } from '../ports/store.ts'
+import type { Outside } from './outside.ts'
 
 /** Progress while a command runs. */
 export type Progress =
   | { readonly kind: 'event'; readonly event: Event }
   | { readonly kind: 'delta'; readonly delta: Delta }
   | { readonly kind: 'note'; readonly text: string }
-
-/** What there is without a home. */
-export interface Outside {
-  /** Contract: throws `config_invalid` naming every problem. */
-  checkConfig(): { readonly file: string | null; readonly unused: readonly string[] }
-}
+  /** A part of the output, told before its end. */
+  | { readonly kind: 'item'; readonly item: Json }
 
 export interface Context extends Outside {
   readonly store: Store
-  readonly clock: Clock
   readonly ids: Ids
   readonly bell: Doorbell
   readonly kernelId: string
@@ -36,6 +32,8 @@ export interface Context extends Outside {
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
   /** Whether this process is already draining the whole queue. */
   draining(): boolean
+  /** The epoch of this process's worker, once it has drained. */
+  epoch(): number | undefined
   /** Contract: events as they are committed; call the result to stop listening. */
   listen(listener: (progress: Progress) => void): () => void
   readonly health: () => {
@@ -43,11 +41,30 @@ export interface Context extends Outside {
     readonly reasons: readonly string[]
     readonly degraded: readonly string[]
   }
-  readonly signals: Signals
+  /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
+  defaultModel(): string
+  readonly calls: Calls
 }
 
-/** Where a command may run: without a home at all, in whichever process holds the home, or only as its holder. */
-export type Place = 'anywhere' | 'home' | 'holder'
+/** What running calls keep in the home in case of a crash. */
+export interface Calls {
+  kept(): Promise<readonly KeptCall[]>
+  /** Contract: only what no process uses any more. */
+  remove(call: KeptCall): Promise<void>
+}
+
+export interface KeptCall {
+  readonly name: string
+  /** A process of it that still runs. */
+  readonly pid: number | undefined
+  isOf(sessionId: string): boolean
+}
+
+/**
+ * Where a command may run: without a home at all; in whichever process holds the home; only as its holder; or as the holder of a
+ * home that stays closed, so that even the database may be replaced.
+ */
+export type Place = 'anywhere' | 'home' | 'holder' | 'closed'
 
 export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly name: string
@@ -57,8 +74,10 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   /** Input keys that the command line takes by position. */
   readonly positional?: readonly string[]
   readonly output: O
-  /** Contract: with place `anywhere` only what Outside has is there. */
+  /** Contract: with place `anywhere` or `closed` only what Outside has is there. */
   run(context: Context, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
+  /** What can be done where the home cannot be opened. Without it, why it cannot is thrown. */
+  shut?(outside: Outside, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
   /** Contract: pure; 0 unless said otherwise. */
   exit?(output: z.output<O>): number
 }

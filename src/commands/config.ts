@@ -18,3 +18,27 @@ export const configCheck = command({
     return { ok: true as const, file, unused: [...unused] }
   },
 })
+
+export const configExplain = command({
+  name: 'config explain',
+  summary: 'every value of the configuration and where it comes from; secrets as (set)',
+  place: 'anywhere',
+  input: z.object({ key: z.string().default('').describe('only keys that begin with this') }),
+  output: z.object({
+    file: z.string().nullable(),
+    items: z.array(z.object({ key: z.string(), value: z.unknown(), source: z.string() })),
+  }),
+  async run(context, { key }) {
+    const { file, items } = context.explainConfig()
+    return { file, items: items.filter((item) => item.key.startsWith(key)) }
+  },
+})
+
+export const configSchema = command({
+  name: 'config schema',
+  summary: 'the JSON Schema of the configuration',
+  place: 'anywhere',
+  input: z.object({}),
+  output: z.record(z.string(), z.unknown()),
+  run: async (context) => ({ ...context.configSchema() }),
+})

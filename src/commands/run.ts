@@ -59,13 +59,14 @@ async function watch(context: Context, dispatchId: string, tell: (progress: Prog
     if (runOf(progress) === dispatchId) tell(progress)
   })
   try {
-    const drained = context.draining() ? undefined : context.drain({ untilIdle: true, only: dispatchId })
-    if (drained) await drained
     for (;;) {
       const since = context.bell.rung()
+      // Looked at anew each time: whoever drained the queue may have come to an end of its own.
+      const ours = !context.draining()
+      if (ours) await context.drain({ untilIdle: true, only: dispatchId })
       const dispatch = await context.store.dispatch(dispatchId)
       if (!dispatch) throw new TirelessError('not_found', `dispatch ${dispatchId} is gone`)
-      if (drained || context.signals.drain.aborted || isTerminal(dispatch.status) || parkedForLong(context, dispatch))
+      if (ours || context.signals.drain.aborted || isTerminal(dispatch.status) || parkedForLong(context, dispatch))
         return dispatch
       await context.bell.wait(since, context.signals.drain)
     }

@@ -1,8 +1,9 @@
 /** Outcomes that nobody knows, and the owner's word on them. */
 
 import { z } from 'zod'
-import { RESOLUTIONS } from '../domain/unknown.ts'
-import { commitOne } from '../ports/store.ts'
+import { isTerminal } from '../domain/dispatch.ts'
+import { RESOLUTIONS, type Resolution, type Unknown } from '../domain/unknown.ts'
+import { commitOne, type Op, type Store } from '../ports/store.ts'
 import { command } from './command.ts'
 import { unknownShape } from './shapes.ts'
 
@@ -27,25 +28,29 @@ export const unknownsResolve = command({
   output: unknownShape,
   async run({ store, clock, ids }, { id, as }) {
     const now = clock.now()
-    const before = (await store.unknowns({})).find((unknown) => unknown.id === id)
-    const [{ unknown }] = await commitOne(store, [{ op: 'resolve', unknown_id: id, as, now }])
-    // Only an open one has a run waiting for it; a model that was told already hears the owner's word as an observation.
-    if (before?.status === 'told_model')
-      await commitOne(store, [
-        {
-          op: 'publish',
-          session_id: unknown.session_id,
-          observation: {
-            id: `resolved-${id}`,
-            type: 'system_event',
-            name: 'unknown_resolved',
-            payload: { call: id, tool: unknown.tool, as },
-            ts: now,
-          },
-          successor_id: ids.next(),
-          now,
-        },
-      ])
+    const known = (await store.unknowns({})).find((unknown) => unknown.id === id)
+    const telling = known && (await nobodyWaitsFor(store, known)) ? [told(known, as, now, ids.next())] : []
+    // One commit: a word can be said once only, so one that is kept and not told would never be told.
+    const [{ unknown }] = await commitOne(store, [{ op: 'resolve', unknown_id: id, as, now }, ...telling])
     return unknown
   },
 })
+
+/** A run waits for the word on an open one. A model that was told, or whose run is over, hears it as an observation. */
+async function nobodyWaitsFor(store: Store, { status, dispatch_id }: Unknown): Promise<boolean> {
+  if (status === 'told_model') return true
+  const dispatch = await store.dispatch(dispatch_id)
+  return dispatch !== undefined && isTerminal(dispatch.status)
+}
+
+function told({ id, session_id, tool }: Unknown, as: Resolution, now: number, successor_id: string): Op {
+  const payload = { call: id, tool, as }
+  const observation = {
+    id: `resolved-${id}`,
+    type: 'system_event',
+    name: 'unknown_resolved',
+    payload,
+    ts: now,
+  } as const
+  return { op: 'publish', session_id, observation, successor_id, now }
+}

@@ -7,6 +7,20 @@ export type UnknownStatus = 'open' | 'told_model' | 'resolved'
 export const RESOLUTIONS = ['happened', 'not', 'recheck'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
 
+/** Names a call over all lives of the program: its idempotency key. */
+export function callKeyOf(session_id: string, at: { readonly turn: number; readonly index: number }): string {
+  return `${session_id}.${at.turn}.${at.index}`
+}
+
+/** Names one attempt at a call: the owner's word on it is good for no other. */
+export function unknownIdOf(
+  session_id: string,
+  at: { readonly turn: number; readonly index: number; readonly attempt: number },
+): string {
+  const key = callKeyOf(session_id, at)
+  return at.attempt === 1 ? key : `${key}.${at.attempt}`
+}
+
 export interface Unknown {
   readonly id: string
   readonly session_id: string

@@ -35,6 +35,12 @@ export function checkStop({ decision, verdict, shouldStop, steps, maxSteps, inva
       failure_class: 'invalid_result',
       error: `${invalid + 1} answers in a row could not be used; the last: ${decision.feedback}`,
     }
+  if (maxSteps !== null && steps >= maxSteps)
+    return {
+      kind: 'end',
+      stop_reason: 'budget_steps',
+      error: `the run used up its ${maxSteps} steps (budget.per_dispatch_calls)`,
+    }
   if (decision.kind === 'wait' && verdict.kind === 'continue')
     return {
       kind: 'park',
@@ -44,12 +50,6 @@ export function checkStop({ decision, verdict, shouldStop, steps, maxSteps, inva
         until: decision.until ?? now + LONGEST_WAIT_MS,
         reason: decision.reason,
       },
-    }
-  if (maxSteps !== null && steps >= maxSteps)
-    return {
-      kind: 'end',
-      stop_reason: 'budget_steps',
-      error: `the run used up its ${maxSteps} steps (budget.per_dispatch_calls)`,
     }
   if (verdict.kind === 'retry') return { kind: 'continue', feedback: verdict.instruction }
   return decision.kind === 'invalid'

@@ -9,14 +9,15 @@ import { endingOf } from '../domain/stop.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { Op } from '../ports/store.ts'
 import { contextOf } from './execute.ts'
-import { flush, type Run, record, stateOf } from './run.ts'
+import { settleInterrupted } from './interrupted.ts'
+import { type Claimed, flush, type Run, record, stateOf } from './run.ts'
 import { setback } from './setback.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** What became of the run: it goes on, it is parked, it is given back, or it is over. */
 export type Moved = Next | { readonly kind: 'release' } | { readonly kind: 'no_input' }
 
-type End = Extract<Next, { kind: 'end' }>
+export type End = Extract<Next, { kind: 'end' }>
 
 export async function commitStep(run: Run, turn: OpenTurn, next: Next, state: Json): Promise<Moved> {
   const before = stateOf(run)
@@ -47,8 +48,16 @@ export async function giveUp(run: Run, turn: OpenTurn, thrown: unknown): Promise
   const ruling = setback({ thrown, failures: turn.failures, run_id: run.dispatch.dispatch_id, now: clock.now() })
   if (ruling.kind === 'park') return park(run, ruling.wait, [])
   if (ruling.kind === 'release') return release(run)
-  record(run, { kind: 'step_committed', turn: turn.turn, next: ruling })
-  return end(run, ruling, turn.answer || turn.decided ? acknowledging(run, turn) : [])
+  return end(run, ruling, await closeTurn(run, ruling))
+}
+
+/** Closes what is open of a run that ends without having completed its step. What it returns belongs into the same commit. */
+export async function closeTurn(run: Claimed, next: End): Promise<readonly Op[]> {
+  const { open } = run.thread
+  if (!open) return []
+  const unknowns = await settleInterrupted(run, open)
+  record(run, { kind: 'step_committed', turn: open.turn, next })
+  return [...unknowns, ...(open.answer || open.decided ? acknowledging(run, open) : [])]
 }
 
 export async function release(run: Run): Promise<Moved> {
@@ -63,27 +72,30 @@ export async function park(run: Run, wait: Wait, ops: readonly Op[]): Promise<Mo
   return parked ? { kind: 'park', wait } : { kind: 'continue' }
 }
 
-export async function end(run: Run, next: End, ops: readonly Op[]): Promise<Moved> {
-  const { dispatch, engine } = run
-  const { kind: _, ...ended } = next
-  record(run, { kind: 'run_ended', run_id: dispatch.dispatch_id, ...ended })
-  const ending = endingOf(next.stop_reason, next.failure_class)
-  await flush(run, [
-    ...ops,
-    {
-      op: 'settle',
-      status: ending.status,
-      result: next.answer ?? null,
-      error: next.error ?? null,
-      failure_class: ending.status === 'failed' ? ending.failure_class : null,
-      successor_id: engine.ids.next(),
-      now: engine.clock.now(),
-    },
-  ])
+export async function end(run: Claimed, next: End, ops: readonly Op[]): Promise<Moved> {
+  endRun(run, run.dispatch.dispatch_id, next)
+  await flush(run, [...ops, settling(run, next)])
   return next
 }
 
-function acknowledging(run: Run, turn: OpenTurn): Op[] {
+export function endRun(run: Claimed, run_id: string, { kind: _, ...ended }: End): void {
+  record(run, { kind: 'run_ended', run_id, ...ended })
+}
+
+export function settling({ engine }: Claimed, next: End): Op {
+  const ending = endingOf(next.stop_reason, next.failure_class)
+  return {
+    op: 'settle',
+    status: ending.status,
+    result: next.answer ?? null,
+    error: next.error ?? null,
+    failure_class: ending.status === 'failed' ? ending.failure_class : null,
+    successor_id: engine.ids.next(),
+    now: engine.clock.now(),
+  }
+}
+
+function acknowledging(run: Claimed, turn: OpenTurn): Op[] {
   if (turn.input.length === 0) return []
   const { session_id } = run.dispatch
   return [

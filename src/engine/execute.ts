@@ -2,6 +2,7 @@
 
 import type { CallResult } from '../domain/decision.ts'
 import { asTirelessError } from '../domain/error.ts'
+import { callKeyOf } from '../domain/unknown.ts'
 import type { AnyTool, ToolContext } from '../ports/tool.ts'
 import type { Run } from './run.ts'
 import type { Intended } from './thread.ts'
@@ -25,13 +26,8 @@ export function contextOf(run: Run, at: { turn: number; index: number; ts: numbe
     env: run.env,
     clock: run.engine.clock,
     signal,
-    call: callKey(run, at),
+    call: callKeyOf(run.dispatch.session_id, at),
     intendedAt: at.ts,
     seen: run.thread.seen,
   }
-}
-
-/** Names this very call, over all lives of the program. */
-export function callKey(run: Run, at: { turn: number; index: number }): string {
-  return `${run.dispatch.session_id}.${at.turn}.${at.index}`
 }

@@ -6,11 +6,11 @@
 
 import type { CallResult } from '../domain/decision.ts'
 import { afterCrash, whoHears } from '../domain/effect.ts'
-import { assertNever } from '../domain/error.ts'
+import { assertNever, asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Resolution, Unknown, UnknownStatus } from '../domain/unknown.ts'
-import { iso } from '../ports/clock.ts'
 import type { AnyTool, Probe } from '../ports/tool.ts'
-import { callKey, contextOf, execute } from './execute.ts'
+import { contextOf, execute } from './execute.ts'
+import { knownOf, unknownOf } from './interrupted.ts'
 import { flush, type Run, record } from './run.ts'
 import { Suspended } from './suspended.ts'
 import type { Intended } from './thread.ts'
@@ -56,23 +56,23 @@ function afterProbe(call: Interrupted, found: Probe): Promise<CallResult> | Call
 }
 
 async function tellModel(call: Interrupted): Promise<CallResult> {
-  const unknown = await listed(call, 'told_model')
+  const known = await knownOf(call.run, call.intended)
+  // Listed once: a word that was said on it since must not be taken back.
+  const { output_so_far } = known ?? (await listed(call, 'told_model'))
   return {
     status: 'unknown',
-    content: `the program was killed while this call ran; nobody knows whether it took effect, and it was not run again. Look before you repeat it.\n${unknown.output_so_far}`,
+    content: `the program was killed while this call ran; nobody knows whether it took effect, and it was not run again. Look before you repeat it.\n${output_so_far}`,
   }
 }
 
 async function askHuman(call: Interrupted): Promise<CallResult> {
-  const { engine, dispatch } = call.run
-  const all = await engine.store.unknowns({ session_id: dispatch.session_id })
-  const known = all.find(({ id }) => id === unknownId(call))
-  return known?.resolution ? afterWord(call, known.resolution) : waitForWord(call)
+  const known = await knownOf(call.run, call.intended)
+  if (known?.resolution) return afterWord(call, known.resolution)
+  return waitForWord(call, known ?? (await listed(call, 'open')))
 }
 
-async function waitForWord(call: Interrupted): Promise<never> {
-  const { id, tool } = await listed(call, 'open')
-  const reason = `nobody knows whether ${tool} took effect; tell with: unknowns resolve ${id} --as happened|not|recheck`
+function waitForWord({ intended }: Interrupted, { id }: Unknown): never {
+  const reason = `nobody knows whether ${intended.call.tool} took effect; tell with: unknowns resolve ${id} --as happened|not|recheck`
   throw new Suspended({ kind: 'unknown', unknown_id: id, until: null, reason })
 }
 
@@ -84,7 +84,7 @@ async function afterWord(call: Interrupted, word: Resolution): Promise<CallResul
       return runAnew(call)
     case 'recheck': {
       const found = await probe(call)
-      return found.kind === 'unclear' ? waitForWord(call) : afterProbe(call, found)
+      return found.kind === 'unclear' ? waitForWord(call, await listed(call, 'open')) : afterProbe(call, found)
     }
     default:
       return assertNever(word)
@@ -109,28 +109,27 @@ function rerun({ run, intended, offered, signal }: Interrupted): Promise<CallRes
 
 async function probe({ run, tool, intended, signal }: Interrupted): Promise<Probe> {
   if (!tool?.probe) return { kind: 'unclear' }
-  return tool.probe(intended.call.args as never, intended.before ?? null, contextOf(run, intended, signal))
-}
-
-async function listed(call: Interrupted, status: UnknownStatus): Promise<Unknown> {
-  const { run, intended, tool, signal } = call
-  const remains = await tool?.remains?.(intended.call.args as never, contextOf(run, intended, signal))
-  const unknown: Unknown = {
-    id: unknownId(call),
-    session_id: run.dispatch.session_id,
-    dispatch_id: run.dispatch.dispatch_id,
-    tool: intended.call.tool,
-    args: intended.call.args,
-    reach: intended.effect.reach,
-    started_at: iso(intended.ts),
-    output_so_far: remains ?? '',
-    status,
-    resolution: null,
+  try {
+    return await tool.probe(intended.call.args as never, intended.before ?? null, contextOf(run, intended, signal))
+  } catch (thrown) {
+    if (signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
+    // A world that cannot be asked is no answer. To end the run over it would leave the call neither settled nor listed.
+    return { kind: 'unclear' }
   }
-  await flush(run, [{ op: 'unknown', unknown }])
-  return unknown
 }
 
-function unknownId({ run, intended }: Interrupted): string {
-  return intended.attempt === 1 ? callKey(run, intended) : `${callKey(run, intended)}.${intended.attempt}`
+async function whatRemains({ run, tool, intended, signal }: Interrupted): Promise<string> {
+  try {
+    return (await tool?.remains?.(intended.call.args as never, contextOf(run, intended, signal))) ?? ''
+  } catch (thrown) {
+    if (signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
+    return `what is left of it could not be found out: ${asTirelessError(thrown).message}`
+  }
+}
+
+/** Lists it, or lists it again after a word that led nowhere. */
+async function listed(call: Interrupted, status: UnknownStatus): Promise<Unknown> {
+  const unknown = unknownOf(call.run, call.intended, status, await whatRemains(call))
+  await flush(call.run, [{ op: 'unknown', unknown }])
+  return unknown
 }

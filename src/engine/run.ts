@@ -35,43 +35,49 @@ export interface Engine {
   readonly maxSteps: number | null
 }
 
-export interface Run {
+/** A claimed dispatch and its session's journal: all it takes to write, also to end a run that cannot be opened. */
+export interface Claimed {
   readonly engine: Engine
   readonly dispatch: Dispatch
   readonly fence: Fence
+  readonly thread: Thread
+  /** Records made and not yet on disk. */
+  readonly unwritten: JournalRecord[]
+}
+
+export interface Run extends Claimed {
   readonly behaviour: Behaviour
   readonly model: Model
   readonly env: Env
   readonly toolbox: ReadonlyMap<string, AnyTool>
   /** What every request of this behaviour begins with, and its digest. */
   readonly prefix: { readonly system: string; readonly tools: readonly ToolSpec[]; readonly digest: string }
-  readonly thread: Thread
-  /** Records made and not yet on disk. */
-  readonly unwritten: JournalRecord[]
 }
 
-export async function openRun(engine: Engine, dispatch: Dispatch): Promise<Run> {
+export function claimed(engine: Engine, dispatch: Dispatch, records: readonly JournalRecord[]): Claimed {
+  const thread = emptyThread()
+  for (const record of records) fold(thread, record)
+  const fence = { dispatch_id: dispatch.dispatch_id, token: dispatch.token }
+  return { engine, dispatch, fence, thread, unwritten: [] }
+}
+
+export async function openRun(held: Claimed): Promise<Run> {
+  const { engine, dispatch, thread } = held
   const session = await engine.store.session(dispatch.session_id)
   if (!session)
     throw new TirelessError('not_found', `dispatch ${dispatch.dispatch_id} has no session ${dispatch.session_id}`)
-  const thread = emptyThread()
-  for (const record of await engine.store.journal(dispatch.session_id)) fold(thread, record)
   const behaviour = engine.behaviours.get(dispatch.agent_id, thread.ended ? undefined : thread.behaviour)
   const toolbox = new Map(
     behaviour.tools.flatMap((name) => (engine.tools.has(name) ? [[name, engine.tools.get(name) as AnyTool]] : [])),
   )
   const { model } = dispatch.metadata
   return {
-    engine,
-    dispatch,
-    fence: { dispatch_id: dispatch.dispatch_id, token: dispatch.token },
+    ...held,
     behaviour,
     model: engine.models.get(typeof model === 'string' ? model : undefined),
     env: await engine.envs.open(session.workspace),
     toolbox,
     prefix: prefixOf(behaviour.systemPrompt(), specsOf(toolbox)),
-    thread,
-    unwritten: [],
   }
 }
 
@@ -85,7 +91,7 @@ function prefixOf(system: string, tools: readonly ToolSpec[]): Run['prefix'] {
   }
 }
 
-export function record(run: Run, body: RecordBody): JournalRecord {
+export function record(run: Claimed, body: RecordBody): JournalRecord {
   const made = { ...body, seq: run.thread.head + 1, ts: run.engine.clock.now() } as JournalRecord
   fold(run.thread, made)
   run.unwritten.push(made)
@@ -93,7 +99,7 @@ export function record(run: Run, body: RecordBody): JournalRecord {
 }
 
 /** Everything recorded so far, and `ops` with it, in one commit. When it returns, it is on disk. */
-export async function flush<const Ops extends readonly Op[]>(run: Run, ops: Ops): Promise<ResultsOf<Ops>> {
+export async function flush<const Ops extends readonly Op[]>(run: Claimed, ops: Ops): Promise<ResultsOf<Ops>> {
   const { store } = run.engine
   const records = run.unwritten.splice(0)
   if (records.length === 0) return commitOne(store, ops, run.fence)
@@ -103,7 +109,7 @@ export async function flush<const Ops extends readonly Op[]>(run: Run, ops: Ops)
   return results as unknown as ResultsOf<Ops>
 }
 
-function tell(run: Run, made: JournalRecord): void {
+function tell(run: Claimed, made: JournalRecord): void {
   try {
     run.engine.sink.event(eventOf(run.dispatch.dispatch_id, run.dispatch.session_id, made))
   } catch {

@@ -1,7 +1,8 @@
 /**
  * Thread: a session's journal, folded. Loading after a crash and going on live use the same fold, so resume has no code of its own.
  * Must not know: the store, models, tools.
- * Invariants: I4 (an answer in the journal is never asked for again); every call in the conversation has exactly one result.
+ * Invariants: I4 (an answer in the journal is never asked for again); every call in the conversation has exactly one result, and an
+ * id that no other call of it has.
  */
 
 import { createHash } from 'node:crypto'
@@ -21,6 +22,8 @@ export interface OpenTurn {
   readonly input: readonly Observation[]
   readonly failures: ErrorCode[]
   answer?: Answer
+  /** As the conversation shows it: each call under an id of its own. */
+  shown?: Answer
   answeredAt: number
   decided?: Decision
   readonly intended: Map<number, Intended>
@@ -44,6 +47,8 @@ export interface Thread {
   last?: Next
   state?: Json
   readonly messages: Message[]
+  /** Ids of calls that the conversation has used. */
+  readonly called: Set<string>
   /** Digest of all messages, rolled forward one at a time. */
   digest: string
   /** Digests of files read or written, by path. */
@@ -51,7 +56,17 @@ export interface Thread {
 }
 
 export function emptyThread(): Thread {
-  return { head: 0, turn: 0, ended: true, steps: 0, invalid: 0, messages: [], digest: '', seen: new Map() }
+  return {
+    head: 0,
+    turn: 0,
+    ended: true,
+    steps: 0,
+    invalid: 0,
+    messages: [],
+    called: new Set(),
+    digest: '',
+    seen: new Map(),
+  }
 }
 
 export function fold(thread: Thread, record: JournalRecord): void {
@@ -104,7 +119,8 @@ function foldOpen(
     case 'model_answered':
       open.answer = record.answer
       open.answeredAt = record.ts
-      say(thread, answerMessage(record.answer))
+      open.shown = withOwnIds(thread, open.turn, record.answer)
+      say(thread, answerMessage(open.shown))
       return
     case 'decided':
       open.decided = record.decision
@@ -115,7 +131,7 @@ function foldOpen(
     case 'call_settled': {
       open.settled.set(record.index, record.result)
       remember(thread, record.result)
-      if (open.answer?.calls[record.index]) say(thread, resultMessage(open.answer, record.index, record.result))
+      if (open.shown?.calls[record.index]) say(thread, resultMessage(open.shown, record.index, record.result))
       return
     }
   }
@@ -132,11 +148,22 @@ function closeTurn(thread: Thread, next: Next): void {
     thread.digest = open.before.digest
     return
   }
-  if (open.answer)
-    for (const index of open.answer.calls.keys())
+  if (open.shown)
+    for (const index of open.shown.calls.keys())
       if (!open.settled.has(index))
-        say(thread, resultMessage(open.answer, index, { status: 'not_started', content: 'this call was not started' }))
+        say(thread, resultMessage(open.shown, index, { status: 'not_started', content: 'this call was not started' }))
   thread.invalid = next.kind === 'continue' && next.invalid ? thread.invalid + 1 : 0
+}
+
+/** Some providers count from nought in every answer, or give no id; a history with an id twice would be refused by others. */
+function withOwnIds(thread: Thread, turn: number, answer: Answer): Answer {
+  const calls = answer.calls.map((call) => {
+    let id = call.id
+    for (let n = 1; id === '' || thread.called.has(id); n++) id = `${call.id || 'call'}_t${turn}${n > 1 ? `_${n}` : ''}`
+    thread.called.add(id)
+    return { ...call, id }
+  })
+  return { ...answer, calls }
 }
 
 function say(thread: Thread, message: Message): void {

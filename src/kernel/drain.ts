@@ -55,9 +55,16 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
   const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
   const broken = new AbortController()
   const signals: Signals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
-  const running = new Map<string, Promise<void>>()
+  // Not by dispatch: one that has parked may be woken and claimed anew before its last run has tidied up.
+  const running = new Set<Promise<void>>()
   const retries = new Map<string, number>()
   let failure: TirelessError | undefined
+
+  function fail(thrown: unknown): void {
+    failure ??= asTirelessError(thrown)
+    broken.abort()
+    bell.ring()
+  }
 
   async function work(dispatch: Dispatch): Promise<void> {
     try {
@@ -67,17 +74,13 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
     } catch (thrown) {
       const error = asTirelessError(thrown)
       // A fenced run has lost its dispatch to another owner, who goes on with it. Anything else means the store is gone.
-      if (error.code === 'store_fenced') return
-      failure = error
-      broken.abort()
-    } finally {
-      running.delete(dispatch.dispatch_id)
-      bell.ring()
+      if (error.code !== 'store_fenced') fail(error)
     }
   }
 
   const beating = new AbortController()
-  const heart = beat(kernel, beating.signal)
+  // With nothing to do, the heartbeat is what finds out that the store is gone.
+  const heart = beat(kernel, beating.signal).catch(fail)
   try {
     while (!failure && !signals.drain.aborted) {
       const since = bell.rung()
@@ -85,21 +88,31 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
       const nextTimer = await engine.store.nextTimer()
       if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
       for (const [id, until] of retries) if (until <= now) retries.delete(id)
-      for (const dispatch of await claim(kernel, kernel.maxConcurrent - running.size, options.only))
-        running.set(dispatch.dispatch_id, work(dispatch))
+      for (const dispatch of await claim(kernel, kernel.maxConcurrent - running.size, options.only, signals.drain)) {
+        const working = work(dispatch).finally(() => {
+          running.delete(working)
+          bell.ring()
+        })
+        running.add(working)
+      }
       if (options.untilIdle && running.size === 0 && retries.size === 0) break
       await bellOrTimer(kernel, since, signals.drain)
     }
   } finally {
     beating.abort()
-    await Promise.all([...running.values(), heart])
+    await Promise.all([...running, heart])
   }
   if (failure) throw failure
 }
 
-async function claim({ engine, epoch }: Kernel, free: number, only: string | undefined): Promise<readonly Dispatch[]> {
+async function claim(
+  { engine, epoch }: Kernel,
+  free: number,
+  only: string | undefined,
+  stop: AbortSignal,
+): Promise<readonly Dispatch[]> {
   // A read first: looking for work that is not there writes nothing.
-  if (free <= 0 || (await engine.store.counts()).pending === 0) return []
+  if (free <= 0 || (await engine.store.counts()).pending === 0 || stop.aborted) return []
   const op = { op: 'claim', epoch, limit: free, now: engine.clock.now() } as const
   const [claimed] = await commitOne(engine.store, [only === undefined ? op : { ...op, only }])
   return claimed
@@ -121,6 +134,6 @@ async function beat({ engine, epoch }: Kernel, signal: AbortSignal): Promise<voi
   while (!signal.aborted) {
     await engine.clock.sleep(BEAT_MS, signal)
     if (signal.aborted) return
-    await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }]).catch(() => {})
+    await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }])
   }
 }

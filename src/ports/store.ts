@@ -146,6 +146,11 @@ export interface Store {
   nextTimer(): Promise<number | undefined>
   /** Contract: looks for damage on disk, off the main thread, beside whatever else goes on; what it found, empty when all is sound. */
   verify(): Promise<readonly string[]>
+  /**
+   * Contract: everything acknowledged so far, as of one instant, into a new file (`conflict` where there is one), while others go on
+   * reading and committing. The file needs nothing beside it, is its owner's only, and is on disk when this resolves; answers with its schema.
+   */
+  backup(file: string): Promise<{ readonly schema: number }>
   /** Contract: how many times it has synced a group of batches to disk since it was opened. */
   commits(): number
   /** Contract: idempotent; waits for what is under way. */

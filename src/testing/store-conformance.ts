@@ -4,6 +4,8 @@
  */
 
 import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import type { NewDispatch } from '../domain/dispatch.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
@@ -580,6 +582,28 @@ export const storeConformance: readonly ConformanceCase[] = [
         ),
       )
       assert.ok(store.commits() - before <= 2, `64 batches took ${store.commits() - before} syncs`)
+    },
+  },
+  {
+    name: 'backup: a file of its own, for its owner only, while commits go on; never over a file that is there',
+    async run(store) {
+      await enqueue(store, dispatchOf('before'))
+      const folder = mkdtempSync(`${tmpdir()}/tireless-conformance-`)
+      const file = `${folder}/copy`
+      try {
+        const [{ schema }] = await Promise.all([
+          store.backup(file),
+          ...Array.from({ length: 20 }, (_, i) => enqueue(store, dispatchOf(`beside-${i}`))),
+        ])
+        assert.ok(schema > 0)
+        assert.equal((await store.counts()).pending, 21)
+        assert.deepEqual(readdirSync(folder), ['copy'])
+        assert.ok(statSync(file).size > 0)
+        assert.equal(statSync(file).mode & 0o077, 0)
+        await assert.rejects(store.backup(file), { code: 'conflict' })
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
     },
   },
   {

@@ -9,9 +9,10 @@ import { errno } from './refusal.ts'
 
 /** The digest makes it one folder per call, on any file system; the letters before it are for people. */
 export function callFolder(callsDir: string, call: string): string {
-  const readable = call.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60)
-  return join(callsDir, `${readable}-${sha(call).slice(0, 32)}`)
+  return join(callsDir, `${readableName(call)}-${sha(call).slice(0, 32)}`)
 }
+
+export const readableName = (call: string): string => call.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60)
 
 export const reportFile = (folder: string): string => join(folder, 'pid')
 export const outputFile = (folder: string): string => join(folder, 'output')

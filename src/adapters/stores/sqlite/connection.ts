@@ -82,16 +82,23 @@ function expectPragma(db: DatabaseSync, set: string, name: string, expected: str
 }
 
 function migrate(db: DatabaseSync, file: string): void {
-  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
-  if (version === SCHEMA_VERSION) return
-  if (version !== 0)
+  if (schemaOf(db) === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+  refuseOtherSchema(db, file)
+}
+
+export function schemaOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.user_version)
+}
+
+export function refuseOtherSchema(db: DatabaseSync, file: string): void {
+  const schema = schemaOf(db)
+  if (schema !== SCHEMA_VERSION)
     throw new TirelessError('store_unsupported', {
       what: `the database ${file} was written by another version of the program`,
-      got: `schema ${version}`,
+      got: `schema ${schema}`,
       expected: `schema ${SCHEMA_VERSION}`,
       fix: 'run the program that wrote it, or restore a backup',
     })
-  db.exec(`BEGIN IMMEDIATE; ${SCHEMA}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
 }
 
 export function storeFailed(what: string, cause: unknown): TirelessError {

@@ -4,6 +4,7 @@ import { afterBarrenCrash, type NewDispatch } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakes } from '../../../domain/wait.ts'
 import type { Op, Results } from '../../../ports/store.ts'
+import { listInterrupted } from './interrupted.ts'
 import { Refused, type Sql } from './refused.ts'
 import { DISPATCH_COLUMNS, dispatchOf, type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
 
@@ -50,7 +51,7 @@ export const OPS: Ops = {
     const lost = sql('SELECT epoch FROM workers WHERE left_at IS NULL AND lease_until <= ?').all(op.now)
     for (const { epoch } of lost) {
       const orphans = sql(
-        `SELECT d.n, d.dispatch_id, d.crashes, d.head_at_claim, (SELECT max(seq) FROM journal WHERE session = d.session) AS head
+        `SELECT d.n, d.dispatch_id, d.session, d.crashes, d.head_at_claim, (SELECT max(seq) FROM journal WHERE session = d.session) AS head
          FROM dispatches d WHERE d.status = 'running' AND d.epoch = ?`,
       ).all(Number(epoch))
       for (const orphan of orphans) {
@@ -63,6 +64,7 @@ export const OPS: Ops = {
         sql(
           'UPDATE dispatches SET status = ?, epoch = NULL, crashes = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
         ).run(status, crashes, error, status === 'dead' ? 'infra' : null, op.now, Number(orphan.n))
+        if (status === 'dead') listInterrupted(sql, Number(orphan.session), String(orphan.dispatch_id))
         const list = status === 'dead' ? dead : recovered
         list.push(String(orphan.dispatch_id))
       }
@@ -84,22 +86,24 @@ export const OPS: Ops = {
     return found.map(({ n }) => {
       sql(
         `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL, due = NULL,
-           head_at_claim = coalesce((SELECT max(seq) FROM journal WHERE journal.session = dispatches.session), 0), updated_at = ?
+           crashes = iif(h.head > head_at_claim, 0, crashes), head_at_claim = h.head, updated_at = ?
+         FROM (SELECT coalesce(max(j.seq), 0) AS head FROM dispatches d LEFT JOIN journal j ON j.session = d.session WHERE d.n = ?) AS h
          WHERE n = ?`,
-      ).run(op.epoch, op.now, Number(n))
+      ).run(op.epoch, op.now, Number(n), Number(n))
       return dispatchOf(sql(`SELECT ${DISPATCH_COLUMNS} WHERE d.n = ?`).get(Number(n)) as Row)
     })
   },
 
   promote(sql, op) {
     const due = sql(
-      "SELECT n, session, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?",
+      "SELECT n, session, token, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?",
     ).all(op.now)
     for (const row of due) {
       const wait = JSON.parse(String(row.wait)) as Wait
       if (wait.kind === 'observation') {
         const deadline: Observation = {
-          id: `deadline-${row.n}-${wait.until}`,
+          // Once per park: a run parks at most once under one token, and may well wait for the same instant twice.
+          id: `deadline-${row.n}-${row.token}`,
           type: 'system_event',
           name: 'deadline',
           payload: { waited_for: wait.reason },

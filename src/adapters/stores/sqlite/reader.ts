@@ -17,7 +17,7 @@ import {
   unknownOf,
 } from './rows.ts'
 
-export type Reader = Omit<Store, 'commit' | 'commits' | 'verify' | 'close'>
+export type Reader = Omit<Store, 'commit' | 'commits' | 'verify' | 'backup' | 'close'>
 
 export function createReader(db: DatabaseSync): Reader {
   const statements = new Map<string, StatementSync>()

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 import { commitOne } from '../../../ports/store.ts'
 import { storeConformance } from '../../../testing/store-conformance.ts'
 import { refuseOldSqlite } from './connection.ts'
+import { refuseUnsound } from './copy.ts'
 import { openSqliteStore } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tireless-store-'))
@@ -144,6 +145,53 @@ describe('sqlite store', () => {
     const damaged = await openSqliteStore({ file })
     assert.notDeepEqual(await damaged.verify(), [])
     await damaged.close()
+  })
+
+  test('a backup holds all that was acknowledged before it, needs nothing beside it, and damage in it is found', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const dispatch = {
+      kernel_id: 'k',
+      agent_id: 'a',
+      prompt: 'p',
+      priority: 0,
+      metadata: {},
+      source: 't',
+      workspace: '/w',
+    }
+    const enqueue = (from: number, count: number) =>
+      commitOne(store, [
+        {
+          op: 'enqueue',
+          now: 1,
+          dispatches: Array.from({ length: count }, (_, i) => ({
+            ...dispatch,
+            dispatch_id: `d${from + i}`,
+            session_id: `s${from + i}`,
+          })),
+        },
+      ])
+    await enqueue(0, 2000)
+    let over = false
+    const busy = (async () => {
+      for (let i = 0; !over; i += 1) await enqueue(2000 + i, 1)
+    })()
+    const to = join(mkdtempSync(join(folder, 'backup-')), 'copy.db')
+    await store.backup(to)
+    over = true
+    await busy
+    await store.close()
+    refuseUnsound(to)
+    assert.deepEqual(readdirSync(dirname(to)), ['copy.db'], 'looking at it leaves nothing beside it')
+    const copy = await openSqliteStore({ file: to })
+    assert.ok((await copy.counts()).pending >= 2000)
+    await copy.close()
+    const bytes = readFileSync(to)
+    bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096)
+    writeFileSync(to, bytes)
+    assert.throws(() => refuseUnsound(to), { code: 'store_failed' })
+    writeFileSync(to, 'no database at all')
+    assert.throws(() => refuseUnsound(to), { code: 'store_failed' })
   })
 
   test('a database of another version is refused by name', async () => {

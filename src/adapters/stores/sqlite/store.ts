@@ -9,6 +9,7 @@ import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Batch, Outcome, Store } from '../../../ports/store.ts'
 import { isReady, openReading, openWriting } from './connection.ts'
+import { copyDatabase } from './copy.ts'
 import { createReader } from './reader.ts'
 import { startWriterThread, verifyInThread } from './thread.ts'
 import { createWriter, type GroupWriter } from './writer.ts'
@@ -45,6 +46,7 @@ export async function openSqliteStore({ file, thread = true }: SqliteOptions): P
     commit: group.commit,
     commits: group.commits,
     verify: () => verifyInThread(file),
+    backup: (to) => copyDatabase(file, to),
     close() {
       closing ??= closeBoth()
       return closing

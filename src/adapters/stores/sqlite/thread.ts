@@ -1,6 +1,7 @@
 /** The writer in a thread of its own, so that an fsync never holds up the event loop. */
 
 import { once } from 'node:events'
+import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Batch, Outcome } from '../../../ports/store.ts'
@@ -19,7 +20,7 @@ export type FromThread =
 export type ToThread = { readonly kind: 'apply'; readonly batches: readonly Batch[] } | { readonly kind: 'close' }
 
 export async function startWriterThread(file: string): Promise<GroupWriter> {
-  const worker = new Worker(new URL('./writer-main.ts', import.meta.url), { workerData: { file } })
+  const worker = new Worker(beside('writer-main'), { workerData: { file } })
   // One request at a time, so one pending promise is enough; a thread that dies fails it.
   let pending: { resolve(message: FromThread): void; reject(error: unknown): void } | undefined
   const settle = (): typeof pending => {
@@ -65,10 +66,15 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
 
 /** Its own thread and its own read-only connection: a large file takes a while. */
 export async function verifyInThread(file: string): Promise<readonly string[]> {
-  const worker = new Worker(new URL('./verify-main.ts', import.meta.url), { workerData: { file } })
+  const worker = new Worker(beside('verify-main'), { workerData: { file } })
   worker.unref()
   const [found] = (await once(worker, 'message')) as [readonly string[]]
   return found
+}
+
+/** A file beside this one, in the form this one is in: source in a checkout, compiled in the package. */
+function beside(name: string): URL {
+  return new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
 }
 
 function orThrow(message: FromThread): FromThread {

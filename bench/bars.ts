@@ -1,0 +1,64 @@
+/** The bars of the engine: what was promised, what was got. Pure. */
+
+import type { Growth } from './engine.ts'
+import type { Row } from './measure.ts'
+import type { Load } from './meter.ts'
+import type { SubjectName } from './subjects.ts'
+
+export interface Bar {
+  readonly id: string
+  readonly what: string
+  readonly bar: string
+  readonly got: string
+  /** Null: not measured. */
+  readonly pass: boolean | null
+}
+
+/** The two loads that the bars are about. */
+export const ONE: Load = { sessions: 1, steps: 500 }
+export const MANY: Load = { sessions: 64, steps: 50 }
+
+export const rowFor = (rows: readonly Row[], subject: SubjectName, { sessions, steps }: Load): Row | undefined =>
+  rows.find((row) => row.subject === subject && row.sessions === sessions && row.steps === steps)
+
+/** How many times as fast as the peer, at the same load. */
+export function timesPeer(rows: readonly Row[], subject: SubjectName, load: Load): number | undefined {
+  const [ours, theirs] = [rowFor(rows, subject, load), rowFor(rows, 'langgraph', load)]
+  return ours && theirs && ours.perSecond.median / theirs.perSecond.median
+}
+
+export function barsOf(rows: readonly Row[], { early, late, ratio, bytes }: Growth): readonly Bar[] {
+  const [one, many] = [rowFor(rows, 'tireless', ONE), rowFor(rows, 'tireless', MANY)]
+  const [short, long] = bytes
+  const swelling = short && long && long.tireless / short.tireless
+  const widest = Math.max(short?.tireless ?? Number.NaN, long?.tireless ?? Number.NaN)
+  return [
+    atLeast('P1', 'steps a second, × LangGraph JS, one session of 500', 50, timesPeer(rows, 'tireless', ONE), '×', 1),
+    atLeast('P1', 'steps a second, × LangGraph JS, 64 sessions of 50', 40, timesPeer(rows, 'tireless', MANY), '×', 1),
+    atMost('P1', 'commits a step, one session', 3, one?.commitsPerStep, '', 2),
+    atMost('P1', 'CPU a step, one session', 0.5, one?.cpuMsPerStep.median, ' ms', 3),
+    atMost('P1', 'CPU a step, 64 sessions', 0.5, many?.cpuMsPerStep.median, ' ms', 3),
+    atMost('P3', `step ${late} of a session against step ${early}`, 1.2, ratio.median, '×', 2),
+    atMost('P3', `bytes a step after ${long?.steps} steps against ${short?.steps}`, 1.1, swelling, '×', 2),
+    atMost('P3', 'bytes a step', 4000, widest, '', 0),
+  ]
+}
+
+type Got = number | null | undefined
+
+const atLeast = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
+  judged({ id, what, bar: `≥ ${bar}${unit}` }, got, unit, digits, (value) => value >= bar)
+
+const atMost = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
+  judged({ id, what, bar: `≤ ${bar}${unit}` }, got, unit, digits, (value) => value <= bar)
+
+function judged(
+  bar: Omit<Bar, 'got' | 'pass'>,
+  got: Got,
+  unit: string,
+  digits: number,
+  holds: (value: number) => boolean,
+): Bar {
+  if (got == null || Number.isNaN(got)) return { ...bar, got: 'not measured', pass: null }
+  return { ...bar, got: `${got.toFixed(digits)}${unit}`, pass: holds(got) }
+}

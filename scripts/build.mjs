@@ -1,0 +1,63 @@
+// Makes the package that can be published: compiled code, declarations, a manifest without what belongs to the checkout.
+//
+//   node scripts/build.mjs [FOLDER]      default: dist
+
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const out = resolve(process.argv[2] ?? join(root, 'dist'))
+
+/** Whatever lies there is removed, so it had better be an earlier build. */
+function clear() {
+  const known = ['bin', 'lib', 'package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
+  const foreign = existsSync(out) ? readdirSync(out).filter((name) => !known.includes(name)) : []
+  if (foreign.length > 0)
+    throw new Error(
+      `${out} holds something else; got ${foreign.join(', ')}; expected nothing, or an earlier build; do this: name another folder`,
+    )
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out, { recursive: true })
+}
+
+function compile() {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(out, 'lib')]
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
+  if (status !== 0) throw new Error(`the compiler ended with ${status}, output above`)
+  for (const file of globSync('lib/**/*.d.ts', { cwd: out })) {
+    const path = join(out, file)
+    writeFileSync(path, withoutSourceNames(readFileSync(path, 'utf8')))
+  }
+}
+
+/** The compiler renames imports in code and leaves those in declarations, which not every compiler of a user's resolves. */
+function withoutSourceNames(declaration) {
+  return declaration.replace(/(\bfrom |\bimport\(|\bmodule )(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2')
+}
+
+function manifest() {
+  const { name, version, description, keywords, license, type, engines, dependencies } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  )
+  const entry = (path) => ({ types: `./lib/${path}.d.ts`, default: `./lib/${path}.js` })
+  return {
+    ...{ name, version, description, keywords, license, type, engines },
+    bin: { tireless: 'bin/tireless.cjs' },
+    exports: { '.': entry('index'), './testing': entry('testing/index'), './package.json': './package.json' },
+    dependencies,
+  }
+}
+
+try {
+  clear()
+  compile()
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
+  cpSync(join(root, 'bin', 'installed.cjs'), join(out, 'bin', 'tireless.cjs'))
+  for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(root, file), join(out, file))
+} catch (error) {
+  process.stderr.write(`tireless: the package cannot be built: ${error.message}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,74 @@
+/** manifest.json: what a backup is made of. It is written last, so a folder without one is no backup. */
+
+import { open, readFile, rename } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import { z } from 'zod'
+import { TirelessError } from '../../domain/error.ts'
+
+export const MANIFEST = 'manifest.json'
+const VERSION = 1
+
+/** Below the backup's folder, with forward slashes, and never out of it. */
+const path = z.string().refine((text) => {
+  const parts = text.split('/')
+  return !text.includes('\0') && posix.normalize(text) === text && parts.every((part) => part !== '' && part !== '..')
+}, 'a path inside of the backup')
+const mode = z.int().min(0).max(0o777)
+
+const manifestShape = z.object({
+  version: z.literal(VERSION),
+  /** Of the database. */
+  schema: z.int().positive(),
+  created_at: z.string(),
+  /** The folder it is a copy of. */
+  home: z.string(),
+  files: z.array(z.object({ path, mode, bytes: z.int().nonnegative(), sha256: z.string() })),
+  folders: z.array(z.object({ path, mode })),
+  links: z.array(z.object({ path, target: z.string() })),
+})
+
+export type Manifest = Readonly<z.output<typeof manifestShape>>
+export type Contents = Pick<Manifest, 'files' | 'folders' | 'links'>
+
+export async function readManifest(dir: string): Promise<Manifest> {
+  const refused = (what: string, got: string, cause?: unknown): TirelessError =>
+    new TirelessError(
+      'conflict',
+      { what, where: dir, got, expected: 'a folder that `tireless backup` has made', fix: 'name another backup' },
+      { cause },
+    )
+  let data: unknown
+  try {
+    data = JSON.parse(await readFile(join(dir, MANIFEST), 'utf8'))
+  } catch (cause) {
+    throw refused(
+      `there is no ${MANIFEST} that can be read: this is no backup, or one that was not finished`,
+      String(cause),
+      cause,
+    )
+  }
+  const { success, data: manifest, error } = manifestShape.safeParse(data)
+  if (success) return manifest
+  throw refused(`${MANIFEST} is not one that this program understands`, z.prettifyError(error).replaceAll('\n', ' '))
+}
+
+export async function writeManifest(dir: string, manifest: Omit<Manifest, 'version'>): Promise<void> {
+  await writeDurably(join(dir, MANIFEST), { version: VERSION, ...manifest })
+  await syncPath(dir)
+}
+
+/** Whole or not at all. */
+export async function writeDurably(file: string, value: unknown): Promise<void> {
+  const unfinished = `${file}.unfinished`
+  {
+    await using handle = await open(unfinished, 'w', 0o600)
+    await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`)
+    await handle.sync()
+  }
+  await rename(unfinished, file)
+}
+
+export async function syncPath(path: string): Promise<void> {
+  await using handle = await open(path, 'r')
+  await handle.sync()
+}

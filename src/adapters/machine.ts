@@ -1,0 +1,79 @@
+/** What can be seen of the machine: versions, programs, disks, and who may reach a file. */
+
+import { accessSync, constants, statSync } from 'node:fs'
+import { chmod, lstat, statfs } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+
+/** The same as `engines` of package.json; a test compares them. */
+export const NEEDED_NODE = '24.16'
+
+export function nodeVersion(): { readonly got: string; readonly needed: string; readonly ok: boolean } {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const [neededMajor = 0, neededMinor = 0] = NEEDED_NODE.split('.').map(Number)
+  const ok = major > neededMajor || (major === neededMajor && minor >= neededMinor)
+  return { got: process.versions.node, needed: NEEDED_NODE, ok }
+}
+
+/** Contract: undefined where it is not on that PATH. */
+export function programAt(name: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK)
+        return statSync(file).isFile()
+      } catch {
+        return false
+      }
+    })
+}
+
+/** File systems over a network, by the number Linux gives them; other systems use other numbers. */
+const NETWORK: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9P'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x73757245, 'Coda'],
+  [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
+])
+
+/** Contract: `network` is undefined where the file system is local, or cannot be told. */
+export async function diskOf(
+  folder: string,
+): Promise<{ readonly freeBytes: number; readonly network: string | undefined }> {
+  const { bavail, bsize, type } = await statfs(folder)
+  return { freeBytes: bavail * bsize, network: process.platform === 'linux' ? NETWORK.get(type >>> 0) : undefined }
+}
+
+export interface Exposed {
+  readonly path: string
+  readonly mode: number
+  readonly wanted: number
+  /** Another user's. */
+  readonly foreign: boolean
+}
+
+/** Contract: of the parts that are there, those that others may reach or that are another's. */
+export async function exposedOf(
+  parts: readonly { readonly path: string; readonly mode: number }[],
+): Promise<readonly Exposed[]> {
+  const self = process.getuid?.()
+  const looked = await Promise.all(
+    parts.map(async ({ path, mode: wanted }) => {
+      const stat = await lstat(path).catch(() => undefined)
+      return stat && { path, mode: stat.mode & 0o777, wanted, foreign: self !== undefined && stat.uid !== self }
+    }),
+  )
+  return looked.filter((part) => part !== undefined).filter(({ mode, foreign }) => (mode & 0o077) !== 0 || foreign)
+}
+
+export async function shut({ path, wanted }: Exposed): Promise<void> {
+  await chmod(path, wanted)
+}

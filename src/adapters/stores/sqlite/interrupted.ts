@@ -1,0 +1,45 @@
+/** The calls that a run left in the air when it was set aside. Nobody will take it up again, so they are listed in the same commit. */
+
+import { whoHears } from '../../../domain/effect.ts'
+import type { JournalRecord } from '../../../domain/record.ts'
+import { unknownIdOf } from '../../../domain/unknown.ts'
+import { iso } from '../../../ports/clock.ts'
+import type { Sql } from './refused.ts'
+
+type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
+
+export function listInterrupted(sql: Sql, session: number, dispatch_id: string): void {
+  const session_id = String(sql('SELECT session_id FROM sessions WHERE n = ?').get(session)?.session_id)
+  const insert = sql(
+    `INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, '', ?) ON CONFLICT (id) DO NOTHING`,
+  )
+  for (const intended of interrupted(openTurn(sql, session))) {
+    const { call, effect, ts } = intended
+    const status = whoHears(effect) === 'ask_human' ? 'open' : 'told_model'
+    const id = unknownIdOf(session_id, intended)
+    insert.run(id, session, dispatch_id, call.tool, JSON.stringify(call.args), effect.reach, iso(ts), status)
+  }
+}
+
+/** From the last one backwards: a poisoned session may have a long past. */
+function openTurn(sql: Sql, session: number): JournalRecord[] {
+  const records: JournalRecord[] = []
+  const before = sql('SELECT body FROM journal WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT 1')
+  for (let seq = Number.MAX_SAFE_INTEGER; ; ) {
+    const row = before.get(session, seq)
+    const record = row && (JSON.parse(String(row.body)) as JournalRecord)
+    if (!record || record.kind === 'step_committed' || record.kind === 'run_started') return records.reverse()
+    records.push(record)
+    seq = record.seq
+  }
+}
+
+function interrupted(records: readonly JournalRecord[]): Iterable<Intended> {
+  const open = new Map<number, Intended>()
+  for (const record of records) {
+    if (record.kind === 'call_intended') open.set(record.index, record)
+    if (record.kind === 'call_settled') open.delete(record.index)
+  }
+  return open.values()
+}

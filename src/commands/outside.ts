@@ -1,0 +1,84 @@
+/** What there is for a command without an open home: the configuration, the machine, the log, the backups. */
+
+import type { Json } from '../domain/json.ts'
+import type { Signals } from '../engine/advance.ts'
+import type { Clock } from '../ports/clock.ts'
+
+export interface Outside {
+  readonly clock: Clock
+  readonly signals: Signals
+  /** Contract: throws `config_invalid` naming every problem. */
+  checkConfig(): { readonly file: string | null; readonly unused: readonly string[] }
+  /** Contract: as checkConfig; secrets are not among the values. */
+  explainConfig(): { readonly file: string | null; readonly items: readonly ConfigValue[] }
+  configSchema(): Readonly<Record<string, unknown>>
+  readonly machine: Machine
+  readonly log: LogReader
+  readonly backups: Backups
+}
+
+export interface ConfigValue {
+  readonly key: string
+  readonly value: Json
+  readonly source: string
+}
+
+/** The machine, and the home as the machine sees it. */
+export interface Machine {
+  readonly node: { readonly got: string; readonly needed: string; readonly ok: boolean }
+  /** Contract: the version; throws `store_unsupported` when it is not safe. */
+  sqlite(): string
+  /** Contract: where the program is; undefined where it is not on the PATH. */
+  programAt(name: string): string | undefined
+  /** Of the disk that the home is on. `network`: the kind of file system, where it is one that is shared over a network. */
+  disk(): Promise<{ readonly freeBytes: number; readonly network: string | undefined }>
+  /** Contract: the parts of the home that others could reach, or that are another's. */
+  exposed(): Promise<readonly Exposed[]>
+  /** Contract: takes away what others may do with it. */
+  shut(part: Exposed): Promise<void>
+}
+
+export interface Exposed {
+  readonly path: string
+  readonly mode: number
+  readonly wanted: number
+  readonly foreign: boolean
+}
+
+export interface LogEntry {
+  readonly ts: string
+  readonly level: string
+  readonly event: string
+  readonly [detail: string]: Json
+}
+
+export interface LogReader {
+  /** Contract: the last so many, oldest first. */
+  last(count: number): Promise<readonly LogEntry[]>
+  /** Contract: those, then whatever is written, until the signal. */
+  follow(count: number, signal: AbortSignal, hear: (entry: LogEntry) => void): Promise<void>
+}
+
+export interface Backups {
+  /** `database`: writes a copy of the database into that file. */
+  make(dir: string, database: (file: string) => Promise<{ readonly schema: number }>): Promise<MadeBackup>
+  /** Contract: nothing of the home is touched before the whole backup is found good; then what is there is set aside, never deleted. */
+  restore(dir: string): Promise<RestoredBackup>
+}
+
+export interface MadeBackup {
+  readonly dir: string
+  readonly created_at: string
+  readonly files: number
+  readonly bytes: number
+  /** What could not be part of it: neither file, folder nor link, or not readable. */
+  readonly skipped: readonly string[]
+}
+
+export interface RestoredBackup {
+  readonly from: string
+  readonly created_at: string
+  readonly files: number
+  /** Where what was there before is now; null where there was nothing. */
+  readonly before: string | null
+}

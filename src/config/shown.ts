@@ -1,0 +1,72 @@
+/** The configuration as it may be shown: every value with its source, secrets as `(set)`; and which texts are secrets at all. */
+
+import type { Json } from '../domain/json.ts'
+import { dotted, type Path } from './path.ts'
+
+export interface ShownValue {
+  readonly key: string
+  readonly value: Json
+  /** `default`, `file:line` or `env:NAME`. */
+  readonly source: string
+}
+
+interface Leaf {
+  readonly path: Path
+  readonly value: Json
+}
+
+const SET = '(set)'
+
+/** Below these nobody can tell what a text is: a token, as likely as not. */
+const SECRET_KEYS = new Set(['api_key', 'headers', 'env', 'channels', 'sources', 'plugins', 'grants', 'ping_url'])
+const SECRET_VARIABLE = /KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL/i
+const VARIABLE_NAME = /^[A-Z][A-Z0-9_]*$/
+/** A shorter one is a word such as `true` or `local`, and hiding it everywhere would hide nothing. */
+const SHORTEST_SECRET = 6
+
+export function shownValues(config: Json, sources: Readonly<Record<string, string>>): readonly ShownValue[] {
+  return [...leavesOf(config, [])].map((leaf) => {
+    const key = dotted(leaf.path)
+    const source = sources[key] ?? 'default'
+    return { key, value: isSecret(leaf, source) ? SET : withoutCredentials(leaf.value), source }
+  })
+}
+
+/** The secret texts of a configuration, beside what `api_key_env` and `api_key_file` lead to. */
+export function secretTexts(config: Json, sources: Readonly<Record<string, string>>): readonly string[] {
+  return [...leavesOf(config, [])].flatMap((leaf) => {
+    const hidden = isSecret(leaf, sources[dotted(leaf.path)] ?? '') ? [leaf.value] : credentialsIn(leaf.value)
+    return hidden.filter((value) => typeof value === 'string' && value.length >= SHORTEST_SECRET) as string[]
+  })
+}
+
+function* leavesOf(value: Json, path: Path): Generator<Leaf> {
+  const children = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  for (const [name, child] of children)
+    if (child !== undefined) yield* leavesOf(child, [...path, Array.isArray(value) ? Number(name) : name])
+  if (children.length === 0) yield { path, value }
+}
+
+function isSecret({ path, value }: Leaf, source: string): boolean {
+  if (typeof value !== 'string' || value === '') return false
+  if (path.some((step) => SECRET_KEYS.has(String(step)))) return true
+  if (source.startsWith('env:') && SECRET_VARIABLE.test(source)) return true
+  const last = path.at(-1)
+  // Whoever puts the key itself where its variable's name belongs should not find it on a screen.
+  if (last === 'api_key_env') return !VARIABLE_NAME.test(value)
+  // The arguments of a server's command, not the program.
+  return path[0] === 'mcp_servers' && path.at(-2) === 'command' && last !== 0
+}
+
+function withoutCredentials(value: Json): Json {
+  if (credentialsIn(value).length === 0) return value
+  const { protocol, username, password, host, pathname, search } = new URL(String(value))
+  return `${protocol}//${username || password ? `${SET}@` : ''}${host}${pathname}${search && `?${SET}`}`
+}
+
+/** What an address holds beside the place: a password, a query. */
+function credentialsIn(value: Json): readonly string[] {
+  if (typeof value !== 'string' || !/^\w+:\/\//.test(value) || !URL.canParse(value)) return []
+  const { username, password, search } = new URL(value)
+  return [username, password, search.slice(1)].filter((part) => part !== '')
+}

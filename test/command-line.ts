@@ -1,0 +1,63 @@
+/** The command line as a process of its own, for tests. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type ProviderServer, type Script, startProviderServer } from '../src/testing/provider-server.ts'
+import { freshFolder, until } from './apps.ts'
+import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
+
+export interface Said {
+  readonly exit: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export const tireless = (home: string, ...args: string[]): Promise<Said> =>
+  run(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home])
+
+export async function json<T = Record<string, unknown>>(
+  home: string,
+  ...args: string[]
+): Promise<T & { readonly exit: number | null }> {
+  const { exit, stdout } = await tireless(home, ...args, '--json')
+  return { ...JSON.parse(stdout), exit }
+}
+
+export function begin(t: TestContext, home: string, ...args: string[]): ChildProcess & { readonly said: () => string } {
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => (said += text))
+  child.stderr.resume()
+  return Object.assign(child, { said: () => said })
+}
+
+export const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null) resolve(child.exitCode)
+    else child.once('close', resolve)
+  })
+
+/** A `start`, up once it holds the home and answers. */
+export async function startIn(t: TestContext, home: string): Promise<ChildProcess> {
+  const child = begin(t, home, 'start')
+  await until(() => existsSync(join(home, 'socket')))
+  await until(async () => (await json<{ kernel: { state: string } }>(home, 'status')).kernel.state === 'running')
+  return child
+}
+
+export async function providerWith(t: TestContext, script: Script): Promise<ProviderServer> {
+  const provider = await startProviderServer({ script })
+  t.after(() => provider.close())
+  return provider
+}
+
+export async function homeWith(t: TestContext, script: Script): Promise<string> {
+  const home = freshFolder(t)
+  writeFileSync(join(home, 'tireless.yaml'), configFor(await providerWith(t, script)))
+  return home
+}

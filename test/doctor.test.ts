@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { NEEDED_NODE } from '../src/adapters/machine.ts'
+import { doctor } from '../src/commands/doctor.ts'
+import { execute } from '../src/commands/execute.ts'
+import type { Unknown } from '../src/domain/unknown.ts'
+import { commitOne } from '../src/ports/store.ts'
+import { freshFolder, openApp, until } from './apps.ts'
+import { begin, ended, homeWith, json, startIn, tireless } from './command-line.ts'
+
+interface Check {
+  readonly name: string
+  readonly ok: boolean
+  readonly found: string
+  readonly remedy: string | null
+}
+
+const CHECKS = [
+  ...['node', 'sqlite', 'privacy', 'configuration', 'disk', 'file system', 'git', 'bash', 'bubblewrap'],
+  ...['durability', 'database', 'model', 'dead work', 'unknown outcomes', 'orphaned work', 'leftovers'],
+]
+
+async function doctorIn(
+  home: string,
+  ...args: string[]
+): Promise<{ exit: number | null; findings: Check[]; checks: Check[] }> {
+  const { exit, ok, checks } = await json<{ ok: boolean; checks: Check[] }>(home, 'doctor', ...args)
+  const findings = checks.filter((check) => !check.ok)
+  assert.equal(ok, findings.length === 0)
+  assert.equal(exit, ok ? 0 : 1)
+  for (const { name, found, remedy } of findings) assert.ok(found !== '' && remedy, `${name} has a remedy`)
+  return { exit, findings, checks }
+}
+
+const named = (checks: readonly Check[]): string[] => checks.map(({ name }) => name)
+
+describe('doctor', () => {
+  test('a home in order: every check, exit 0; what is unused or missing for later is information', async (t) => {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\n')
+    const { exit, checks } = await doctorIn(home)
+    assert.deepEqual([exit, named(checks)], [0, CHECKS])
+    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not used yet: kernel\.schedule/)
+    const said = await tireless(home, 'doctor')
+    assert.match(said.stdout, /ok {2}database: sound/)
+  })
+
+  test('what others may reach is found, and --fix takes it away', async (t) => {
+    const home = freshFolder(t)
+    await json(home, 'status')
+    chmodSync(home, 0o755)
+    chmodSync(join(home, 'tireless.db'), 0o644)
+    writeFileSync(join(home, 'token'), 'x', { mode: 0o644 })
+    const { findings } = await doctorIn(home)
+    // Opening the database shuts it already.
+    assert.deepEqual(named(findings), ['privacy'])
+    assert.match(findings[0]?.found ?? '', /0755, should be 0700.*token \(0644, should be 0600\)/)
+    assert.match(findings[0]?.remedy ?? '', /doctor --fix/)
+    assert.equal((await doctorIn(home, '--fix')).exit, 0)
+    assert.deepEqual([statSync(home).mode & 0o777, statSync(join(home, 'token')).mode & 0o777], [0o700, 0o600])
+    assert.equal((await doctorIn(home)).exit, 0)
+  })
+
+  test('a bad configuration, a database that is none, an interrupted restore: findings, not failures to start', async (t) => {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { max_concurent: 5 }\n')
+    const bad = await doctorIn(home)
+    assert.deepEqual(named(bad.findings), ['configuration'])
+    assert.match(JSON.stringify(bad.findings), /tireless\.yaml:1:.*max_concurent.*rename it to max_concurrent/)
+
+    writeFileSync(join(home, 'tireless.yaml'), '')
+    writeFileSync(join(home, 'tireless.db'), 'this is no database\n'.repeat(500))
+    const damaged = await doctorIn(home, '--fix')
+    assert.deepEqual(named(damaged.findings), ['home'])
+    assert.match(damaged.findings[0]?.remedy ?? '', /restore a backup/)
+    assert.match(readFileSync(join(home, 'tireless.db'), 'utf8'), /^this is no database/)
+
+    const other = freshFolder(t)
+    writeFileSync(join(other, 'restore.note'), '{}')
+    const halfway = await doctorIn(other)
+    assert.match(halfway.findings[0]?.remedy ?? '', /tireless restore DIR/)
+  })
+
+  test('a database with damage inside is found', async (t) => {
+    const home = freshFolder(t)
+    for (let i = 0; i < 3; i += 1) await json(home, 'enqueue', '--prompt', 'x'.repeat(20_000))
+    await json(home, 'status')
+    const file = join(home, 'tireless.db')
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096)
+    writeFileSync(file, bytes)
+    const { findings } = await doctorIn(home)
+    assert.ok(named(findings).includes('database'), JSON.stringify(findings))
+  })
+
+  test('a model whose key is missing is found without asking anybody', async (t) => {
+    const home = freshFolder(t)
+    const provider = 'type: openai-compatible, base_url: "http://127.0.0.1:9/v1", api_key_env: NO_SUCH_KEY'
+    writeFileSync(join(home, 'tireless.yaml'), `models: { default: cloud/m, providers: { cloud: { ${provider} } } }\n`)
+    const { findings } = await doctorIn(home)
+    assert.deepEqual(named(findings), ['model'])
+    assert.match(findings[0]?.found ?? '', /NO_SUCH_KEY/)
+  })
+
+  test('dead work, open unknowns and calls that belong to no work are found; --fix removes only the last', async (t) => {
+    const home = freshFolder(t)
+    const app = await openApp(t, { home })
+    const { store } = app.context
+    const dispatch = {
+      ...{
+        kernel_id: 'default',
+        agent_id: 'default',
+        prompt: 'p',
+        priority: 0,
+        metadata: {},
+        source: 't',
+        workspace: home,
+      },
+      ...{ dispatch_id: 'd', session_id: 's' },
+    }
+    await commitOne(store, [{ op: 'enqueue', dispatches: [dispatch], now: 1 }])
+    for (let i = 0; i < 3; i += 1) {
+      const [{ epoch }] = await commitOne(store, [{ op: 'join', name: 'w', now: 1, lease_until: 2, alone: true }])
+      await commitOne(store, [{ op: 'claim', epoch, limit: 1, now: 1 }])
+      await commitOne(store, [{ op: 'recover', now: 9 }])
+    }
+    const unknown: Unknown = {
+      ...{ id: 'u', session_id: 's', dispatch_id: 'd', tool: 'order', args: {}, started_at: 'then', output_so_far: '' },
+      ...{ reach: 'third_party' as const, status: 'open' as const, resolution: null },
+    }
+    await commitOne(store, [{ op: 'unknown', unknown }])
+    await app.close()
+    mkdirSync(join(home, 'calls', 's_1_0-0123'))
+    const { findings } = await doctorIn(home)
+    assert.deepEqual(named(findings), ['dead work', 'unknown outcomes', 'leftovers'])
+    assert.deepEqual(named((await doctorIn(home, '--fix')).findings), ['dead work', 'unknown outcomes'])
+    assert.deepEqual(readdirSync(join(home, 'calls')), [])
+  })
+
+  test('work that a kill interrupted is found as orphaned; what is left of its call is needed, and stays', async (t) => {
+    const home = await homeWith(t, [
+      { calls: [{ tool: 'bash', args: { command: 'echo on > it.txt; sleep 600' } }] },
+      { text: 'after all' },
+    ])
+    const running = begin(t, home, 'run', 'long', '--json')
+    const folder = () => (existsSync(join(home, 'calls')) ? readdirSync(join(home, 'calls')) : [])
+    await until(() => folder().length === 1 && existsSync(join(home, 'calls', folder()[0] ?? '', 'pid')))
+    running.kill('SIGKILL')
+    await ended(running)
+    const { findings } = await doctorIn(home, '--fix')
+    assert.deepEqual(named(findings), ['orphaned work'])
+    assert.match(findings[0]?.remedy ?? '', /tireless start/)
+    assert.equal(folder().length, 1)
+    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
+    assert.equal((await doctorIn(home)).exit, 0)
+    assert.deepEqual(folder(), [])
+  })
+
+  test('beside a running start it asks the holder, whose running work is no orphan', async (t) => {
+    const home = await homeWith(t, [{ calls: [{ tool: 'bash', args: { command: 'sleep 600' } }] }, { text: 'x' }])
+    await startIn(t, home)
+    const { dispatch_id } = await json<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'long')
+    await until(async () => (await json(home, 'queue', 'show', dispatch_id)).status === 'running')
+    await until(() => readdirSync(join(home, 'calls')).length === 1)
+    const { exit, checks } = await doctorIn(home, '--fix')
+    assert.deepEqual([exit, named(checks)], [0, CHECKS])
+    assert.equal(readdirSync(join(home, 'calls')).length, 1)
+    assert.equal((await json(home, 'queue', 'show', dispatch_id)).status, 'running')
+  })
+
+  test('a disk that is nearly full, a home over a network, an old Node, missing programs', async (t) => {
+    const { context } = await openApp(t)
+    const machine = {
+      ...context.machine,
+      node: { got: '22.1.0', needed: NEEDED_NODE, ok: false },
+      programAt: () => undefined,
+      disk: async () => ({ freeBytes: 199 * 1024 * 1024, network: 'NFS' }),
+    }
+    const told = (await execute(doctor as never, { ...context, machine }, {}, () => {})) as { checks: Check[] }
+    assert.deepEqual(named(told.checks.filter(({ ok }) => !ok)), ['node', 'disk', 'file system', 'git', 'bash'])
+  })
+
+  test('the Node it asks for is the one of the manifest', () => {
+    const { engines } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
+    assert.equal(engines.node, `>=${NEEDED_NODE}`)
+  })
+})

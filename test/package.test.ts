@@ -1,0 +1,244 @@
+/** The package as its users get it: built, packed, installed in an empty folder elsewhere, run there. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..')
+const UNREACHABLE =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTCACHED|CERT|\b40[37]\b/
+
+interface Said {
+  readonly exit: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'tireless-package-'))
+const built = join(scratch, 'built')
+const consumer = join(scratch, 'consumer')
+const home = join(scratch, 'home')
+const installed = join(consumer, 'node_modules', 'tireless')
+let installedByNpm = false
+
+/** In the consumer's folder, with an empty home and the Node that runs this test first on the PATH. */
+function run(program: string, ...args: string[]): Promise<Said> {
+  const env = { ...process.env, HOME: home, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` }
+  for (const name of ['TIRELESS_HOME', 'NODE_COMPILE_CACHE', 'XDG_CACHE_HOME', 'NODE_OPTIONS'])
+    Reflect.deleteProperty(env, name)
+  return new Promise((resolve) =>
+    execFile(program, args, { cwd: consumer, env }, (error, stdout, stderr) =>
+      resolve({ exit: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
+    ),
+  )
+}
+
+async function mustRun(program: string, ...args: string[]): Promise<string> {
+  const { exit, stdout, stderr } = await run(program, ...args)
+  assert.equal(exit, 0, `${program} ${args.join(' ')}\n${stdout}${stderr}`)
+  return stdout
+}
+
+before(async () => {
+  for (const folder of [consumer, home]) mkdirSync(folder)
+  await mustRun(process.execPath, join(ROOT, 'scripts/build.mjs'), built)
+  const packed = (await mustRun('npm', 'pack', built, '--pack-destination', scratch, '--silent')).trim()
+  writeFileSync(join(consumer, 'package.json'), '{"name":"consumer","private":true,"type":"module"}')
+  const quick = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=0', '--fetch-timeout=20000']
+  const { exit, stderr } = await run('npm', 'install', ...quick, join(scratch, packed))
+  installedByNpm = exit === 0
+  if (installedByNpm) return
+  assert.match(stderr, UNREACHABLE, stderr)
+  await installByHand(join(scratch, packed))
+})
+after(() => rmSync(scratch, { recursive: true, force: true }))
+
+/** Without a registry the package can still be tried, on the checkout's own copies of what it depends on. */
+async function installByHand(tarball: string): Promise<void> {
+  const { dependencies } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
+  for (const folder of ['@ai-sdk', '.bin', 'tireless'])
+    mkdirSync(join(consumer, 'node_modules', folder), { recursive: true })
+  await mustRun('tar', '-xzf', tarball, '--strip-components=1', '-C', installed)
+  for (const name of Object.keys(dependencies))
+    symlinkSync(join(ROOT, 'node_modules', name), join(consumer, 'node_modules', name))
+  symlinkSync('../tireless/bin/tireless.cjs', join(consumer, 'node_modules/.bin/tireless'))
+}
+
+describe('the built package', () => {
+  test('holds compiled code with its types, and nothing of the checkout', () => {
+    const manifest = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
+    const ours = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    assert.deepEqual(
+      [manifest.name, manifest.version, manifest.license, manifest.type, manifest.engines],
+      ['tireless', ours.version, 'MIT', 'module', ours.engines],
+    )
+    assert.deepEqual(manifest.dependencies, ours.dependencies)
+    for (const key of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
+      assert.ok(!(key in manifest), key)
+    const files = globSync('**', { cwd: built }).filter((file) => statSync(join(built, file)).isFile())
+    const odd = files.filter((file) => !/^lib\/.*\.(js|d\.ts)$/.test(file) || file.includes('.test.'))
+    assert.deepEqual(odd.toSorted(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/tireless.cjs', 'package.json'])
+    const sourceNames = files.filter(
+      (file) => file.startsWith('lib/') && /['"]\.{1,2}\/[^'"]*\.ts['"]/.test(readFileSync(join(built, file), 'utf8')),
+    )
+    assert.deepEqual(sourceNames, [], 'every import names a file that is there')
+  })
+
+  test('a folder that holds something else is not cleared for it', async () => {
+    const precious = join(consumer, 'precious.txt')
+    writeFileSync(precious, 'mine')
+    const refused = await run(process.execPath, join(ROOT, 'scripts/build.mjs'), consumer)
+    assert.deepEqual([refused.exit, readFileSync(precious, 'utf8')], [1, 'mine'])
+    assert.match(refused.stderr, /precious\.txt.*do this: name another folder/)
+    rmSync(precious)
+  })
+
+  test('on an old Node: what is wrong and what to do, exit 1', async (t) => {
+    const old = await oldNode()
+    if (!old) return t.skip('there is no older Node on this machine')
+    const said = await run(old.path, join(built, 'bin/tireless.cjs'), 'run', 'x')
+    assert.deepEqual([said.exit, said.stdout], [1, ''])
+    assert.match(said.stderr, /^tireless: Node is too old; got v[\d.]+; expected 24\.\d+ or newer; do this: .*\n$/)
+    assert.ok(said.stderr.includes(old.version))
+  })
+})
+
+async function oldNode(): Promise<{ path: string; version: string } | undefined> {
+  const folders = ['/usr/bin', '/usr/local/bin', ...(process.env.PATH ?? '').split(delimiter)]
+  for (const path of folders.map((folder) => join(folder, 'node')).filter(existsSync)) {
+    const version = (await run(path, '--version')).stdout.trim()
+    if (/^v(1\d|2[0-3])\./.test(version)) return { path, version }
+  }
+  return undefined
+}
+
+describe('the installed package', () => {
+  test('npm installs it from its tarball, with what it depends on and nothing that belongs to the checkout', (t) => {
+    if (!installedByNpm)
+      return t.skip('the registry cannot be reached; the other tests link the packages of the checkout')
+    const lock = JSON.parse(readFileSync(join(consumer, 'package-lock.json'), 'utf8'))
+    const names = Object.keys(lock.packages).map((path) => path.replace('node_modules/', ''))
+    for (const name of ['tireless', 'commander', 'yaml', 'zod', '@ai-sdk/openai-compatible'])
+      assert.ok(names.includes(name), name)
+    assert.ok(!names.some((name) => /^node-|typescript|biome/.test(name)))
+  })
+
+  test('npx tireless does a task, stores it in the home, and keeps its compiled code where only its user writes', async () => {
+    const task = 'Create hello.md with the text "Good morning". Then show hello.md.'
+    const done = await run('npx', 'tireless', 'run', task, '--json')
+    assert.equal(done.exit, 0, done.stderr)
+    const { status, answer, workspace } = JSON.parse(done.stdout)
+    assert.equal(status, 'done')
+    assert.match(answer, /Good morning/)
+    assert.ok(workspace.startsWith(join(home, '.tireless')))
+    assert.equal(readFileSync(join(workspace, 'hello.md'), 'utf8'), 'Good morning')
+    assert.doesNotMatch(done.stderr, /Warning/)
+    const queue = JSON.parse(await mustRun('npx', 'tireless', 'queue', 'list', '--json'))
+    assert.deepEqual(
+      queue.items.map((item: { status: string }) => item.status),
+      ['done'],
+    )
+    const cache = join(home, '.cache', 'tireless', 'compiled')
+    assert.equal(statSync(cache).mode & 0o777, 0o700)
+    assert.ok(globSync('**', { cwd: cache }).length > 10)
+  })
+
+  test('a cache that others may write to is not used, nor is the lack of one a problem; exit codes are as ever', async () => {
+    const cache = join(home, '.cache', 'tireless', 'compiled')
+    rmSync(cache, { recursive: true, force: true })
+    mkdirSync(cache, { recursive: true })
+    chmodSync(cache, 0o777)
+    assert.equal((await run('npx', 'tireless', 'fly')).exit, 2)
+    assert.equal((await run('npx', 'tireless', 'queue', 'show', 'nobody')).exit, 1)
+    assert.deepEqual(readdirSync(cache), [])
+  })
+
+  test('as a library: createApp, definePlugin, defineTool, runTask, and tireless/testing', async () => {
+    writeFileSync(join(consumer, 'program.js'), PROGRAM)
+    assert.equal(await mustRun(process.execPath, 'program.js'), 'done good morning []\n')
+  })
+
+  test('its types satisfy a strict compiler, and services can be added to them', async () => {
+    writeFileSync(join(consumer, 'consumer.ts'), CONSUMER)
+    const options = {
+      ...{ module: 'nodenext', target: 'es2024', lib: ['es2024'], strict: true, noEmit: true, skipLibCheck: false },
+      ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, verbatimModuleSyntax: true },
+      ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+    }
+    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }))
+    await mustRun(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json')
+  })
+})
+
+const PROGRAM = `
+import { createApp, definePlugin, defineTool, runTask } from 'tireless'
+import { scriptedModel } from 'tireless/testing'
+import { z } from 'zod'
+
+const greet = defineTool({
+  name: 'greet',
+  description: 'Says hello',
+  args: z.strictObject({}),
+  effect: () => ({ recovery: 'pure', reach: 'none' }),
+  run: async () => ({ status: 'ok', content: 'good morning' }),
+})
+const plugin = definePlugin({ name: 'greeter', needs: ['tools'], setup: (host) => host.get('tools').add(greet) })
+const model = scriptedModel([{ calls: [{ tool: 'greet' }] }, { text: 'good morning' }])
+const { status, answer } = await runTask('greet me', { home: './library-home', model, plugins: [plugin] })
+const app = await createApp({ home: './library-home' })
+console.log(status, answer, JSON.stringify(await app.context.store.verify()))
+await app.close()
+`
+
+const CONSUMER = `
+import { type AnyTool, createApp, definePlugin, defineTool, type Registry, runTask, type TaskResult } from 'tireless'
+import { FakeClock, scriptedModel } from 'tireless/testing'
+import { z } from 'zod'
+
+declare module 'tireless' {
+  interface Services {
+    readonly greeter: { readonly greeting: string }
+  }
+}
+
+const tool = defineTool({
+  name: 'greet',
+  description: 'Says hello',
+  args: z.strictObject({ name: z.string() }),
+  effect: () => ({ recovery: 'pure', reach: 'none' }),
+  run: async ({ name }) => ({ status: 'ok', content: name.toUpperCase() }),
+})
+const plugin = definePlugin({
+  name: 'greeter',
+  needs: ['tools', 'store'],
+  provides: ['greeter'],
+  setup(host) {
+    const tools: Registry<AnyTool> = host.get('tools')
+    tools.add(tool)
+    host.provide('greeter', { greeting: String(tools.all.size) })
+    // @ts-expect-error: it is no greeter
+    host.provide('greeter', { greeting: 1 })
+  },
+})
+const app = await createApp({ plugins: [plugin], model: scriptedModel([{ text: 'x' }]), clock: new FakeClock() })
+export const greeting: string = app.service('greeter').greeting
+export const pending: number = (await app.service('store').counts()).pending
+// @ts-expect-error: nobody provides it
+app.service('nobody')
+export const result: TaskResult = await runTask('x')
+`

@@ -1,0 +1,116 @@
+/** Which branches a commit shows to have been taken. Looked at before the rows are read anew. */
+
+import type { JournalRecord } from '../../src/domain/record.ts'
+import type { Batch, Op, Outcome, Results } from '../../src/ports/store.ts'
+import type { Branch } from './counters.ts'
+import type { Watch } from './invariants/watch.ts'
+
+export function branchesOf(watch: Watch, batch: Batch, outcome: Outcome | undefined): readonly Branch[] {
+  if (outcome?.ok) return batch.ops.flatMap((op, i) => ofOp(watch, op, outcome.results[i]))
+  const has = (wanted: Op['op']): boolean => batch.ops.some(({ op }) => op === wanted)
+  if (has('resolve')) return ['word refused (already said)']
+  if (outcome?.code !== 'store_fenced') return []
+  return [has('claim') ? 'claim of an ended epoch refused' : 'fenced write refused']
+}
+
+function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
+  switch (op.op) {
+    case 'recover': {
+      const { recovered, dead } = result as Results['recover']
+      return [
+        ...recovered.map((): Branch => 'recovered as pending'),
+        ...dead.map((): Branch => 'recovered as dead (poison)'),
+      ]
+    }
+    case 'release':
+      return ['given back by a drain']
+    case 'park':
+      return ofPark(op, (result as Results['park']).parked)
+    case 'settle':
+      return (result as Results['settle']).successor === null ? [] : ['successor after a run']
+    case 'enqueue':
+      return (result as Results['enqueue'])[0]?.duplicate ? ['task twice'] : []
+    case 'publish':
+      return ofPublish(watch, op, result as Results['publish'])
+    case 'unknown':
+      return [
+        op.unknown.status === 'open' ? 'human asked about an unknown outcome' : 'model told of an unknown outcome',
+      ]
+    case 'resolve': {
+      const waits = [...watch.dispatches.values()].map(({ wait }) => wait)
+      const waiting = waits.some((wait) => wait?.kind === 'unknown' && wait.unknown_id === op.unknown_id)
+      return [`word: ${op.as}`, ...(waiting ? (['woken by a word'] as const) : [])]
+    }
+    case 'promote':
+      return [...watch.dispatches.values()].flatMap(({ wait, due }) =>
+        wait && wait.kind !== 'unknown' && due !== null && due <= op.now ? [WOKEN[wait.kind]] : [],
+      )
+    case 'append':
+      return op.records.flatMap(ofRecord)
+    default:
+      return []
+  }
+}
+
+const WOKEN = {
+  retry: 'woken for a retry',
+  start: 'woken to start',
+  observation: 'woken by its deadline',
+} as const satisfies Record<string, Branch>
+
+function ofPark({ wait }: Extract<Op, { op: 'park' }>, parked: boolean): readonly Branch[] {
+  switch (wait.kind) {
+    case 'retry':
+      return ['parked for a retry']
+    case 'observation':
+      return [parked ? 'parked for an observation' : 'not parked: unread input']
+    case 'unknown':
+      return [parked ? 'parked for a word' : 'not parked: the word is there']
+    default:
+      return []
+  }
+}
+
+function ofPublish(watch: Watch, op: Extract<Op, { op: 'publish' }>, result: Results['publish']): readonly Branch[] {
+  const { duplicate, dispatch_id } = result
+  if (duplicate) return ['message twice']
+  const word: readonly Branch[] = op.observation.id.startsWith('resolved-') ? ['word for a model that was told'] : []
+  if (dispatch_id === op.successor_id) return [...word, 'successor for an idle session']
+  const asleep = watch.dispatches.get(dispatch_id ?? '')?.status === 'waiting'
+  return asleep ? [...word, 'woken by an observation'] : word
+}
+
+function ofRecord(record: JournalRecord): readonly Branch[] {
+  switch (record.kind) {
+    case 'decided':
+      return ['own decision of the behaviour']
+    case 'call_intended':
+      return record.attempt > 1 ? ['second attempt after a word'] : []
+    case 'call_settled':
+      return ofResult(record.result)
+    case 'step_committed':
+      if (record.next.kind !== 'continue') return []
+      if (record.next.invalid) return ['answer unusable']
+      return record.next.feedback === undefined ? [] : ['critic asked for more']
+    case 'run_ended':
+      return [ofEnd(record)]
+    default:
+      return []
+  }
+}
+
+function ofResult({ status, content }: { readonly status: string; readonly content: string }): readonly Branch[] {
+  if (status === 'interrupted') return ['call interrupted']
+  if (content === 'the runtime was stopping') return ['call not started: stopping']
+  if (content.includes('not offered any more')) return ['call refused: tool withdrawn']
+  return content.includes('it broke') ? ['tool threw'] : []
+}
+
+function ofEnd({ stop_reason, failure_class, error }: Extract<JournalRecord, { kind: 'run_ended' }>): Branch {
+  if (error?.includes('without a word to its journal')) return 'former run closed'
+  if (stop_reason === 'final') return 'run ended: final'
+  if (stop_reason === 'budget_steps') return 'run ended: budget'
+  if (stop_reason === 'critic_stop') return 'run ended: critic'
+  if (failure_class === 'provider') return 'run ended: provider'
+  return failure_class === 'invalid_result' ? 'run ended: unusable answers' : 'run ended: error'
+}

@@ -1,0 +1,126 @@
+/** People: they ask for tasks, send messages early, late and twice, and say what they know of unknown outcomes, late or twice. */
+
+import { asTirelessError } from '../../src/domain/error.ts'
+import type { Resolution } from '../../src/domain/unknown.ts'
+import { Life } from './life.ts'
+import type { Act, Task } from './plan.ts'
+import { keyOf } from './truth.ts'
+import type { World } from './world.ts'
+
+export class Humans {
+  readonly #world: World
+  /** What was asked for and answered, by the id of the plan's item. */
+  readonly #answered = new Set<string>()
+  readonly #asked = new Set<string>()
+  /** When somebody will say a word, in events, by unknown and how often it was asked. */
+  readonly #due = new Map<string, number>()
+  readonly #words = new Map<string, number>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  task(task: Task): Promise<void> {
+    const { id, tag, by, priority, key, delay } = task
+    this.#asked.add(id)
+    if (by === 'run') return this.#errand(id, 'run', { task: `task ${tag}` })
+    const options = { priority, ...(key === undefined ? {} : { key }), ...(delay === undefined ? {} : { at: delay }) }
+    return this.#errand(id, 'enqueue', { prompt: `task ${tag}`, ...options })
+  }
+
+  act(act: Act): Promise<void> {
+    this.#asked.add(act.id)
+    if (act.kind === 'look') return this.#errand(act.id, act.command, {})
+    const session = this.#world.sessionOf(act.tag)?.session_id
+    // Somebody who was never told of a session cannot write to it.
+    if (session === undefined) return Promise.resolve()
+    return this.#errand(act.id, 'send', { session, text: act.text, ...(act.key === undefined ? {} : { key: act.key }) })
+  }
+
+  /** Whoever was not answered and has a key tries again. */
+  async again(settle: () => Promise<void>): Promise<void> {
+    const { tasks, acts } = this.#world.plan
+    for (const task of tasks) {
+      if (this.#answered.has(task.id) || (this.#asked.has(task.id) && task.key === undefined)) continue
+      void this.task({ ...task, by: 'enqueue' })
+      await settle()
+    }
+    for (const act of acts) {
+      if (this.#answered.has(act.id) || (act.kind === 'send' && this.#asked.has(act.id) && act.key === undefined))
+        continue
+      void this.act(act)
+      await settle()
+    }
+  }
+
+  /** Looks at the list of unknown outcomes; a word is said some time after it was asked for. */
+  words(now: number, everything: boolean): readonly (() => Promise<void>)[] {
+    const said: (() => Promise<void>)[] = []
+    for (const { id, status } of this.#world.watch.unknowns.values()) {
+      if (status === 'resolved') continue
+      const times = this.#words.get(id) ?? 0
+      const question = `${id}#${times}`
+      if (status === 'told_model' && (everything || this.#world.chance('bother', question) < 0.4)) continue
+      const due = this.#due.get(question) ?? now + Math.floor(this.#world.chance('delay', question) ** 4 * 60)
+      this.#due.set(question, due)
+      if (due > now && !everything) continue
+      this.#words.set(id, times + 1)
+      said.push(() => this.#say(id, this.#wordFor(id, question, everything)))
+      if (this.#world.chance('twice', question) < 0.25) said.push(() => this.#say(id, 'not', true))
+    }
+    return said
+  }
+
+  #wordFor(id: string, question: string, everything: boolean): Resolution {
+    if (!everything && this.#world.chance('recheck', question) < 0.3) return 'recheck'
+    const attempt = Number(id.split('.')[3] ?? 1)
+    return this.#world.truth.of(keyOf(id)).some((happening) => happening.attempt === attempt) ? 'happened' : 'not'
+  }
+
+  /** A second word that contradicts the first is refused; where the first was not heard, it must be true as well. */
+  #say(id: string, word: Resolution, second = false): Promise<void> {
+    const status = this.#world.watch.unknowns.get(id)?.status
+    if (second && status !== 'resolved') return Promise.resolve()
+    return this.#errand(`word ${id}`, 'unknowns resolve', { id, as: word })
+  }
+
+  /** Through the process that holds the home, or else as a process of its own. */
+  async #errand(what: string, command: string, input: object): Promise<void> {
+    const holder = this.#world.holder()
+    const life = holder ?? new Life(this.#world)
+    this.#world.note(`${life.id} asked ${command} ${JSON.stringify(input)}`)
+    try {
+      const output = await (holder ? life.errand(command, input) : life.live(command, input))
+      this.#answered.add(what)
+      this.#checkKept(command, input, output)
+    } catch (thrown) {
+      this.#checkRefusal(command, thrown, life)
+    }
+  }
+
+  /** Acknowledged means that it is there. */
+  #checkKept(command: string, input: object, output: unknown): void {
+    const { watch } = this.#world
+    if (command === 'send') {
+      const { session } = input as { session: string }
+      const { observation_id } = output as { observation_id: string }
+      const n = watch.byId.get(session)?.n
+      if (!watch.inbox.has(`${n}/${observation_id}`))
+        this.#world.fail('incoming message', `${observation_id} was acknowledged and is not there`)
+    }
+    if (command === 'enqueue') {
+      const { dispatch_id } = output as { dispatch_id: string }
+      if (!watch.dispatches.has(dispatch_id))
+        this.#world.fail('enqueue', `${dispatch_id} was acknowledged and is not there`)
+    }
+  }
+
+  #checkRefusal(command: string, thrown: unknown, life: Life): void {
+    const { code, message } = asTirelessError(thrown)
+    const known =
+      code === 'store_failed' ||
+      (code === 'store_fenced' && life.superseded) ||
+      (code === 'conflict' && command === 'unknowns resolve')
+    if (!known) this.#world.fail('commands', `${command}: ${code}: ${message}`)
+  }
+}

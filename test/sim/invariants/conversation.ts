@@ -1,0 +1,78 @@
+/** What a model is sent: asked only where it must be, well-formed, and never rewritten. */
+
+import type { Message, ModelRequest } from '../../../src/ports/model.ts'
+import type { Life } from '../life.ts'
+import type { World } from '../world.ts'
+import type { SessionState } from './session.ts'
+
+/** What was last sent for a session. */
+interface Sent {
+  readonly turn: number
+  readonly messages: readonly string[]
+  /** The messages of the last request that was answered: no later one may change them. */
+  readonly lasting: readonly string[]
+}
+
+export class Conversations {
+  readonly #sent = new Map<string, Sent>()
+
+  /** Contract: called when a request reaches the provider's door. Nothing is checked of a process that was taken over from. */
+  check(world: World, life: Life, session: SessionState, request: ModelRequest): void {
+    const { open } = session
+    const at = `${session.session_id} turn ${open?.turn}`
+    const held = world.watch.dispatchOf(session)
+    if (held?.status !== 'running' || held.epoch !== life.epoch)
+      world.fail('I1', `${at}: life ${life.id} asks a model, and does not hold the dispatch`)
+    if (!open) {
+      world.fail('I8', `${session.session_id}: a model is asked, and no turn is open`)
+      return
+    }
+    if (open.answer || open.decided) world.fail('I4', `${at}: the answer is in the journal and is bought again`)
+    if (!open.asking) world.fail('inference', `${at}: the request is not on disk`)
+    if (!open.cause) world.fail('I8', `${at}: a model is asked without input`)
+    checkWellFormed(request.messages, (message) => world.fail('conversation', `${at}: ${message}`))
+    this.#checkPrefix(world, session, open.turn, request.messages)
+    if (open.requests > 1) world.counters.add('answer bought again after a crash')
+  }
+
+  #checkPrefix(world: World, session: SessionState, turn: number, sent: readonly Message[]): void {
+    const messages = sent.map((message) => JSON.stringify(message))
+    const last = this.#sent.get(session.session_id)
+    const answered = last !== undefined && session.answered.has(last.turn)
+    const lasting = answered ? last.messages : (last?.lasting ?? [])
+    const expected = last?.turn === turn ? last.messages : lasting
+    const broken = expected.findIndex((message, i) => messages[i] !== message)
+    if (broken >= 0 || (last?.turn === turn && messages.length !== expected.length))
+      world.fail(
+        'conversation',
+        `${session.session_id} turn ${turn}: message ${broken} was ${expected[broken]}, is ${messages[broken]}`,
+      )
+    this.#sent.set(session.session_id, { turn, messages, lasting })
+  }
+}
+
+function checkWellFormed(messages: readonly Message[], fail: (message: string) => void): void {
+  const used = new Set<string>()
+  const due = new Map<string, string>()
+  const said = new Set<string>()
+  for (const message of messages) {
+    if (message.role !== 'tool' && due.size > 0) fail(`no result of ${[...due.keys()].join(', ')}`)
+    if (message.role === 'assistant')
+      for (const { id, tool } of message.calls) {
+        if (used.has(id)) fail(`the call id ${id} is used twice`)
+        used.add(id)
+        due.set(id, tool)
+      }
+    if (message.role === 'tool') {
+      if (due.get(message.call_id) !== message.tool) fail(`a result of ${message.call_id}, which nobody called`)
+      due.delete(message.call_id)
+    }
+    if (message.role === 'user')
+      for (const [mark] of message.text.matchAll(/\bt\d+#m\d+\b/g)) {
+        if (said.has(mark)) fail(`${mark} is said twice`)
+        said.add(mark)
+      }
+  }
+  if (due.size > 0) fail(`no result of ${[...due.keys()].join(', ')}`)
+  if (messages.length === 0) fail('nothing is said')
+}

@@ -1,0 +1,52 @@
+/** I4 at the hand itself: what must be on disk when an effect happens, and how often it may. */
+
+import type { Life } from '../life.ts'
+import { EFFECTS, type Happening, keyOf, sessionOf } from '../truth.ts'
+import type { World } from '../world.ts'
+
+export function checkEffect(world: World, life: Life, now: Happening, before: readonly Happening[]): void {
+  if (now.stale) {
+    world.counters.add('stale effect')
+    return
+  }
+  const session = world.watch.byId.get(sessionOf(now.key))
+  const call = session?.calls.get(now.key)
+  const fail = (message: string): void => world.fail('I4', `${now.tool} ${now.key}: ${message}`)
+  if (!session || !call) {
+    fail('it happened, and its intent is not on disk')
+    return
+  }
+  const held = world.watch.dispatchOf(session)
+  if (held?.status !== 'running' || held.epoch !== life.epoch)
+    world.fail('I1', `${now.key} ran in life ${life.id}, which does not hold its dispatch`)
+  if (call.settled) fail('it happened again after it was settled')
+  if (call.closed) fail('it happened after its turn was over')
+  if (call.args !== now.args || call.tool !== now.tool)
+    fail(`intended as ${call.tool} ${call.args}, run with ${now.args}`)
+  const { recovery } = EFFECTS[now.tool]
+  const own = before.filter(({ stale }) => !stale)
+  if (call.intendedBy !== life.id) {
+    if (recovery === 'pure' || recovery === 'idempotent') world.counters.add('call run again (pure or idempotent)')
+    if (recovery === 'once' && now.tool === 'shell') fail('run again by itself')
+  }
+  if (recovery === 'once' && own.some(({ attempt }) => attempt === now.attempt))
+    fail(`it happened twice in attempt ${now.attempt}`)
+  if (recovery === 'reconcilable' && own.length > 0) fail('it happened twice, although its probe could tell')
+}
+
+/** Every effect is told: as a result, or as an outcome that nobody knows. */
+export function checkTold(world: World): void {
+  for (const { key, tool, stale } of world.truth.all()) {
+    const call = world.watch.byId.get(sessionOf(key))?.calls.get(key)
+    const listed = [...world.watch.unknowns.keys()].some((id) => keyOf(id) === key)
+    if (!call?.settled && !listed)
+      world.fail('I4', `${tool} ${key} happened and is neither settled nor listed as unknown`)
+    if (!stale && !listed && call?.settled?.status === 'not_started')
+      world.fail('I4', `${tool} ${key} happened and was told as not started`)
+  }
+  for (const session of world.watch.sessions.values())
+    for (const call of session.calls.values()) {
+      if (call.settled?.status !== 'ok' || call.effect.recovery === 'pure') continue
+      if (!world.truth.has(call.key)) world.fail('I4', `${call.key} was told as done and never happened`)
+    }
+}

@@ -1,0 +1,46 @@
+/** Observations: none lost, none heard twice, and read only with the step that heard them. */
+
+import { isTerminal } from '../../../src/domain/dispatch.ts'
+import type { Observation } from '../../../src/domain/observation.ts'
+import type { Batch } from '../../../src/ports/store.ts'
+import type { DispatchRow, Fail } from './queue.ts'
+
+export interface InboxRow {
+  /** Session number and observation id. */
+  readonly key: string
+  readonly session: number
+  readonly observation: Observation
+  readonly read: boolean
+}
+
+type Inbox = ReadonlyMap<string, InboxRow>
+
+/** `closed`: observations whose step was committed, with an answer, in this very group. */
+export function checkAcknowledged(
+  before: Inbox,
+  now: Inbox,
+  done: readonly Batch[],
+  closed: readonly string[],
+  fail: Fail,
+): void {
+  for (const [key, row] of now) {
+    const was = before.get(key)
+    if (row.read && !was?.read && !closed.includes(key))
+      fail('I3', `${key} was acknowledged without the step that heard it`)
+    if (!row.read && was?.read) fail('incoming message', `${key} was read and is unread again`)
+  }
+  for (const key of before.keys()) if (!now.has(key)) fail('incoming message', `${key} is gone`)
+  const acknowledges = done.some((batch) => batch.ops.some(({ op }) => op === 'acknowledge'))
+  if (!acknowledges) return
+  for (const key of closed) if (now.get(key)?.read === false) fail('I3', `${key} was heard and stays unread`)
+}
+
+/** Unread input has somebody who will read it, or a run that failed over it. */
+export function checkInbox(inbox: Inbox, latest: ReadonlyMap<number, DispatchRow>, fail: Fail): void {
+  for (const { key, session, read } of inbox.values()) {
+    if (read) continue
+    const row = latest.get(session)
+    if (!row || (isTerminal(row.status) && row.status === 'done'))
+      fail('incoming message', `${key} is unread, and nothing will ever read it`)
+  }
+}

@@ -1,0 +1,214 @@
+/** The order of records (domain/record.ts), and what a commit that ends a step has to hold (I3). */
+
+import type { JournalRecord } from '../../../src/domain/record.ts'
+import type { Batch, Op } from '../../../src/ports/store.ts'
+import { callsOf, type SessionState, type TurnState } from './session.ts'
+
+type Of<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
+
+/** Who wrote a record, and with what. */
+export interface Writing {
+  readonly life: number
+  readonly batch: Batch
+  readonly dispatch_id: string | undefined
+  /** A run whose dispatch ended without its journal knowing: set aside, or never opened again. */
+  isOver(run: string): boolean
+  resolutionOf(unknown: string): string | null
+  isListed(unknown: string): boolean
+  readonly maxSteps: number | null
+  fail(invariant: string, message: string): void
+}
+
+const GRAMMAR = 'record.ts: order'
+
+export function read(session: SessionState, record: JournalRecord, by: Writing): void {
+  const bad = (message: string): void =>
+    by.fail(GRAMMAR, `${session.session_id} #${record.seq} ${record.kind}: ${message}`)
+  if (record.seq !== session.head + 1) bad(`follows #${session.head}`)
+  session.head = record.seq
+  if (record.kind === 'run_started') startRun(session, record, by, bad)
+  else if (session.run === undefined) bad('no run is open')
+  else inRun(session, session.run, record, by, bad)
+}
+
+function inRun(
+  session: SessionState,
+  run: string,
+  record: Exclude<JournalRecord, Of<'run_started'>>,
+  by: Writing,
+  bad: Bad,
+): void {
+  const closing = by.dispatch_id !== run
+  if (closing && !(by.isOver(run) && CLOSING.has(record.kind)))
+    bad(`belongs to run ${run}, written by dispatch ${by.dispatch_id}`)
+  const { open } = session
+  if (record.kind === 'run_ended') endRun(session, record, by, bad, closing)
+  else if (record.kind === 'input_bound') openTurn(session, record, bad)
+  else if (!open) bad('no turn is open')
+  else {
+    if (record.turn !== open.turn) bad(`turn ${open.turn} is open, not ${record.turn}`)
+    if (record.kind === 'step_committed') closeTurn(session, open, record, by, bad)
+    else inTurn(session, open, record, by, bad)
+  }
+}
+
+/** What a later run may write to close the one before it. */
+const CLOSING: ReadonlySet<JournalRecord['kind']> = new Set(['call_settled', 'step_committed', 'run_ended'])
+
+/** As docs/faults.md has it. */
+const MAX_FAILURES = 3
+
+type Bad = (message: string) => void
+
+function startRun(session: SessionState, record: Of<'run_started'>, by: Writing, bad: Bad): void {
+  if (session.run !== undefined) bad(`run ${session.run} is still open`)
+  if (record.run_id !== by.dispatch_id) bad(`written by dispatch ${by.dispatch_id}`)
+  session.run = record.run_id
+  session.steps = 0
+}
+
+function endRun(session: SessionState, record: Of<'run_ended'>, by: Writing, bad: Bad, closing: boolean): void {
+  if (session.open) bad(`turn ${session.open.turn} is still open`)
+  if (record.run_id !== session.run) bad(`ends ${record.run_id}, but ${session.run} is open`)
+  if (!closing && !has(by.batch, 'settle')) by.fail('I3', `${session.session_id}: a run ended without its dispatch`)
+  session.run = undefined
+}
+
+function openTurn(session: SessionState, record: Of<'input_bound'>, bad: Bad): void {
+  if (session.open) bad(`turn ${session.open.turn} is still open`)
+  if (record.turn !== session.turns + 1) bad(`turn ${record.turn} follows ${session.turns}`)
+  for (const { id } of record.input) if (session.heard.has(id)) bad(`${id} was heard in an earlier turn`)
+  if (new Set(record.input.map(({ id }) => id)).size !== record.input.length) bad('an observation is bound twice')
+  session.turns = record.turn
+  session.open = {
+    turn: record.turn,
+    input: record.input,
+    cause: record.input.length > 0 || session.last?.kind === 'continue',
+    requests: 0,
+    failures: 0,
+    asking: false,
+    calls: new Map(),
+    settled: new Set(),
+  }
+}
+
+function inTurn(
+  session: SessionState,
+  open: TurnState,
+  record: Exclude<JournalRecord, Of<'run_started' | 'run_ended' | 'input_bound' | 'step_committed'>>,
+  by: Writing,
+  bad: Bad,
+): void {
+  const decided = open.answer !== undefined || open.decided !== undefined
+  switch (record.kind) {
+    case 'model_requested':
+      if (decided) by.fail('I4', `${session.session_id} turn ${open.turn} has its answer and asks again`)
+      open.requests += 1
+      open.asking = true
+      return
+    case 'model_failed':
+      if (!open.asking) bad('nothing was asked')
+      open.asking = false
+      open.failures += 1
+      if (open.failures > MAX_FAILURES) bad(`the provider failed ${open.failures} times, and was asked again`)
+      return
+    case 'model_answered':
+      if (!open.asking || decided) bad(decided ? 'the turn has its answer' : 'nothing was asked')
+      open.asking = false
+      open.answer = record.answer
+      open.answeredBy = by.life
+      session.answered.add(open.turn)
+      return
+    case 'decided':
+      if (decided || open.requests > 0) bad('the turn has a decision already, or a request')
+      open.decided = record.decision
+      return
+    case 'call_intended':
+      intend(session, open, record, by, bad)
+      return
+    case 'call_settled':
+      settle(open, record, bad)
+      return
+  }
+}
+
+function intend(session: SessionState, open: TurnState, record: Of<'call_intended'>, by: Writing, bad: Bad): void {
+  if (record.index >= callsOf(open)) bad(`there is no call ${record.index}`)
+  for (let i = 0; i < record.index; i++) if (!open.settled.has(i)) bad(`call ${i} before it is not settled`)
+  if (open.settled.has(record.index)) bad(`call ${record.index} is settled`)
+  const key = `${session.session_id}.${record.turn}.${record.index}`
+  const known = open.calls.get(record.index)
+  if (record.attempt !== (known?.attempts ?? 0) + 1) bad(`attempt ${record.attempt} follows ${known?.attempts ?? 0}`)
+  if (known) {
+    const unknown = known.attempts === 1 ? key : `${key}.${known.attempts}`
+    if (by.resolutionOf(unknown) !== 'not')
+      by.fail(
+        'tool once: at most once',
+        `${key} is attempted again, and nobody said of ${unknown} that it did not happen`,
+      )
+    known.attempts = record.attempt
+    known.intendedBy = by.life
+    return
+  }
+  const call = {
+    key,
+    turn: record.turn,
+    tool: record.call.tool,
+    args: JSON.stringify(record.call.args),
+    effect: record.effect,
+    attempts: record.attempt,
+    intendedBy: by.life,
+    closed: false,
+  }
+  open.calls.set(record.index, call)
+  session.calls.set(key, call)
+}
+
+function settle(open: TurnState, record: Of<'call_settled'>, bad: Bad): void {
+  if (record.index >= callsOf(open)) bad(`there is no call ${record.index}`)
+  if (open.settled.has(record.index)) bad(`call ${record.index} is settled twice`)
+  for (let i = 0; i < record.index; i++) if (!open.settled.has(i)) bad(`call ${i} before it is not settled`)
+  open.settled.add(record.index)
+  const call = open.calls.get(record.index)
+  if (call) call.settled = record.result
+  else if (open.answer?.finish === 'calls' && record.result.status === 'unknown') bad('unknown, and never intended')
+}
+
+function closeTurn(session: SessionState, open: TurnState, record: Of<'step_committed'>, by: Writing, bad: Bad): void {
+  const { next } = record
+  const decided = open.answer !== undefined || open.decided !== undefined
+  const failed = next.kind === 'end' && next.stop_reason === 'unrecoverable_error'
+  if (!decided && !failed) bad('the turn has no decision')
+  for (const call of open.calls.values()) {
+    call.closed = true
+    if (!call.settled && !by.isListed(unknownOf(call)))
+      by.fail('I4', `${call.key} was intended; its turn is over, and it is neither settled nor listed as unknown`)
+  }
+  if (!failed) for (let i = 0; i < callsOf(open); i++) if (!open.settled.has(i)) bad(`call ${i} is not settled`)
+  if (next.kind === 'park' && !has(by.batch, 'park'))
+    by.fail('I3', `${session.session_id}: a step parks without parking`)
+  if (next.kind === 'end' && by.dispatch_id === session.run && !has(by.batch, 'settle'))
+    by.fail('I3', `${session.session_id}: a step ends its run without ending the dispatch`)
+  const acknowledged = new Set(by.batch.ops.flatMap((op) => (op.op === 'acknowledge' ? op.observation_ids : [])))
+  for (const { id } of open.input) {
+    if (decided) session.heard.add(id)
+    if (decided !== acknowledged.has(id))
+      by.fail(
+        'I3',
+        `${session.session_id}: ${id} was ${decided ? 'heard and not acknowledged' : 'acknowledged unheard'}`,
+      )
+  }
+  session.steps += 1
+  if (
+    by.maxSteps !== null &&
+    (session.steps > by.maxSteps || (session.steps === by.maxSteps && next.kind === 'continue'))
+  )
+    by.fail('budget', `${session.session_id}: step ${session.steps} of ${by.maxSteps} says ${next.kind}`)
+  session.last = next
+  session.open = undefined
+}
+
+export const unknownOf = ({ key, attempts }: { readonly key: string; readonly attempts: number }): string =>
+  attempts === 1 ? key : `${key}.${attempts}`
+
+const has = (batch: Batch, op: Op['op']): boolean => batch.ops.some((one) => one.op === op)

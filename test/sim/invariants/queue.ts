@@ -1,0 +1,106 @@
+/** The queue's rows: how a dispatch may move, who holds it, when it is poison, and what wakes it. */
+
+import {
+  canMove,
+  DISPATCH_STATUSES,
+  type DispatchStatus,
+  isTerminal,
+  MAX_BARREN_CRASHES,
+} from '../../../src/domain/dispatch.ts'
+import type { Observation } from '../../../src/domain/observation.ts'
+import { type Wait, wakes } from '../../../src/domain/wait.ts'
+import type { Op } from '../../../src/ports/store.ts'
+
+export interface DispatchRow {
+  readonly n: number
+  readonly dispatch_id: string
+  readonly session: number
+  readonly status: DispatchStatus
+  readonly token: number
+  readonly epoch: number | null
+  readonly attempts: number
+  readonly prompt: string
+  readonly priority: number
+  readonly wait: Wait | null
+  readonly due: number | null
+}
+
+/** What the rows alone do not say. */
+export interface Poison {
+  /** Deaths in a row without a record. */
+  barren: number
+  /** A record was written since it was claimed. */
+  wrote: boolean
+}
+
+export type Fail = (invariant: string, message: string) => void
+
+export interface Move {
+  readonly was: DispatchRow
+  readonly is: DispatchRow
+  readonly ops: ReadonlySet<Op['op']>
+  /** How many batches went by: a group may take a dispatch through several states. */
+  readonly batches: number
+  readonly epoch: number | undefined
+}
+
+export function checkRow(row: DispatchRow, fail: Fail): void {
+  const { dispatch_id, status, wait, due, epoch } = row
+  const waiting = status === 'waiting'
+  if (waiting !== (wait !== null) || due !== (wait?.until ?? null))
+    fail('queue', `${dispatch_id} is ${status}, waits for ${JSON.stringify(wait)}, due ${due}`)
+  if ((status === 'running') !== (epoch !== null)) fail('claim', `${dispatch_id} is ${status} and held by ${epoch}`)
+  if (waiting && wait?.kind !== 'unknown' && due === null) fail('queue', `${dispatch_id} waits without a deadline`)
+}
+
+export function checkMove({ was, is, ops, batches, epoch }: Move, poison: Poison, fail: Fail): void {
+  const { dispatch_id } = is
+  if (!canReach(was.status, is.status, batches))
+    fail('dispatch.ts: canMove', `${dispatch_id}: ${was.status} → ${is.status}`)
+  const claimed = is.status === 'running' && (was.status !== 'running' || was.token !== is.token)
+  if (claimed) {
+    if (is.token !== was.token + 1)
+      fail('claim', `${dispatch_id} was claimed with token ${is.token} after ${was.token}`)
+    if (is.epoch !== epoch) fail('I1', `${dispatch_id} is held by epoch ${is.epoch}, claimed by ${epoch}`)
+    poison.wrote = false
+  } else if (is.token !== was.token) fail('claim', `${dispatch_id}: token ${was.token} → ${is.token} without a claim`)
+  if (was.status === 'running' && ops.has('recover') && (is.status === 'pending' || is.status === 'dead')) {
+    poison.barren = poison.wrote ? 0 : poison.barren + 1
+    const due = poison.barren >= MAX_BARREN_CRASHES ? 'dead' : 'pending'
+    if (is.status !== due)
+      fail('poison work', `${dispatch_id} died ${poison.barren} times in a row without a record and is ${is.status}`)
+  } else if (is.status === 'dead' && was.status !== 'dead')
+    fail('poison work', `${dispatch_id} is dead, and nobody died`)
+  if (was.status === 'running' && is.status === 'waiting' && !ops.has('park'))
+    fail('queue', `${dispatch_id} waits unparked`)
+  if (was.status === 'running' && isTerminal(is.status) && is.status !== 'dead' && !ops.has('settle'))
+    fail('I3', `${dispatch_id} is ${is.status} without being settled`)
+}
+
+/** Highest priority first, then oldest. `claimed`: in the order in which they were given. */
+export function checkOrder(pending: readonly DispatchRow[], claimed: readonly string[], fail: Fail): void {
+  const due = pending.toSorted((a, b) => b.priority - a.priority || a.n - b.n).slice(0, claimed.length)
+  const expected = due.map(({ dispatch_id }) => dispatch_id).join(', ')
+  if (expected !== claimed.join(', ')) fail('claim', `${claimed.join(', ')} went before ${expected}`)
+}
+
+function canReach(from: DispatchStatus, to: DispatchStatus, moves: number): boolean {
+  if (from === to) return true
+  if (canMove(from, to)) return true
+  return moves > 1 && DISPATCH_STATUSES.some((via) => canMove(from, via) && canReach(via, to, moves - 1))
+}
+
+/** No lost wake-up: nothing that would wake it lies in the inbox of a run that waits. */
+export function checkAsleep(
+  row: DispatchRow,
+  unread: readonly Observation[],
+  resolved: (id: string) => boolean,
+  fail: Fail,
+): void {
+  if (!row.wait) return
+  for (const observation of unread)
+    if (wakes(row.wait, observation))
+      fail('no lost wake-up', `${row.dispatch_id} waits for ${row.wait.kind} while ${observation.id} is unread`)
+  if (row.wait.kind === 'unknown' && resolved(row.wait.unknown_id))
+    fail('no lost wake-up', `${row.dispatch_id} waits for a word on ${row.wait.unknown_id} that was said`)
+}

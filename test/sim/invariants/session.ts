@@ -1,0 +1,78 @@
+/** What the journal on disk says of a session, read by eyes of our own: not the engine's fold, so that the two can disagree. */
+
+import type { CallResult, Decision, Next } from '../../../src/domain/decision.ts'
+import type { Effect } from '../../../src/domain/effect.ts'
+import type { Observation } from '../../../src/domain/observation.ts'
+import type { Answer } from '../../../src/domain/record.ts'
+
+export interface CallState {
+  readonly key: string
+  readonly turn: number
+  readonly tool: string
+  readonly args: string
+  readonly effect: Effect
+  /** Intents on disk. */
+  attempts: number
+  /** The process that wrote the last of them. */
+  intendedBy: number
+  settled?: CallResult
+  /** Its turn is over. */
+  closed: boolean
+}
+
+export interface TurnState {
+  readonly turn: number
+  readonly input: readonly Observation[]
+  /** There was something to go on: input, or a step that said `continue`. */
+  readonly cause: boolean
+  requests: number
+  failures: number
+  /** A request is on disk that nothing followed yet. */
+  asking: boolean
+  answer?: Answer
+  answeredBy?: number
+  decided?: Decision
+  readonly calls: Map<number, CallState>
+  readonly settled: Set<number>
+}
+
+export interface SessionState {
+  readonly session_id: string
+  readonly n: number
+  head: number
+  /** The run that is open in the journal. */
+  run: string | undefined
+  turns: number
+  /** Steps of the open run. */
+  steps: number
+  open: TurnState | undefined
+  last: Next | undefined
+  /** Every call that was ever intended, by its key. */
+  readonly calls: Map<string, CallState>
+  /** Observations whose turn was committed with an answer. */
+  readonly heard: Set<string>
+  /** Turns that have an answer on disk. */
+  readonly answered: Set<number>
+}
+
+export function newSession(n: number, session_id: string): SessionState {
+  return {
+    session_id,
+    n,
+    head: 0,
+    run: undefined,
+    turns: 0,
+    steps: 0,
+    open: undefined,
+    last: undefined,
+    calls: new Map(),
+    heard: new Set(),
+    answered: new Set(),
+  }
+}
+
+/** A decision's calls, as far as its kind has any. */
+export function callsOf(turn: TurnState): number {
+  if (turn.answer) return turn.answer.calls.length
+  return turn.decided?.kind === 'act' ? turn.decided.calls.length : turn.decided && 'via' in turn.decided ? 1 : 0
+}

@@ -1,0 +1,255 @@
+/** Looks at the database after every commit, at what it changed, and holds that against the invariants. */
+
+import type { Observation } from '../../../src/domain/observation.ts'
+import type { JournalRecord } from '../../../src/domain/record.ts'
+import type { Wait } from '../../../src/domain/wait.ts'
+import type { Batch, Op, Outcome } from '../../../src/ports/store.ts'
+import { branchesOf } from '../count.ts'
+import type { Life } from '../life.ts'
+import type { World } from '../world.ts'
+import { checkAcknowledged, checkInbox, type InboxRow } from './inbox.ts'
+import { read, type Writing } from './journal.ts'
+import { checkAsleep, checkMove, checkOrder, checkRow, type DispatchRow, type Poison } from './queue.ts'
+import { type CallState, newSession, type SessionState } from './session.ts'
+
+export interface UnknownRow {
+  readonly id: string
+  readonly status: string
+  readonly resolution: string | null
+  readonly tool: string
+}
+
+const DISPATCHES =
+  'SELECT n, dispatch_id, session, status, token, epoch, attempts, prompt, priority, wait, due FROM dispatches ORDER BY n'
+const SILENT: ReadonlySet<Op['op']> = new Set(['append', 'beat', 'unknown'])
+
+export class Watch {
+  readonly sessions = new Map<number, SessionState>()
+  readonly byId = new Map<string, SessionState>()
+  dispatches = new Map<string, DispatchRow>()
+  readonly poison = new Map<string, Poison>()
+  inbox = new Map<string, InboxRow>()
+  unknowns = new Map<string, UnknownRow>()
+  /** Unknown outcomes that a model was told of. */
+  readonly toldModel = new Set<string>()
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** A group was applied for a life. */
+  committed(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+    const done = batches.filter((_, i) => outcomes[i]?.ok)
+    for (const batch of done) this.#checkFence(life, batch)
+    if (batches.length === 1) this.#checkClaims(batches[0], outcomes[0])
+    const ops = new Set(done.flatMap((batch) => batch.ops.map(({ op }) => op)))
+    if (ops.has('unknown') || ops.has('resolve') || ops.has('recover')) this.#readUnknowns(ops)
+    if (ops.has('enqueue')) this.#readSessions()
+    const closed = done.flatMap((batch) => this.#readJournal(life, batch))
+    for (const [i, batch] of batches.entries())
+      for (const branch of branchesOf(this, batch, outcomes[i])) this.#world.counters.add(branch)
+    if ([...ops].every((op) => SILENT.has(op))) return
+    const before = this.inbox
+    if (ops.has('publish') || ops.has('acknowledge') || ops.has('promote')) {
+      this.inbox = this.readInbox()
+      checkAcknowledged(before, this.inbox, done, closed, this.#fail)
+    }
+    this.#readDispatches(life, ops, batches.length, before)
+    this.#checkRest()
+  }
+
+  readonly #fail = (invariant: string, message: string): void => this.#world.fail(invariant, message)
+
+  /** I3, on our own: the rows before the commit say who holds what. */
+  #checkFence(life: Life, batch: Batch): void {
+    if (batch.ops.some(({ op }) => op === 'join')) return
+    if (!batch.fence) {
+      if (batch.ops.some(({ op }) => op === 'append' || op === 'acknowledge'))
+        this.#fail('I3', `life ${life.id} wrote a journal without a fence`)
+      return
+    }
+    const held = this.dispatches.get(batch.fence.dispatch_id)
+    if (life.superseded)
+      this.#fail('I3', `life ${life.id} was superseded and still wrote ${batch.ops.map(({ op }) => op).join('+')}`)
+    else if (held?.status !== 'running' || held.token !== batch.fence.token || held.epoch !== life.epoch)
+      this.#fail('I1', `life ${life.id} wrote for ${batch.fence.dispatch_id}, which it does not hold`)
+  }
+
+  #checkClaims(batch: Batch | undefined, outcome: Outcome | undefined): void {
+    const [op] = batch?.ops ?? []
+    if (op?.op !== 'claim' || op.only !== undefined || !outcome?.ok) return
+    const [claimed] = outcome.results as [readonly { readonly dispatch_id: string }[]]
+    const pending = [...this.dispatches.values()].filter(({ status }) => status === 'pending')
+    checkOrder(
+      pending,
+      claimed.map(({ dispatch_id }) => dispatch_id),
+      this.#fail,
+    )
+  }
+
+  #readSessions(): void {
+    for (const row of this.#all('SELECT n, session_id FROM sessions')) {
+      if (this.sessions.has(Number(row.n))) continue
+      const made = newSession(Number(row.n), String(row.session_id))
+      this.sessions.set(made.n, made)
+      this.byId.set(made.session_id, made)
+    }
+  }
+
+  /** Feeds the new records; returns the observations whose step was committed with them. */
+  #readJournal(life: Life, batch: Batch): readonly string[] {
+    const closed: string[] = []
+    for (const op of batch.ops) {
+      if (op.op !== 'append') continue
+      const session = this.byId.get(op.session_id)
+      if (!session) continue
+      const by = this.#writing(life, batch)
+      const poison = batch.fence && this.poison.get(batch.fence.dispatch_id)
+      if (poison) Object.assign(poison, { barren: 0, wrote: true })
+      for (const record of this.#recordsAfter(session, op.records.length)) {
+        const { open } = session
+        read(session, record, by)
+        if (open?.answer && open.answeredBy !== life.id && record.kind === 'call_settled')
+          this.#world.counters.add('answer resumed from the journal')
+        if (record.kind === 'step_committed' && open && (open.answer || open.decided))
+          closed.push(...open.input.map(({ id }) => `${session.n}/${id}`))
+      }
+    }
+    return closed
+  }
+
+  #recordsAfter(session: SessionState, limit: number): JournalRecord[] {
+    return this.#all(
+      'SELECT body FROM journal WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?',
+      session.n,
+      session.head,
+      limit,
+    ).map((row) => JSON.parse(String(row.body)) as JournalRecord)
+  }
+
+  #writing(life: Life, batch: Batch): Writing {
+    return {
+      life: life.id,
+      batch,
+      dispatch_id: batch.fence?.dispatch_id,
+      isOver: (run) => ['failed', 'dead', 'cancelled'].includes(this.dispatches.get(run)?.status ?? ''),
+      resolutionOf: (id) => this.unknowns.get(id)?.resolution ?? null,
+      isListed: (id) => this.unknowns.has(id),
+      maxSteps: this.#world.plan.maxSteps,
+      fail: this.#fail,
+    }
+  }
+
+  #readDispatches(
+    life: Life,
+    ops: ReadonlySet<Op['op']>,
+    batches: number,
+    inboxBefore: ReadonlyMap<string, InboxRow>,
+  ): void {
+    const fresh = new Map<string, DispatchRow>()
+    for (const row of this.#all(DISPATCHES)) {
+      const is = {
+        ...row,
+        wait: row.wait === null ? null : (JSON.parse(String(row.wait)) as Wait),
+      } as unknown as DispatchRow
+      fresh.set(is.dispatch_id, is)
+      const was = this.dispatches.get(is.dispatch_id)
+      checkRow(is, this.#fail)
+      if (!was) {
+        this.poison.set(is.dispatch_id, { barren: 0, wrote: false })
+        continue
+      }
+      checkMove({ was, is, ops, batches, epoch: life.epoch }, this.#poisonOf(is), this.#fail)
+      if (ops.has('promote')) this.#checkDeadline(was, is, inboxBefore)
+    }
+    if (fresh.size < this.dispatches.size) this.#fail('queue', 'a dispatch is gone')
+    this.dispatches = fresh
+  }
+
+  #poisonOf({ dispatch_id }: DispatchRow): Poison {
+    return this.poison.get(dispatch_id) ?? { barren: 0, wrote: false }
+  }
+
+  /** A deadline that was waited for is told as an observation, in the commit that wakes. */
+  #checkDeadline(was: DispatchRow, is: DispatchRow, before: ReadonlyMap<string, InboxRow>): void {
+    if (was.status !== 'waiting' || is.status === 'waiting' || was.wait?.kind !== 'observation') return
+    const told = [...this.inbox.values()].some((row) => row.session === is.session && !before.has(row.key))
+    if (!told) this.#fail('no lost wake-up', `${is.dispatch_id} was woken by its deadline and is told nothing`)
+  }
+
+  #checkRest(): void {
+    const inFlight = new Set<number>()
+    const latest = new Map<number, DispatchRow>()
+    for (const row of this.dispatches.values()) {
+      latest.set(row.session, row)
+      if (!['pending', 'running', 'waiting'].includes(row.status)) continue
+      if (inFlight.has(row.session)) this.#fail('one dispatch in flight', `session ${row.session} has two`)
+      inFlight.add(row.session)
+      if (row.status === 'waiting')
+        checkAsleep(row, this.unread(row.session), (id) => this.unknowns.get(id)?.status === 'resolved', this.#fail)
+    }
+    checkInbox(this.inbox, latest, this.#fail)
+    this.#checkTally()
+  }
+
+  #checkTally(): void {
+    const rows = new Map<string, number>()
+    for (const { status } of this.dispatches.values()) rows.set(status, (rows.get(status) ?? 0) + 1)
+    for (const row of this.#all('SELECT status, n FROM tally'))
+      if (Number(row.n) !== (rows.get(String(row.status)) ?? 0))
+        this.#fail('tally', `${row.status}: counted ${row.n}, there are ${rows.get(String(row.status)) ?? 0}`)
+  }
+
+  /** A word that was said stays said, except that `recheck` may find nothing and ask again. */
+  #readUnknowns(ops: ReadonlySet<Op['op']>): void {
+    const fresh = new Map<string, UnknownRow>()
+    for (const row of this.#all('SELECT id, status, resolution, tool FROM unknowns')) {
+      const is = row as unknown as UnknownRow
+      const was = this.unknowns.get(is.id)
+      fresh.set(is.id, is)
+      if (is.status === 'told_model') this.toldModel.add(is.id)
+      if (was?.status === 'resolved' && is.resolution !== was.resolution && was.resolution !== 'recheck')
+        this.#fail('late or double human answers', `the word on ${is.id} was ${was.resolution} and is ${is.resolution}`)
+      if (was?.status === 'open' && is.status !== 'open' && !ops.has('resolve'))
+        this.#fail('late or double human answers', `${is.id} went from open to ${is.status} by itself`)
+    }
+    this.unknowns = fresh
+  }
+
+  unread(session: number): Observation[] {
+    return [...this.inbox.values()].filter((row) => row.session === session && !row.read).map((row) => row.observation)
+  }
+
+  readInbox(): Map<string, InboxRow> {
+    return new Map(
+      this.#all('SELECT session, id, body, read_at FROM inbox ORDER BY n').map((row) => {
+        const key = `${row.session}/${row.id}`
+        const known = this.inbox.get(key)
+        const read = row.read_at !== null
+        if (known && known.read === read) return [key, known]
+        const observation = JSON.parse(String(row.body)) as Observation
+        return [key, { key, session: Number(row.session), observation, read }]
+      }),
+    )
+  }
+
+  /** Calls that were intended and never settled. */
+  cutShort(): CallState[] {
+    const open = [...this.sessions.values()].flatMap((session) => [...(session.open?.calls.values() ?? [])])
+    return open.filter((call) => !call.settled)
+  }
+
+  dispatchOf(session: SessionState): DispatchRow | undefined {
+    for (const row of this.dispatches.values())
+      if (row.session === session.n && ['pending', 'running', 'waiting'].includes(row.status)) return row
+    return undefined
+  }
+
+  readonly #statements = new Map<string, ReturnType<World['db']['prepare']>>()
+  #all(text: string, ...values: (string | number)[]): Record<string, unknown>[] {
+    const statement = this.#statements.get(text) ?? this.#world.db.prepare(text)
+    this.#statements.set(text, statement)
+    return statement.all(...values)
+  }
+}

@@ -1,0 +1,72 @@
+/** Takes away what a simulation must not touch: clocks, timers, chance, the network, other processes. Whoever reaches for it is named. */
+
+import childProcess from 'node:child_process'
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
+import timers from 'node:timers'
+import timersPromises from 'node:timers/promises'
+
+export interface Poison {
+  /** What was reached for; a program may catch what is thrown at it, but not this. */
+  readonly escapes: readonly string[]
+  lift(): void
+}
+
+type Place = readonly [name: string, owner: object, keys: readonly string[]]
+
+const PLACES: readonly Place[] = [
+  ['globalThis', globalThis, ['setTimeout', 'setInterval', 'setImmediate', 'fetch']],
+  ['timers', timers, ['setTimeout', 'setInterval', 'setImmediate']],
+  ['timers/promises', timersPromises, ['setTimeout', 'setInterval', 'setImmediate']],
+  ['Math', Math, ['random']],
+  ['performance', performance, ['now']],
+  ['process', process, ['hrtime']],
+  ['AbortSignal', AbortSignal, ['timeout']],
+  ['crypto', crypto, ['randomUUID', 'randomBytes', 'randomInt', 'randomFillSync']],
+  ['globalThis.crypto', globalThis.crypto, ['randomUUID', 'getRandomValues']],
+  ['net', net, ['connect', 'createConnection', 'createServer']],
+  ['child_process', childProcess, ['spawn', 'exec', 'execFile', 'fork', 'spawnSync', 'execSync', 'execFileSync']],
+]
+
+export function poison(): Poison {
+  const escapes: string[] = []
+  const refuse = (what: string): never => {
+    escapes.push(what)
+    throw new Error(`a simulation reached for ${what}`)
+  }
+  const undo = PLACES.flatMap(([name, owner, keys]) =>
+    keys.map((key) => replace(owner, key, () => refuse(`${name}.${key}`))),
+  )
+  undo.push(replace(globalThis, 'Date', poisonedDate(refuse)))
+  syncBuiltinESMExports()
+  return {
+    escapes,
+    lift() {
+      for (const restore of undo) restore()
+      syncBuiltinESMExports()
+    },
+  }
+}
+
+/** An instant that is given is no clock: only the present is taken away. */
+function poisonedDate(refuse: (what: string) => never): DateConstructor {
+  return class extends Date {
+    constructor(...given: readonly unknown[]) {
+      if (given.length === 0) refuse('new Date()')
+      super(...(given as [number]))
+    }
+    static override now(): number {
+      return refuse('Date.now')
+    }
+  } as DateConstructor
+}
+
+function replace(owner: object, key: string, value: unknown): () => void {
+  const own = Object.getOwnPropertyDescriptor(owner, key)
+  Object.defineProperty(owner, key, { value, configurable: true, writable: true })
+  return () => {
+    if (own) Object.defineProperty(owner, key, own)
+    else Reflect.deleteProperty(owner, key)
+  }
+}

@@ -1,0 +1,43 @@
+/** A behaviour that counts its steps and now and then decides by itself, and a critic that does what the plan says. */
+
+import type { Decision, Verdict } from '../../../src/domain/decision.ts'
+import type { Json } from '../../../src/domain/json.ts'
+import type { Behaviour, Behaviours, Critic } from '../../../src/ports/behaviour.ts'
+import { EFFECTS } from '../truth.ts'
+import type { World } from '../world.ts'
+
+export function simBehaviours(world: World, tools: readonly string[]): Behaviours {
+  const behaviour: Behaviour = {
+    name: 'sim',
+    tools,
+    systemPrompt: () => 'you are simulated',
+    initState: (task) => ({ task, steps: 0 }),
+    decide: (state) => ownDecision(world, state, tools),
+    reduce: (state) => ({ ...(state as { readonly [key: string]: Json }), steps: stepsOf(state) + 1 }),
+  }
+  return { get: () => behaviour }
+}
+
+const stepsOf = (state: Json): number => Number((state as { readonly steps?: Json }).steps ?? 0)
+
+/** Never the first step of a run: the conversation has to begin with what it was told. */
+function ownDecision(world: World, state: Json, tools: readonly string[]): Decision | undefined {
+  const { task } = state as { readonly task: string }
+  const steps = stepsOf(state)
+  if (steps === 0 || steps > 6 || world.chance('own', task, steps) > 0.06) return undefined
+  const tool = world.chance('own tool', task, steps) < 0.5 ? 'put' : 'post'
+  if (!tools.includes(tool)) return { kind: 'final', answer: 'by itself' }
+  return { kind: 'act', calls: [{ id: `own-${steps}`, tool, args: { n: steps }, effect: EFFECTS[tool] }] }
+}
+
+export function simCritic(world: World): Critic {
+  return {
+    name: 'sim',
+    judge(): Verdict {
+      const verdict = world.faults.of('critic')?.verdict
+      if (verdict === 'throw') throw new Error('the critic broke')
+      if (verdict === 'retry') return { kind: 'retry', instruction: 'more' }
+      return verdict === 'stop' ? { kind: 'stop', reason: 'enough' } : { kind: 'continue' }
+    },
+  }
+}

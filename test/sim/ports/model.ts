@@ -1,0 +1,119 @@
+/** The provider: answers by the seed, troubles by the plan, and a good memory of what it was asked. */
+
+import { TirelessError } from '../../../src/domain/error.ts'
+import type { Answer, AskedCall } from '../../../src/domain/record.ts'
+import type { Model, ModelRequest } from '../../../src/ports/model.ts'
+import type { SessionState, TurnState } from '../invariants/session.ts'
+import type { Life } from '../life.ts'
+import { TOOL_NAMES, type Trouble } from '../plan.ts'
+import { oneOf, whole } from '../random.ts'
+import type { World } from '../world.ts'
+
+/** From this turn on every answer is a final one: no session goes on for ever. */
+const LAST_TURN = 7
+const USAGE = { input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
+const UNTIL = [undefined, '30s', '10m', '2h', '2026-01-01T06:00:00Z', '2025-06-01T00:00:00Z'] as const
+
+export function simModel(world: World, life: Life): Model {
+  return {
+    id: 'sim/model',
+    async call(request, { signal, onText }) {
+      const session = addressee(world, request)
+      if (life.superseded) world.counters.add('stale request')
+      else if (session) world.conversations.check(world, life, session, request)
+      const open = session?.open
+      const key = `${session?.session_id} ${open?.turn}.${open?.requests}`
+      const cut = (): never => {
+        throw new TirelessError('aborted', 'the request was interrupted')
+      }
+      const reply = await world.io(life, 'model', key, () => replyTo(world, session, open), { signal, cut })
+      onText?.('…')
+      return world.io(life, 'paid', key, () => spoken(reply), { signal, cut })
+    },
+  }
+}
+
+/** Every task and message carries the tag of its session. */
+function addressee(world: World, { messages }: ModelRequest): SessionState | undefined {
+  const first = messages.find(({ role }) => role === 'user')
+  const tag = /\bt\d+\b/.exec(first?.role === 'user' ? first.text : '')?.[0]
+  const session = tag === undefined ? undefined : world.sessionOf(tag)
+  if (!session) world.fail('conversation', `nobody knows whose request this is: ${JSON.stringify(messages[0])}`)
+  return session
+}
+
+type Reply = Answer | TirelessError
+
+function replyTo(world: World, session: SessionState | undefined, open: TurnState | undefined): Reply {
+  world.truth.paid += 1
+  const turn = open?.turn ?? 0
+  const keys = [session?.session_id ?? '', turn, open?.requests ?? 0]
+  const trouble = world.faults.of('provider')?.trouble
+  return trouble ? troubled(world, trouble, keys) : usual(world, turn, keys)
+}
+
+function spoken(reply: Reply): Answer {
+  if (reply instanceof TirelessError) throw reply
+  return reply
+}
+
+function usual(world: World, turn: number, keys: readonly (string | number)[]): Answer {
+  const { seed } = world.plan
+  const mood = turn >= LAST_TURN ? 1 : world.chance('mood', ...keys)
+  if (mood < 0.55) {
+    const n = 1 + Math.floor(world.chance('calls', ...keys) ** 2 * 3)
+    return answer(Array.from({ length: n }, (_, i) => toolCall(world, i, keys)))
+  }
+  if (mood < 0.72) {
+    const until = oneOf(seed, UNTIL, 'until', ...keys)
+    const what = oneOf(seed, ['user_message', 'anything at all', 'event:deploy'], 'for', ...keys)
+    return answer([asked(world, 'wait', { for: what, ...(until === undefined ? {} : { until }) }, 0, keys)])
+  }
+  if (mood < 0.85) return answer([asked(world, 'finish', { answer: `done in ${turn}` }, 0, keys)])
+  return { text: `it is done in turn ${turn}`, calls: [], finish: 'stop', usage: USAGE }
+}
+
+function troubled(world: World, trouble: Trouble, keys: readonly (string | number)[]): Reply {
+  const error = (code: Extract<Trouble, `model_${string}`>, retryAfterMs?: number): TirelessError =>
+    new TirelessError(code, 'the provider is in trouble', { retryAfterMs })
+  const one = toolCall(world, 0, keys)
+  switch (trouble) {
+    case 'model_limited':
+      return error(trouble, whole(world.plan.seed, 120_000, 'after', ...keys))
+    case 'model_unavailable':
+    case 'model_cut':
+    case 'model_empty':
+    case 'model_auth':
+      return error(trouble)
+    case 'unknown_tool':
+      return answer([one, asked(world, 'teleport', {}, 1, keys)])
+    case 'bad_args':
+      return answer([asked(world, 'post', { m: 'no' }, 0, keys), toolCall(world, 1, keys)])
+    case 'not_json':
+      return answer([{ ...one, args: '{"n": ' }])
+    case 'doubled_ids':
+      return answer([
+        one,
+        { ...toolCall(world, 1, keys), id: one.id },
+        { ...toolCall(world, 2, keys), id: `${one.id}_1` },
+      ])
+    case 'length':
+      return { ...answer([one]), text: 'and so', finish: 'length' }
+    case 'two_voices':
+      return answer([one, asked(world, 'finish', { answer: 'done' }, 1, keys)])
+  }
+}
+
+const answer = (calls: readonly AskedCall[]): Answer => ({ text: '', calls, finish: 'calls', usage: USAGE })
+
+function toolCall(world: World, i: number, keys: readonly (string | number)[]): AskedCall {
+  const tool = oneOf(world.plan.seed, TOOL_NAMES, 'tool', i, ...keys)
+  return asked(world, tool, { n: whole(world.plan.seed, 100, 'n', i, ...keys) }, i, keys)
+}
+
+/** Some providers count from nought in every answer, and some give no id at all. */
+function asked(world: World, tool: string, args: object, i: number, keys: readonly (string | number)[]): AskedCall {
+  const style = world.chance('ids')
+  const id = style < 0.6 ? `c${keys[1]}-${keys[2]}-${i}` : style < 0.8 ? `call_${i}` : ''
+  return { id, tool, args: JSON.stringify(args) }
+}

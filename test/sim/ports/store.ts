@@ -1,0 +1,110 @@
+/** The real store code on the world's one database, with every call a boundary at which the process may die. */
+
+import { TirelessError } from '../../../src/domain/error.ts'
+import type { Batch, Outcome, Store } from '../../../src/ports/store.ts'
+import type { Life } from '../life.ts'
+import type { World } from '../world.ts'
+
+interface Waiting {
+  readonly batches: readonly Batch[]
+  outcomes?: readonly Outcome[]
+}
+
+export function simStore(world: World, life: Life): Store {
+  const { reader } = world
+  const queue: Waiting[] = []
+  let broken: TirelessError | undefined
+
+  /** First come, first served, whatever gathered before it in one transaction: as the store's group commit does. */
+  function applied(waiting: Waiting): readonly Outcome[] {
+    if (waiting.outcomes) return waiting.outcomes
+    const group = queue.splice(0, queue.indexOf(waiting) + 1)
+    const fault = world.faults.of('disk')
+    if (fault) {
+      world.counters.add('disk failed')
+      broken = new TirelessError('store_failed', 'the disk is gone')
+      life.sickSince = world.events
+    }
+    if (!fault || fault.written) apply(world, life, group)
+    if (broken) throw broken
+    return waiting.outcomes ?? []
+  }
+
+  const read = <T>(what: string, look: () => Promise<T>): Promise<T> =>
+    world.io(life, 'read', what, look).then((it) => it)
+
+  return {
+    async commit(batches) {
+      if (broken) throw broken
+      checkSubmitted(world, life, batches)
+      const waiting: Waiting = { batches }
+      queue.push(waiting)
+      const label = batches.map((batch) => batch.ops.map(({ op }) => op).join('+')).join(' ')
+      const outcomes = await world.io(life, 'commit', label, () => {
+        if (broken) throw broken
+        return applied(waiting)
+      })
+      const lists = batches.some((batch) => batch.ops.some(({ op }) => op === 'unknown'))
+      return world.io(
+        life,
+        lists ? 'listed' : 'ack',
+        outcomes.map((one) => (one.ok ? 'ok' : one.code)).join(' '),
+        () => outcomes,
+      )
+    },
+    dispatch: (id) => read('dispatch', () => reader.dispatch(id)),
+    dispatches: (filter) => read('dispatches', () => reader.dispatches(filter)),
+    counts: () => read('counts', () => reader.counts()),
+    session: (id) => read('session', () => reader.session(id)),
+    sessions: (page) => read('sessions', () => reader.sessions(page)),
+    journal: (id, from) => read('journal', () => reader.journal(id, from)),
+    inbox: (id) => read('inbox', () => reader.inbox(id)),
+    unknowns: (filter) => read('unknowns', () => reader.unknowns(filter)),
+    workers: (now) => read('workers', () => reader.workers(now)),
+    nextTimer: () => read('timer', () => reader.nextTimer()),
+    verify: async () => [],
+    backup: async () => ({ schema: 0 }),
+    commits: () => 0,
+    close: async () => {},
+  }
+}
+
+function apply(world: World, life: Life, group: readonly Waiting[]): void {
+  const batches = group.flatMap((waiting) => waiting.batches)
+  const joins = batches.some((batch) => batch.ops.some(({ op }) => op === 'join'))
+  let outcomes: readonly Outcome[]
+  try {
+    outcomes = world.writer.apply(world.variant.rewritten?.(batches, world) ?? batches)
+  } catch (thrown) {
+    world.fail('store', `it failed by itself: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    throw thrown
+  }
+  if (joins) takeOver(world, life, outcomes)
+  if (life.superseded && outcomes.some(({ ok }) => ok)) world.strangers = true
+  world.watch.committed(life, batches, outcomes)
+  let from = 0
+  for (const waiting of group) {
+    waiting.outcomes = outcomes.slice(from, from + waiting.batches.length)
+    from += waiting.batches.length
+  }
+}
+
+/** From here on every other process has lost its claim to the home. */
+function takeOver(world: World, life: Life, outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) {
+    const joined = outcome.ok ? (outcome.results[0] as { epoch?: number } | null) : null
+    if (joined?.epoch !== undefined) life.epoch = joined.epoch
+  }
+  life.superseded = false
+  for (const other of world.lives) {
+    if (other === life || other.superseded) continue
+    other.superseded = true
+    if (other.state === 'up' || other.state === 'paused') world.counters.add('takeover')
+  }
+}
+
+/** SIGTERM: no new claims. */
+function checkSubmitted(world: World, life: Life, batches: readonly Batch[]): void {
+  if (life.term.signal.aborted && batches.some((batch) => batch.ops.some(({ op }) => op === 'claim')))
+    world.fail('SIGTERM', `life ${life.id} claims work after it was told to stop`)
+}

@@ -1,0 +1,109 @@
+/** A tool of every effect class. What they do, they do to the world's truth; what they say of it is honest. */
+
+import { z } from 'zod'
+import { finish } from '../../../src/adapters/tools/finish.ts'
+import { wait } from '../../../src/adapters/tools/wait.ts'
+import type { CallResult } from '../../../src/domain/decision.ts'
+import { TirelessError } from '../../../src/domain/error.ts'
+import { defineTool } from '../../../src/ports/define-tool.ts'
+import type { AnyTool, Probe, Tool, ToolContext } from '../../../src/ports/tool.ts'
+import { checkEffect } from '../invariants/effects.ts'
+import type { Life } from '../life.ts'
+import { TOOL_NAMES, type ToolName } from '../plan.ts'
+import { EFFECTS } from '../truth.ts'
+import type { World } from '../world.ts'
+
+const args = z.strictObject({ n: z.number() })
+type Args = z.infer<typeof args>
+
+const HANG_MS = 600_000
+const PROBING: readonly ToolName[] = ['book', 'edit', 'pay']
+
+export function simTools(world: World, life: Life): ReadonlyMap<string, AnyTool> {
+  const tools = [...TOOL_NAMES.map((name) => toolNamed(world, life, name)), wait, finish]
+  return new Map(tools.map((tool) => [tool.name, tool]))
+}
+
+function toolNamed(world: World, life: Life, name: ToolName): AnyTool {
+  const { recovery } = EFFECTS[name]
+  return defineTool<Args>({
+    name,
+    description: name,
+    args,
+    effect: () => EFFECTS[name],
+    run: (given, context) => run(world, life, name, given, context),
+    ...(recovery === 'reconcilable' ? { before: () => before(world, life, name) } : {}),
+    ...(PROBING.includes(name) ? { probe: (_, __, context) => probe(world, life, context) } : {}),
+    ...(recovery === 'once' ? { remains: (_, context) => remains(world, life, context) } : {}),
+    ...(recovery === 'once' ? { settled: ({ call }) => world.io(life, 'settled', call, () => {}) } : {}),
+  } satisfies Tool<Args>)
+}
+
+async function run(
+  world: World,
+  life: Life,
+  name: ToolName,
+  given: Args,
+  { call, signal }: ToolContext,
+): Promise<CallResult> {
+  const trouble = world.faults.of('tool')?.trouble
+  const broke = (): never => {
+    throw new TirelessError('tool_failed', 'it broke')
+  }
+  const cut = {
+    signal,
+    cut: (): never => {
+      throw new TirelessError('aborted', 'interrupted')
+    },
+  }
+  const happen = (): void => {
+    if (trouble === 'throw') broke()
+    checkEffect(world, life, ...world.truth.happen(life, name, call, JSON.stringify(given)))
+  }
+  const label = `${name} ${call}`
+  await (trouble === 'hang'
+    ? world.later(life, 'tool', label, HANG_MS, happen, cut)
+    : world.io(life, 'tool', label, happen, cut))
+  const result = (): CallResult => (trouble === 'throw_after' ? broke() : { status: 'ok', content: `${name} is done` })
+  return world.io(life, 'done', label, result, cut)
+}
+
+function before(world: World, life: Life, name: ToolName): Promise<{ seen: number }> {
+  const breaks = world.faults.of('before') !== undefined
+  return world.io(life, 'before', name, () => {
+    if (breaks) throw new TirelessError('tool_failed', 'it broke')
+    return { seen: world.truth.all().length }
+  })
+}
+
+function probe(world: World, life: Life, { call, signal }: ToolContext): Promise<Probe> {
+  const trouble = world.faults.of('probe')?.trouble
+  const cut = (): never => {
+    throw new TirelessError('aborted', 'interrupted')
+  }
+  const look = (): Probe => {
+    if (trouble === 'throw') {
+      world.counters.add('probe: threw')
+      throw new TirelessError('tool_failed', 'it broke')
+    }
+    const kind = trouble === 'unclear' ? 'unclear' : world.truth.has(call) ? 'happened' : 'not'
+    world.counters.add(`probe: ${kind}`)
+    return kind === 'happened' ? { kind, result: { status: 'ok', content: 'it is so' } } : { kind }
+  }
+  return world.io(life, 'probe', call, look, { signal, cut })
+}
+
+function remains(world: World, life: Life, { call, signal }: ToolContext): Promise<string> {
+  const breaks = world.faults.of('remains') !== undefined
+  const cut = (): never => {
+    throw new TirelessError('aborted', 'interrupted')
+  }
+  const look = (): string => {
+    if (breaks) {
+      world.counters.add('remains: threw')
+      throw new TirelessError('tool_failed', 'it broke')
+    }
+    return `output of ${call}`
+  }
+  return world.io(life, 'remains', call, look, { signal, cut })
+}

@@ -1,0 +1,64 @@
+/** What really happened outside: effects that nobody can take back, and answers that were paid for. */
+
+import type { Effect } from '../../src/domain/effect.ts'
+import type { Life } from './life.ts'
+import type { ToolName } from './plan.ts'
+import type { World } from './world.ts'
+
+/** The effects that the tools have, whatever a variant makes them declare. */
+export const EFFECTS: Readonly<Record<ToolName, Effect>> = {
+  look: { recovery: 'pure', reach: 'none' },
+  put: { recovery: 'idempotent', reach: 'private' },
+  book: { recovery: 'reconcilable', reach: 'third_party' },
+  edit: { recovery: 'reconcilable', reach: 'workspace' },
+  shell: { recovery: 'once', reach: 'workspace' },
+  post: { recovery: 'once', reach: 'third_party' },
+  pay: { recovery: 'once', reach: 'third_party' },
+}
+
+export interface Happening {
+  readonly tool: ToolName
+  readonly key: string
+  readonly args: string
+  /** Which attempt's intent was on disk. */
+  readonly attempt: number
+  /** By a process that another one had taken over from: a fence cannot hold its hand back. */
+  readonly stale: boolean
+}
+
+export class Truth {
+  readonly #world: World
+  readonly #happened = new Map<string, Happening[]>()
+  /** Calls that the provider counts. */
+  paid = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** Returns what happened now, and what had happened under this key before. */
+  happen(life: Life, tool: ToolName, key: string, args: string): [now: Happening, before: readonly Happening[]] {
+    const call = this.#world.watch.byId.get(sessionOf(key))?.calls.get(key)
+    const happening = { tool, key, args, attempt: call?.attempts ?? 0, stale: life.superseded }
+    const before = this.of(key)
+    if (EFFECTS[tool].recovery !== 'pure') this.#happened.set(key, [...before, happening])
+    return [happening, before]
+  }
+
+  has(key: string): boolean {
+    return this.#happened.has(key)
+  }
+
+  of(key: string): readonly Happening[] {
+    return this.#happened.get(key) ?? []
+  }
+
+  all(): readonly Happening[] {
+    return [...this.#happened.values()].flat()
+  }
+}
+
+/** From the key of a call, or of an unknown outcome, to its session. */
+export const sessionOf = (key: string): string => key.split('.')[0] ?? ''
+/** From the id of an unknown outcome to the key of its call. */
+export const keyOf = (unknown: string): string => unknown.split('.').slice(0, 3).join('.')

@@ -1,0 +1,249 @@
+/** Deliberately broken copies of the program, made of replaced ops and wrapped ports. The simulator has to catch each of them. */
+
+import type { StatementSync } from 'node:sqlite'
+import type { Ops } from '../../src/adapters/stores/sqlite/ops.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
+import type { JournalRecord } from '../../src/domain/record.ts'
+import type { Batch, Op, Store } from '../../src/ports/store.ts'
+import type { AnyTool } from '../../src/ports/tool.ts'
+import type { World } from './world.ts'
+
+export interface Variant {
+  readonly name: string
+  /** Nobody hears that there is work. */
+  readonly deaf?: boolean
+  /** What reaches the writer instead of what was committed. */
+  rewritten?(batches: readonly Batch[], world: World): readonly Batch[]
+  ops?(ops: Ops): Ops
+  store?(store: Store): Store
+  tools?(tools: ReadonlyMap<string, AnyTool>): ReadonlyMap<string, AnyTool>
+}
+
+export const HONEST: Variant = { name: 'honest' }
+
+export const VARIANTS: readonly Variant[] = [
+  {
+    name: 'no-fence',
+    rewritten: (batches, { watch }) =>
+      batches.map((batch) => {
+        const token = batch.fence && watch.dispatches.get(batch.fence.dispatch_id)?.token
+        return batch.fence && token !== undefined ? { ...batch, fence: { ...batch.fence, token } } : batch
+      }),
+  },
+  { name: 'no-intent', store: holdingBack(({ kind }) => kind === 'call_intended') },
+  { name: 'no-request', store: holdingBack(({ kind }) => kind === 'model_requested') },
+  {
+    name: 'ack-before-commit',
+    store: (store) => ({ ...store, commit: (batches) => store.commit(batches.map(acknowledgingAtOnce)) }),
+  },
+  { name: 'no-recovery', ops: (ops) => ({ ...ops, recover: () => ({ lost: 0, recovered: [], dead: [] }) }) },
+  { name: 'lost-wake-up', ops: (ops) => ({ ...ops, park: (sql, op, held) => ops.park(blind(sql), op, held) }) },
+  { name: 'double-settle', store: forgetting('call_settled') },
+  { name: 'answer-bought-again', store: forgetting('model_answered') },
+  {
+    name: 'token-not-raised',
+    ops: (ops) => ({
+      ...ops,
+      claim: (sql, op, held) =>
+        ops.claim(sql, op, held).map((claimed) => {
+          const token = Math.max(1, claimed.token - 1)
+          sql('UPDATE dispatches SET token = ? WHERE dispatch_id = ?').run(token, claimed.dispatch_id)
+          return { ...claimed, token }
+        }),
+    }),
+  },
+  { name: 'word-reused', store: oneWordForAllAttempts },
+  {
+    name: 'silent-deadline',
+    ops: (ops) => ({
+      ...ops,
+      promote(sql, op) {
+        const due = "status = 'waiting' AND due <= ?"
+        const woken = sql(`UPDATE dispatches SET status = 'pending', wait = NULL, due = NULL WHERE ${due}`).run(op.now)
+        return { promoted: Number(woken.changes) }
+      },
+    }),
+  },
+  {
+    name: 'successor-dropped',
+    ops: (ops) => ({ ...ops, settle: (sql, op, held) => ops.settle(blind(sql), op, held) }),
+  },
+  {
+    name: 'poison-never-dead',
+    ops: (ops) => ({
+      ...ops,
+      recover(sql, op, held) {
+        const result = ops.recover(sql, op, held)
+        sql("UPDATE dispatches SET status = 'pending' WHERE status = 'dead'").run()
+        return { ...result, dead: [] }
+      },
+    }),
+  },
+  {
+    name: 'message-taken-twice',
+    ops: (ops) => ({
+      ...ops,
+      publish(sql, op, held) {
+        const result = ops.publish(sql, op, held)
+        if (!result.duplicate) return result
+        return ops.publish(sql, { ...op, observation: { ...op.observation, id: `${op.observation.id}-again` } }, held)
+      },
+    }),
+  },
+  {
+    name: 'task-taken-twice',
+    ops: (ops) => ({
+      ...ops,
+      enqueue: (sql, op, held) =>
+        ops.enqueue(sql, { ...op, dispatches: op.dispatches.map(({ key: _, ...dispatch }) => dispatch) }, held),
+    }),
+  },
+  { name: 'step-in-two-commits', store: inTwoCommits('append') },
+  {
+    name: 'run-again-blindly',
+    tools: declaring((tool) => ({ ...tool, effect: () => ({ recovery: 'idempotent', reach: 'none' }) })),
+  },
+  {
+    name: 'probe-not-asked',
+    tools: declaring((tool) => ({ ...tool, ...(tool.probe ? { probe: async () => ({ kind: 'not' }) } : {}) })),
+  },
+  {
+    name: 'lowest-priority-first',
+    ops: (ops) => ({ ...ops, claim: (sql, op, held) => ops.claim(upsideDown(sql), op, held) }),
+  },
+  { name: 'deaf-doorbell', deaf: true },
+  // Bugs that the simulator found, put back.
+  {
+    name: 'deadline-told-once',
+    ops: (ops) => ({
+      ...ops,
+      promote(sql, op, held) {
+        const [{ n: last = 0 } = {}] = sql('SELECT max(n) AS n FROM inbox').all()
+        const result = ops.promote(sql, op, held)
+        const deadlines = "SELECT session FROM inbox WHERE id LIKE 'deadline-%' AND n <= ?1"
+        sql(`DELETE FROM inbox WHERE n > ?1 AND session IN (${deadlines})`).run(Number(last))
+        return result
+      },
+    }),
+  },
+  {
+    name: 'crashes-never-forgotten',
+    ops: (ops) => ({
+      ...ops,
+      claim(sql, op, held) {
+        const before = sql("SELECT n, crashes FROM dispatches WHERE status = 'pending'").all()
+        const claimed = ops.claim(sql, op, held)
+        for (const { n, crashes } of before)
+          sql('UPDATE dispatches SET crashes = ? WHERE n = ?').run(Number(crashes), Number(n))
+        return claimed
+      },
+    }),
+  },
+  { name: 'word-told-later', store: inTwoCommits('resolve') },
+  {
+    name: 'word-taken-back',
+    store: (store) => ({
+      ...store,
+      async unknowns(filter) {
+        const known = await store.unknowns(filter)
+        return filter.session_id === undefined ? known : known.filter(({ resolution }) => resolution !== null)
+      },
+    }),
+  },
+]
+
+/** Says yes to such a record at once, and writes it with the next commit. */
+function holdingBack(late: (record: JournalRecord) => boolean): (store: Store) => Store {
+  return (store) => {
+    const held = new Map<string, JournalRecord[]>()
+    const withHeld = (op: Op): Op => {
+      if (op.op !== 'append') return op
+      const records = [...(held.get(op.session_id) ?? []), ...op.records]
+      held.delete(op.session_id)
+      return { ...op, records }
+    }
+    return {
+      ...store,
+      async commit(batches) {
+        const [only] = batches[0]?.ops ?? []
+        const last = only?.op === 'append' ? only.records.at(-1) : undefined
+        if (only?.op !== 'append' || !last || !late(last) || batches[0]?.ops.length !== 1)
+          return store.commit(batches.map((batch) => ({ ...batch, ops: batch.ops.map(withHeld) })))
+        held.set(only.session_id, [...(held.get(only.session_id) ?? []), ...only.records])
+        return [{ ok: true, results: [{ head: last.seq }] }]
+      },
+    }
+  }
+}
+
+function acknowledgingAtOnce(batch: Batch): Batch {
+  const ops = batch.ops.flatMap((op): Op[] => {
+    if (op.op !== 'append') return []
+    const ids = op.records.flatMap((record) => (record.kind === 'input_bound' ? record.input.map(({ id }) => id) : []))
+    return ids.length > 0 ? [{ op: 'acknowledge', session_id: op.session_id, observation_ids: ids, now: 0 }] : []
+  })
+  return { ...batch, ops: [...batch.ops, ...ops] }
+}
+
+/** A journal that was read without some of its records; the last one is always there, so that the sequence still fits. */
+function forgetting(kind: JournalRecord['kind']): (store: Store) => Store {
+  return (store) => ({
+    ...store,
+    async journal(sessionId, from) {
+      const records = await store.journal(sessionId, from)
+      const closed = records.findLastIndex((record) => record.kind === 'step_committed')
+      return records.filter((record, i) => record.kind !== kind || i < closed || i === records.length - 1)
+    },
+  })
+}
+
+function oneWordForAllAttempts(store: Store): Store {
+  const first = (id: string): string => id.split('.').slice(0, 3).join('.')
+  return {
+    ...store,
+    async unknowns(filter) {
+      const known = await store.unknowns(filter)
+      const later = [2, 3, 4].flatMap((attempt) =>
+        known.map((unknown) => ({ ...unknown, id: `${first(unknown.id)}.${attempt}` })),
+      )
+      return [...known, ...later.filter(({ id }) => !known.some((unknown) => unknown.id === id))]
+    },
+  }
+}
+
+/** What begins with such an op is committed first, and the rest afterwards. */
+function inTwoCommits(first: Op['op']): (store: Store) => Store {
+  return (store) => ({
+    ...store,
+    async commit(batches) {
+      const [batch] = batches
+      if (batches.length !== 1 || batch?.ops[0]?.op !== first || batch.ops.length === 1) return store.commit(batches)
+      const [begun] = await store.commit([{ ...batch, ops: batch.ops.slice(0, 1) }])
+      if (!begun?.ok) return begun ? [begun] : []
+      const [ended] = await store.commit([{ ...batch, ops: batch.ops.slice(1) }])
+      if (!ended?.ok) return ended ? [ended] : []
+      return [{ ok: true, results: [...begun.results, ...ended.results] }]
+    },
+  })
+}
+
+/** Sees an empty inbox. */
+function blind(sql: Sql): Sql {
+  const nothing = { get: () => undefined, all: () => [] } as unknown as StatementSync
+  return (text) => (text.includes('FROM inbox') ? nothing : sql(text))
+}
+
+const upsideDown =
+  (sql: Sql): Sql =>
+  (text) =>
+    sql(text.replace('ORDER BY priority DESC', 'ORDER BY priority ASC'))
+
+type AnyShape = { readonly [K in keyof AnyTool]: AnyTool[K] }
+
+function declaring(
+  change: (tool: AnyTool) => object,
+): (tools: ReadonlyMap<string, AnyTool>) => ReadonlyMap<string, AnyTool> {
+  const kept = new Set(['wait', 'finish', 'look'])
+  return (tools) =>
+    new Map([...tools].map(([name, tool]) => [name, kept.has(name) ? tool : (change(tool) as AnyShape)]))
+}

@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { openLog, readLog } from '../src/adapters/log.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
+import { freshFolder, openApp, until } from './apps.ts'
+import { begin, ended, homeWith, json, providerWith, startIn, tireless } from './command-line.ts'
+import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
+
+interface Explained {
+  readonly items: readonly { readonly key: string; readonly value: unknown; readonly source: string }[]
+}
+
+interface Logged {
+  readonly items: readonly ({ ts: string; level: string; event: string } & Record<string, unknown>)[]
+}
+
+const SECRETS = {
+  fromVariable: 'sk-variable-0123456789',
+  fromFile: 'sk-file"???>>>/ghi==',
+  inHeader: 'Bearer header-987654321',
+  inAddress: 'address-password-5',
+}
+
+/** A home whose configuration holds a secret in every way it can. */
+function homeWithSecrets(home: string, url: string): void {
+  writeFileSync(join(home, 'key.txt'), `${SECRETS.fromFile}\n`, { mode: 0o600 })
+  writeFileSync(
+    join(home, 'tireless.yaml'),
+    `models:
+  default: one/test
+  providers:
+    one: { type: openai-compatible, base_url: "${url}", api_key_env: ONE_KEY, headers: { X-Also: "${SECRETS.inHeader}" } }
+    two: { type: openai-compatible, base_url: "${url}", api_key_file: key.txt }
+    three: { type: openai-compatible, base_url: "http://me:${SECRETS.inAddress}@127.0.0.1:9/v1", api_key: "\${ONE_KEY}" }
+mcp_servers:
+  mail: { command: [node, server.js, --token, ${SECRETS.inAddress}], env: { MAIL_TOKEN: "${SECRETS.fromVariable}" } }
+channels: { telegram: { bot: "${SECRETS.inAddress}" } }
+kernel: { max_concurrent: 5, id: "\${PLAIN:-house}" }
+`,
+  )
+}
+
+const withKey = (home: string, ...args: string[]) =>
+  run('env', [`ONE_KEY=${SECRETS.fromVariable}`, process.execPath, ...NODE_FLAGS, MAIN, ...args, '--home', home])
+
+const noSecretIn = (text: string): void => {
+  for (const secret of Object.values(SECRETS))
+    for (const form of [secret, Buffer.from(secret).toString('base64').replace(/=+$/, ''), encodeURIComponent(secret)])
+      assert.ok(!text.includes(form), `${form} in ${text.slice(0, 2000)}`)
+}
+
+describe('config', () => {
+  test('explain: every value with its source, file and line, variable or default; --key narrows; secrets only as (set)', async (t) => {
+    const home = freshFolder(t)
+    homeWithSecrets(home, 'http://127.0.0.1:9/v1')
+    const said = await withKey(home, 'config', 'explain', '--json')
+    assert.equal(said.exit, 0, said.stderr)
+    noSecretIn(said.stdout)
+    const { items } = JSON.parse(said.stdout) as Explained
+    const of = (key: string) => items.find((item) => item.key === key)
+    const file = join(home, 'tireless.yaml')
+    assert.deepEqual(of('kernel.max_concurrent'), { key: 'kernel.max_concurrent', value: 5, source: `${file}:10` })
+    assert.deepEqual([of('kernel.id')?.value, of('kernel.id')?.source], ['house', 'env:PLAIN'])
+    assert.deepEqual([of('budget.per_day_usd')?.value, of('budget.per_day_usd')?.source], [5, 'default'])
+    assert.deepEqual(
+      [of('models.providers.three.api_key')?.value, of('models.providers.three.api_key')?.source],
+      ['(set)', 'env:ONE_KEY'],
+    )
+    assert.equal(of('models.providers.one.api_key_env')?.value, 'ONE_KEY')
+    assert.equal(of('models.providers.two.api_key_file')?.value, join(home, 'key.txt'))
+    assert.equal(of('models.providers.three.base_url')?.value, 'http://(set)@127.0.0.1:9/v1')
+    for (const key of ['models.providers.one.headers.X-Also', 'mcp_servers.mail.command[3]', 'channels.telegram.bot'])
+      assert.equal(of(key)?.value, '(set)', key)
+    assert.equal(of('mcp_servers.mail.command[0]')?.value, 'node')
+
+    const narrowed = JSON.parse(
+      (await withKey(home, 'config', 'explain', '--key', 'kernel.p', '--json')).stdout,
+    ) as Explained
+    assert.ok(narrowed.items.length > 1)
+    assert.ok(narrowed.items.every(({ key }) => key.startsWith('kernel.p')))
+    const text = await withKey(home, 'config', 'explain')
+    noSecretIn(text.stdout)
+    assert.match(text.stdout, /^kernel\.max_concurrent: 5 .*tireless\.yaml:10$/m)
+  })
+
+  test('explain and schema need no home, and make none; a bad file is refused', async (t) => {
+    const home = join(freshFolder(t), 'nowhere')
+    assert.equal((await json(home, 'config', 'explain')).exit, 0)
+    const schema = await json<{ properties: Record<string, unknown> }>(home, 'config', 'schema')
+    assert.deepEqual(
+      Object.keys(schema.properties).filter((key) => ['kernel', 'models', 'budget'].includes(key)).length,
+      3,
+    )
+    assert.equal(
+      (await tireless(home, 'config', 'schema')).stdout,
+      (await tireless(home, 'config', 'schema', '--json')).stdout,
+    )
+    assert.equal(existsSync(home), false)
+    mkdirSync(home)
+    writeFileSync(join(home, 'tireless.yaml'), 'kernle: 1\n')
+    assert.equal((await tireless(home, 'config', 'explain')).exit, 1)
+  })
+})
+
+describe('logs', () => {
+  test('a run is told line by line, a failed one as an error; the last so many are shown', async (t) => {
+    const home = await homeWith(t, [{ calls: [{ tool: 'bash', args: { command: 'echo hi' } }] }, { text: 'done' }])
+    assert.deepEqual(await json(home, 'logs'), { items: [], exit: 0 })
+    await json(home, 'run', 'work')
+    const { items } = await json<Logged>(home, 'logs')
+    const events = items.map(({ level, event }) => `${level} ${event}`)
+    for (const line of [
+      'info worker joined',
+      'info INIT start',
+      'info ACT start',
+      'info ACT action_results',
+      'info END end',
+    ])
+      assert.ok(events.includes(line), line)
+    assert.ok(items.every(({ ts }) => new Date(ts).toISOString() === ts))
+    assert.deepEqual((await json<Logged>(home, 'logs', '-n', '2')).items, items.slice(-2))
+    assert.deepEqual((await json<Logged>(home, 'logs', '--lines', '0')).items, [])
+    assert.match((await tireless(home, 'logs', '--lines', '1')).stdout, /^\S+Z info END end .*stop_reason=final\n$/)
+
+    const failing = await homeWith(t, [{ text: 'x', faults: ['401'] }])
+    await json(failing, 'run', 'try')
+    const last = (await json<Logged>(failing, 'logs')).items.at(-1)
+    assert.deepEqual([last?.level, last?.event], ['error', 'END end'])
+    const file = join(home, 'logs', 'tireless.jsonl')
+    assert.deepEqual([statSync(file).mode & 0o777, statSync(join(home, 'logs')).mode & 0o777], [0o600, 0o700])
+  })
+
+  test('cases 60 and 136: no key of the configuration is in it, in whatever text it came; long texts are cut', async (t) => {
+    const all = Object.values(SECRETS).join(' ')
+    const encoded = Object.values(SECRETS).map((secret) => Buffer.from(secret).toString('base64'))
+    const long = 'word '.repeat(5000)
+    const provider = await providerWith(t, [
+      { calls: [{ tool: 'create_file', args: { path: 'a.txt', content: `${'x'.repeat(60)}${all} ${encoded}` } }] },
+      { calls: [{ tool: 'view_file', args: { path: 'a.txt' } }], text: encoded.toReversed().join(' ') },
+      { calls: [{ tool: 'view_file', args: { path: 'a.txt' } }], text: encoded.join(' ') },
+      // The cut falls into the middle of a secret.
+      {
+        calls: [{ tool: 'create_file', args: { path: `${SECRETS.fromVariable}.txt`, content: '' } }],
+        text: `${'y'.repeat(110)}${all}`,
+      },
+      { text: `${all} ${encodeURIComponent(all)} ${long}` },
+    ])
+    const home = freshFolder(t)
+    homeWithSecrets(home, provider.url)
+    assert.equal((await withKey(home, 'run', `remember ${all}`)).exit, 0)
+    const log = readFileSync(join(home, 'logs', 'tireless.jsonl'), 'utf8')
+    noSecretIn(log)
+    for (const secret of Object.values(SECRETS)) assert.ok(!log.includes(secret.slice(0, 12)), 'nor its beginning')
+    assert.match(log, /\(secret\)/)
+    for (const line of log.trim().split('\n')) assert.ok(line.length < 1500, line)
+  })
+
+  test('cases 60 and 136: nor is a key that came up while the program ran', async (t) => {
+    const home = freshFolder(t)
+    const provider = await providerWith(t, [{ text: `it is ${SECRETS.fromFile}` }])
+    writeFileSync(
+      join(home, 'tireless.yaml'),
+      `models: { default: two/m, providers: { two: { type: openai-compatible, base_url: "${provider.url}", api_key_file: late.txt } } }`,
+    )
+    const app = await openApp(t, { home })
+    writeFileSync(join(home, 'late.txt'), SECRETS.fromFile)
+    assert.match(JSON.stringify(await app.run('run', { task: 'x' })), /it is sk-file/)
+    noSecretIn(readFileSync(join(home, 'logs', 'tireless.jsonl'), 'utf8'))
+  })
+
+  test('I9, case 101: a full disk or a folder that cannot be written costs lines, never a run', async (t) => {
+    const full = await homeWith(t, [{ text: 'done' }])
+    mkdirSync(join(full, 'logs'))
+    symlinkSync('/dev/full', join(full, 'logs', 'tireless.jsonl'))
+    assert.equal((await json(full, 'run', 'x')).exit, 0)
+    const shut = await homeWith(t, [{ text: 'done' }])
+    writeFileSync(join(shut, 'logs'), 'a file where the folder should be')
+    const done = await tireless(shut, 'run', 'x')
+    assert.deepEqual([done.exit, done.stdout], [0, 'done\n'])
+    assert.deepEqual(await json(shut, 'logs'), { items: [], exit: 0 })
+  })
+
+  test('lines that were lost are counted in the first that can be written again; a torn line spoils no other', async (t) => {
+    const folder = join(freshFolder(t), 'logs')
+    const clock = new FakeClock()
+    writeFileSync(folder, 'in the way')
+    const log = openLog({ folder, clock, secrets: [] })
+    log.write('info', 'lost', {})
+    log.write('info', 'lost', {})
+    log.close()
+    rmSync(folder)
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'tireless.jsonl'), '{"ts":"then","level":"info","event":"to')
+    log.write('info', 'kept', {})
+    log.close()
+    const entries = await readLog(folder, clock).last(9)
+    assert.deepEqual(
+      entries.map(({ event, lines }) => [event, lines]),
+      [
+        ['lines of the log were lost', 2],
+        ['kept', undefined],
+      ],
+    )
+  })
+
+  test('it stays within five files of a given size, and is read across them; a follower misses nothing', async (t) => {
+    const folder = join(freshFolder(t), 'logs')
+    const clock = new FakeClock()
+    const log = openLog({ folder, clock, secrets: [], maxBytes: 2000 })
+    const stop = new AbortController()
+    const heard: unknown[] = []
+    const following = readLog(folder, clock).follow(5, stop.signal, ({ n }) => heard.push(n))
+    for (let n = 0; n < 500; n += 1) {
+      log.write('info', 'tick', { n })
+      if (n % 10 === 9) {
+        log.close()
+        await until(() => clock.nextIn !== undefined)
+        await clock.advance(clock.nextIn ?? 0)
+        await until(() => heard.length === n + 1)
+      }
+    }
+    stop.abort()
+    await following
+    assert.deepEqual(
+      heard,
+      Array.from({ length: 500 }, (_, n) => n),
+    )
+    assert.deepEqual(readdirSync(folder).toSorted(), [
+      'tireless.1.jsonl',
+      'tireless.2.jsonl',
+      'tireless.3.jsonl',
+      'tireless.4.jsonl',
+      'tireless.jsonl',
+    ])
+    for (const name of readdirSync(folder)) assert.ok(statSync(join(folder, name)).size < 4000)
+    const last = await readLog(folder, clock).last(60)
+    assert.deepEqual(
+      last.map(({ n }) => n),
+      Array.from({ length: 60 }, (_, i) => 440 + i),
+    )
+  })
+
+  test('--follow shows what comes until it is interrupted, and hinders no start', async (t) => {
+    const home = await homeWith(t, [{ text: 'done' }])
+    const follower = begin(t, home, 'logs', '-f', '--json')
+    const holder = await startIn(t, home)
+    await json(home, 'run', 'x')
+    await until(() => follower.said().includes('"END end"'))
+    for (const line of follower.said().trim().split('\n')) assert.ok(JSON.parse(line).event)
+    const beside = begin(t, home, 'logs', '--follow', '--lines', '1')
+    await until(() => / info END end /.test(beside.said()))
+    const unread = begin(t, home, 'logs', '-f')
+    await until(() => unread.said() !== '')
+    unread.stdout?.destroy()
+    await json(home, 'run', 'y')
+    assert.equal(await ended(unread), 0, 'whoever read it is gone')
+    for (const child of [follower, beside]) {
+      child.kill('SIGINT')
+      assert.equal(await ended(child), 0)
+    }
+    holder.kill('SIGTERM')
+    assert.equal(await ended(holder), 0)
+  })
+
+  test('a run that lost its dispatch, and a store that cannot commit, are in it', async (t) => {
+    const home = freshFolder(t)
+    const app = await openApp(t, { home })
+    await app.context.store.commit([{ fence: { dispatch_id: 'gone', token: 1 }, ops: [{ op: 'release', now: 1 }] }])
+    await app.context.store.close()
+    await assert.rejects(app.context.store.commit([{ ops: [{ op: 'promote', now: 1 }] }]))
+    await app.close()
+    const { items } = await json<Logged>(home, 'logs')
+    assert.deepEqual(
+      items.map(({ level, event }) => [level, event]),
+      [
+        ['warn', 'run fenced'],
+        ['error', 'commit failed'],
+      ],
+    )
+    assert.equal(items[0]?.run_id, 'gone')
+  })
+})
