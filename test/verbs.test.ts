@@ -51,6 +51,16 @@ const noSecretIn = (text: string): void => {
       assert.ok(!text.includes(form), `${form} in ${text.slice(0, 2000)}`)
 }
 
+/** The whole log, as it stands in the file and as it reads. */
+function logIn(home: string): string {
+  const log = readFileSync(join(home, 'logs', 'tireless.jsonl'), 'utf8')
+  const read = log
+    .trim()
+    .split('\n')
+    .flatMap((line) => Object.values(JSON.parse(line)).map(String))
+  return `${log}${read.join('\n')}`
+}
+
 describe('config', () => {
   test('explain: every value with its source, file and line, variable or default; --key narrows; secrets only as (set)', async (t) => {
     const home = freshFolder(t)
@@ -150,7 +160,7 @@ describe('logs', () => {
     const home = freshFolder(t)
     homeWithSecrets(home, provider.url)
     assert.equal((await withKey(home, 'run', `remember ${all}`)).exit, 0)
-    const log = readFileSync(join(home, 'logs', 'tireless.jsonl'), 'utf8')
+    const log = logIn(home)
     noSecretIn(log)
     for (const secret of Object.values(SECRETS)) assert.ok(!log.includes(secret.slice(0, 12)), 'nor its beginning')
     assert.match(log, /\(secret\)/)
@@ -167,7 +177,8 @@ describe('logs', () => {
     const app = await openApp(t, { home })
     writeFileSync(join(home, 'late.txt'), SECRETS.fromFile)
     assert.match(JSON.stringify(await app.run('run', { task: 'x' })), /it is sk-file/)
-    noSecretIn(readFileSync(join(home, 'logs', 'tireless.jsonl'), 'utf8'))
+    noSecretIn(logIn(home))
+    assert.match(logIn(home), /it is \(secret\)/)
   })
 
   test('I9, case 101: a full disk or a folder that cannot be written costs lines, never a run', async (t) => {

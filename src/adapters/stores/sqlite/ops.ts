@@ -81,15 +81,17 @@ export const OPS: Ops = {
     const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
     if (!worker) throw new Refused('store_fenced', `worker epoch ${op.epoch} has ended and may claim nothing`)
     const found = op.only
-      ? sql("SELECT n FROM dispatches WHERE status = 'pending' AND dispatch_id = ?").all(op.only)
-      : sql("SELECT n FROM dispatches WHERE status = 'pending' ORDER BY priority DESC, n LIMIT ?").all(op.limit)
-    return found.map(({ n }) => {
+      ? sql("SELECT n, session FROM dispatches WHERE status = 'pending' AND dispatch_id = ?").all(op.only)
+      : sql("SELECT n, session FROM dispatches WHERE status = 'pending' ORDER BY priority DESC, n LIMIT ?").all(
+          op.limit,
+        )
+    return found.map(({ n, session }) => {
       sql(
         `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL, due = NULL,
            crashes = iif(h.head > head_at_claim, 0, crashes), head_at_claim = h.head, updated_at = ?
-         FROM (SELECT coalesce(max(j.seq), 0) AS head FROM dispatches d LEFT JOIN journal j ON j.session = d.session WHERE d.n = ?) AS h
+         FROM (SELECT coalesce((SELECT max(seq) FROM journal WHERE session = ?), 0) AS head) AS h
          WHERE n = ?`,
-      ).run(op.epoch, op.now, Number(n), Number(n))
+      ).run(op.epoch, op.now, Number(session), Number(n))
       return dispatchOf(sql(`SELECT ${DISPATCH_COLUMNS} WHERE d.n = ?`).get(Number(n)) as Row)
     })
   },
