@@ -25,7 +25,7 @@ interface Asked {
 }
 
 /** How long one holder that does not answer yet, or not any more, is waited for. */
-const PATIENCE_MS = 5000
+const PATIENCE_MS = 30_000
 const RETRY_MS = 25
 
 export function reach(command: Command, input: unknown, where: Where, tell: Asked['tell']): Promise<unknown> {
