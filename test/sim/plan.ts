@@ -149,7 +149,7 @@ export const itemsOf = ({ tasks, acts, faults }: Plan): readonly Item[] => [...f
 function drawTask(seed: number, i: number, storm: number): Task {
   const draw = (name: string): number => chance(seed, 'task', i, name)
   const at = i === 0 ? 0 : Math.floor(draw('at') * storm * 0.5)
-  if (draw('by') < 0.2) return { id: `t${i}`, tag: `t${i}`, at, by: 'run', priority: 0 }
+  if (draw('by') < 0.3) return { id: `t${i}`, tag: `t${i}`, at, by: 'run', priority: 0 }
   return {
     id: `t${i}`,
     tag: `t${i}`,

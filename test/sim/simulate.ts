@@ -5,6 +5,7 @@ import { Humans } from './humans.ts'
 import { checkBusy, checkEnd, checkIdle, restless } from './invariants/end.ts'
 import { Life } from './life.ts'
 import type { Plan } from './plan.ts'
+import { oneOf } from './random.ts'
 import { HONEST, type Variant } from './variants.ts'
 import { type Violation, World } from './world.ts'
 
@@ -64,8 +65,7 @@ async function storm(world: World, humans: Humans): Promise<void> {
     if (quiet && planned.length === 0 && world.events - world.stirred > DULL) return
     for (const say of humans.words(world.events, false)) void say()
     wakeAndStop(world)
-    if (!world.holder() && (world.quiet() || world.chance('boot', world.events) < 0.3))
-      start(world, world.chance('idle', world.events) < 0.3)
+    if (!world.holder() && (world.quiet() || world.chance('boot', world.events) < 0.3)) start(world, startInput(world))
     await world.deliver()
   }
 }
@@ -124,11 +124,16 @@ function wakeAndStop(world: World): void {
   }
 }
 
-function start(world: World, untilIdle: boolean): Life {
+/** Some are told to stay, some to leave when they are idle, or after some minutes in any case. */
+function startInput(world: World): object {
+  if (world.chance('stay', world.events) < 0.6) return {}
+  return { until_idle: true, max_minutes: oneOf(world.plan.seed, [0.1, 1, 30], 'minutes', world.events) }
+}
+
+function start(world: World, input: object): void {
   const life = new Life(world)
-  world.note(`${life.id} start`)
-  life.live('start', { until_idle: untilIdle }).catch(() => {})
-  return life
+  world.note(`${life.id} start ${JSON.stringify(input)}`)
+  life.live('start', input).catch(() => {})
 }
 
 /** No faults any more. Processes come and go, people answer, time passes, until there is nothing left to do. */
@@ -138,7 +143,7 @@ async function calm(world: World, humans: Humans): Promise<void> {
   const rest = (): Promise<void> => untilNobody(world)
   await humans.again(rest)
   for (let round = 0; round < MOST_ROUNDS && !world.violation; round++) {
-    start(world, true)
+    start(world, { until_idle: true })
     await rest()
     for (const say of humans.words(world.events, true)) {
       void say()
@@ -155,7 +160,7 @@ async function calm(world: World, humans: Humans): Promise<void> {
 /** I8: where nothing is new, a life more changes nothing and asks nobody. */
 async function idle(world: World): Promise<void> {
   const before = checkIdle(world)
-  start(world, true)
+  start(world, { until_idle: true })
   await untilNobody(world)
   if (checkIdle(world) !== before) world.fail('I8', `an idle life changed something: ${before} → ${checkIdle(world)}`)
 }

@@ -5,11 +5,11 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { openInMemory } from '../../src/adapters/stores/sqlite/connection.ts'
 import { OPS } from '../../src/adapters/stores/sqlite/ops.ts'
 import { createReader, type Reader } from '../../src/adapters/stores/sqlite/reader.ts'
 import { createWriter, type Writer } from '../../src/adapters/stores/sqlite/writer.ts'
 import { Counters } from './counters.ts'
+import { freshDatabase } from './database.ts'
 import { Faults } from './faults.ts'
 import { Conversations } from './invariants/conversation.ts'
 import type { SessionState } from './invariants/session.ts'
@@ -56,7 +56,7 @@ export class World {
   readonly counters = new Counters()
   readonly faults: Faults
   readonly truth: Truth
-  readonly db: DatabaseSync = openInMemory()
+  readonly db: DatabaseSync = freshDatabase()
   readonly writer: Writer
   readonly reader: Reader
   readonly watch: Watch

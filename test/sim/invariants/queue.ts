@@ -22,6 +22,8 @@ export interface DispatchRow {
   readonly prompt: string
   readonly priority: number
   readonly wait: Wait | null
+  /** As the database holds it. */
+  readonly rawWait: string | null
   readonly due: number | null
 }
 

@@ -149,12 +149,10 @@ export class Watch {
   ): void {
     const fresh = new Map<string, DispatchRow>()
     for (const row of this.#all(DISPATCHES)) {
-      const is = {
-        ...row,
-        wait: row.wait === null ? null : (JSON.parse(String(row.wait)) as Wait),
-      } as unknown as DispatchRow
+      const was = this.dispatches.get(String(row.dispatch_id))
+      const is = was && isAsItWas(was, row) ? was : dispatchRow(row)
       fresh.set(is.dispatch_id, is)
-      const was = this.dispatches.get(is.dispatch_id)
+      if (is === was) continue
       checkRow(is, this.#fail)
       if (!was) {
         this.poison.set(is.dispatch_id, { barren: 0, wrote: false })
@@ -163,7 +161,8 @@ export class Watch {
       checkMove({ was, is, ops, batches, epoch: life.epoch }, this.#poisonOf(is), this.#fail)
       if (ops.has('promote')) this.#checkDeadline(was, is, inboxBefore)
     }
-    if (fresh.size < this.dispatches.size) this.#fail('queue', 'a dispatch is gone')
+    const gone = [...this.dispatches.keys()].filter((id) => !fresh.has(id))
+    if (gone.length > 0) this.#fail('queue', `${gone.join(', ')} is gone`)
     this.dispatches = fresh
   }
 
@@ -252,4 +251,13 @@ export class Watch {
     this.#statements.set(text, statement)
     return statement.all(...values)
   }
+}
+
+function dispatchRow(row: Record<string, unknown>): DispatchRow {
+  const wait = row.wait === null ? null : (JSON.parse(String(row.wait)) as Wait)
+  return { ...row, wait, rawWait: row.wait } as unknown as DispatchRow
+}
+
+function isAsItWas(was: DispatchRow, row: Record<string, unknown>): boolean {
+  return was.status === row.status && was.token === row.token && was.epoch === row.epoch && was.rawWait === row.wait
 }

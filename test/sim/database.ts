@@ -1,0 +1,36 @@
+/**
+ * The world's disk. Making tables and preparing statements takes longer than many a world, so that one database serves all worlds
+ * of a thread: each happens inside a transaction that is taken back at its end.
+ */
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { openInMemory } from '../../src/adapters/stores/sqlite/connection.ts'
+
+/** The writer's own transactions happen inside the world's, with the same meaning. */
+const NESTED: Readonly<Record<string, string>> = { 'BEGIN IMMEDIATE': 'SAVEPOINT written', COMMIT: 'RELEASE written' }
+
+const idle: DatabaseSync[] = []
+
+/** Contract: empty. Whoever is done with it closes it. */
+export function freshDatabase(): DatabaseSync {
+  const db = idle.pop() ?? withStatementsKept(openInMemory())
+  db.exec('BEGIN')
+  return db
+}
+
+function withStatementsKept(real: DatabaseSync): DatabaseSync {
+  const statements = new Map<string, StatementSync>()
+  const kept: Pick<DatabaseSync, 'prepare' | 'exec' | 'close'> = {
+    prepare(text) {
+      const known = statements.get(text) ?? real.prepare(NESTED[text] ?? text)
+      statements.set(text, known)
+      return known
+    },
+    exec: (text) => real.exec(text),
+    close() {
+      real.exec('ROLLBACK')
+      idle.push(kept as DatabaseSync)
+    },
+  }
+  return kept as DatabaseSync
+}
