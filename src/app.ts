@@ -6,7 +6,8 @@ import { randomIds } from './adapters/ids.ts'
 import { commands, socket } from './app/face.ts'
 import { base, config, home, log, store } from './app/house.ts'
 import { neverStop } from './app/outside.ts'
-import { engine, hands, models, queue } from './app/work.ts'
+import { trace } from './app/trace.ts'
+import { engine, hands, models, type Parts, queue } from './app/work.ts'
 import { COMMANDS } from './commands/all.ts'
 import type { Context, Progress } from './commands/command.ts'
 import { execute } from './commands/execute.ts'
@@ -15,23 +16,19 @@ import { TirelessError } from './domain/error.ts'
 import type { Signals } from './engine/advance.ts'
 import { homePaths } from './home.ts'
 import { createHost, type Host } from './host/host.ts'
-import type { Critic } from './ports/behaviour.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Model } from './ports/model.ts'
 import type { Plugin } from './ports/plugin.ts'
-import type { AnyTool } from './ports/tool.ts'
 
 export { lockHome, readConfig } from './app/house.ts'
 
-export interface AppOptions {
+export interface AppOptions extends Parts {
   /** The home; made where there is none. */
   readonly home?: string | undefined
   /** A configuration file; default: `tireless.yaml` in the home, where there is one. */
   readonly config?: string | undefined
   readonly plugins?: readonly Plugin[]
-  readonly tools?: readonly AnyTool[]
-  readonly critics?: readonly Critic[]
   /** Used instead of what the configuration names. */
   readonly model?: Model | undefined
   /** How the app is asked to stop. */
@@ -60,7 +57,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     config(options.config),
     log(),
     store(),
-    hands(options.tools ?? [], options.critics ?? []),
+    trace(),
+    hands(options),
     models(options.model),
     engine(),
     queue(signals),

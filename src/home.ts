@@ -17,6 +17,7 @@ export interface HomePaths {
   /** What running calls leave in case of a crash. */
   readonly calls: string
   readonly logs: string
+  readonly traces: string
   /** There while a restore is under way; until it is finished the home must not be opened. */
   readonly restoreNote: string
   readonly restoreStaging: string
@@ -56,6 +57,7 @@ export function homePaths(root: string): HomePaths {
     workspaces: join(root, 'workspaces'),
     calls: join(root, 'calls'),
     logs: join(root, 'logs'),
+    traces: join(root, 'traces'),
     restoreNote: join(root, 'restore.note'),
     restoreStaging: join(root, 'restore.staging'),
   }

@@ -7,9 +7,34 @@ export { type Dispatch, isTerminal } from './domain/dispatch.ts'
 export type { Effect, Reach, Recovery } from './domain/effect.ts'
 export { type ErrorCode, TirelessError } from './domain/error.ts'
 export type { Event } from './domain/event.ts'
-export { type RunTaskOptions, runTask, type TaskResult } from './library.ts'
-export { defineTool } from './ports/define-tool.ts'
+export type { Resource } from './domain/task.ts'
+export {
+  type Criterion,
+  type Ending,
+  type RunTaskOptions,
+  runTask,
+  type Task,
+  type TaskResult,
+} from './library.ts'
+export {
+  type Behaviour,
+  type Critic,
+  defineBehaviour,
+  type EnvView,
+  type Reduced,
+  type Wish,
+} from './ports/behaviour.ts'
+export { defineTool, inNamespace } from './ports/define-tool.ts'
+export type { Env, Envs, OpsGroup } from './ports/env.ts'
+export type { Hook, HookContext } from './ports/hook.ts'
+export type { Memory, MemoryKind, MemoryView, PastTurn } from './ports/memory.ts'
 export type { Model } from './ports/model.ts'
+export type { Parsed, Parser } from './ports/parser.ts'
 export { definePlugin, type Plugin, type PluginHost, type Services } from './ports/plugin.ts'
+export type { Candidate, Search } from './ports/search.ts'
 export type { Store } from './ports/store.ts'
 export type { AnyTool, Tool, ToolContext } from './ports/tool.ts'
+export { jsonParser } from './prompt/protocols/json.ts'
+export { reactParser } from './prompt/protocols/react.ts'
+export type { Words } from './prompt/protocols/words.ts'
+export { xmlParser } from './prompt/protocols/xml.ts'

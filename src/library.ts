@@ -2,9 +2,34 @@
 
 import { type AppOptions, createApp } from './app.ts'
 import type { Progress } from './commands/command.ts'
+import type { Issue } from './domain/decision.ts'
 import type { DispatchStatus } from './domain/dispatch.ts'
-import type { FailureClass } from './domain/stop.ts'
+import { asTirelessError } from './domain/error.ts'
+import type { FailureClass, StopReason } from './domain/stop.ts'
+import type { Resource } from './domain/task.ts'
 import type { Wait } from './domain/wait.ts'
+
+export interface Task {
+  readonly objective: string
+  readonly behaviour?: string
+  readonly model?: string
+  readonly parser?: string
+  readonly memory?: string
+  readonly env?: string
+  readonly max_steps?: number | null
+  readonly max_seconds?: number | null
+  readonly max_tokens?: number | null
+  readonly max_usd?: number | null
+  /** What must be there before it begins. */
+  readonly resources?: readonly Resource[]
+  /** Looked at when the run is over, whatever it says of itself. */
+  readonly success_criteria?: readonly Criterion[]
+}
+
+export interface Criterion {
+  readonly name: string
+  met(ending: Ending): boolean | Promise<boolean>
+}
 
 export interface RunTaskOptions extends AppOptions {
   readonly agent?: string
@@ -12,7 +37,7 @@ export interface RunTaskOptions extends AppOptions {
   readonly onProgress?: (progress: Progress) => void
 }
 
-export interface TaskResult {
+export interface Ending {
   readonly dispatch_id: string
   readonly session_id: string
   readonly status: DispatchStatus
@@ -21,16 +46,41 @@ export interface TaskResult {
   readonly failure_class: FailureClass | null
   readonly wait: Wait | null
   readonly workspace: string
+  readonly stop_reason: StopReason | null
+  readonly steps: number
+  /** Why it never began. */
+  readonly issues: readonly Issue[]
+}
+
+export interface TaskResult extends Ending {
+  /** All criteria are met; null where there are none. */
+  readonly success: boolean | null
+  readonly criteria: readonly { readonly name: string; readonly met: boolean; readonly error?: string }[]
 }
 
 /** Contract: resolves when the task is over or parked, whatever came of it; rejects when it could not even be queued. */
-export async function runTask(task: string, options: RunTaskOptions = {}): Promise<TaskResult> {
+export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {
   const { agent, workspace, onProgress, ...appOptions } = options
+  const { objective, success_criteria = [], ...wishes } = typeof task === 'string' ? { objective: task } : task
   const app = await createApp(appOptions)
   try {
-    const input = { task, ...(agent === undefined ? {} : { agent }), ...(workspace === undefined ? {} : { workspace }) }
-    return (await app.run('run', input, onProgress)) as TaskResult
+    const input = { task: objective, ...given({ agent, workspace }), ...wishes }
+    const ending = (await app.run('run', input, onProgress)) as Ending
+    const criteria = await Promise.all(success_criteria.map((criterion) => judged(criterion, ending)))
+    return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
   } finally {
     await app.close()
   }
+}
+
+async function judged({ name, met }: Criterion, ending: Ending): Promise<TaskResult['criteria'][number]> {
+  try {
+    return { name, met: await met(ending) }
+  } catch (thrown) {
+    return { name, met: false, error: asTirelessError(thrown).message }
+  }
+}
+
+function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }

@@ -1,44 +1,11 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
-import { type Script, startProviderServer } from '../src/testing/provider-server.ts'
+import { describe, test } from 'node:test'
+import type { Script } from '../src/testing/provider-server.ts'
 import { freshFolder, until } from './apps.ts'
-import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
-
-interface Said {
-  readonly exit: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-const tireless = (home: string, ...args: string[]): Promise<Said> =>
-  run(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home])
-
-async function json(home: string, ...args: string[]): Promise<Record<string, unknown> & { exit: number | null }> {
-  const said = await tireless(home, ...args, '--json')
-  return { ...JSON.parse(said.stdout), exit: said.exit }
-}
-
-async function homeWith(t: TestContext, script: Script): Promise<string> {
-  const provider = await startProviderServer({ script })
-  t.after(() => provider.close())
-  const home = freshFolder(t)
-  writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
-  return home
-}
-
-/** A `start` in a process of its own, up once it holds the home and answers. */
-async function startIn(t: TestContext, home: string, ...args: string[]): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'start', '--home', home, ...args], { stdio: 'ignore' })
-  t.after(() => child.kill('SIGKILL'))
-  await until(() => existsSync(join(home, 'socket')))
-  await until(async () => ((await json(home, 'status')).kernel as { state: string }).state === 'running')
-  return child
-}
-
-const ended = (child: ChildProcess): Promise<number | null> => new Promise((resolve) => child.once('close', resolve))
+import { ended, homeWith, json, startIn, tireless } from './command-line.ts'
+import { run } from './crash/kills.ts'
 
 const waits: Script = [{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'thank you' }]
 
@@ -305,10 +272,13 @@ describe('run --workspace', () => {
     const home = await homeWith(t, script)
     const folder = freshFolder(t, 'repo')
     await git(folder, 'init', '-q')
-    await git(folder, 'commit', '-qm', 'before', '--allow-empty')
+    writeFileSync(join(folder, '.gitattributes'), '* filter=trap\n')
+    await git(folder, 'add', '-A')
+    await git(folder, 'commit', '-qm', 'before')
     writeFileSync(join(folder, 'touched.txt'), 'x')
     const trap = join(home, 'trapped')
     await git(folder, 'config', 'core.fsmonitor', `touch ${trap}; false`)
+    await git(folder, 'config', 'filter.trap.smudge', `touch ${trap}; cat`)
     writeFileSync(join(folder, '.git', 'hooks', 'post-checkout'), `#!/bin/sh\ntouch ${trap}\n`, { mode: 0o755 })
     assert.equal((await tireless(home, 'run', 'x', '--workspace', folder)).exit, 0)
     assert.equal(existsSync(trap), false)

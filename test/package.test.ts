@@ -35,10 +35,16 @@ const consumer = join(scratch, 'consumer')
 const home = join(scratch, 'home')
 const installed = join(consumer, 'node_modules', 'tireless')
 let installedByNpm = false
+/** npm looks for its global settings beside the Node that runs it; on ours it would miss those of the machine (proxy, certificates). */
+let globalSettings: Record<string, string> = {}
 
 /** In the consumer's folder, with an empty home and the Node that runs this test first on the PATH. */
 function run(program: string, ...args: string[]): Promise<Said> {
-  const env = { ...process.env, HOME: home, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` }
+  return runOn(`${dirname(process.execPath)}${delimiter}${process.env.PATH}`, program, ...args)
+}
+
+function runOn(PATH: string, program: string, ...args: string[]): Promise<Said> {
+  const env = { ...process.env, ...globalSettings, HOME: home, PATH }
   for (const name of ['TIRELESS_HOME', 'NODE_COMPILE_CACHE', 'XDG_CACHE_HOME', 'NODE_OPTIONS'])
     Reflect.deleteProperty(env, name)
   return new Promise((resolve) =>
@@ -56,6 +62,7 @@ async function mustRun(program: string, ...args: string[]): Promise<string> {
 
 before(async () => {
   for (const folder of [consumer, home]) mkdirSync(folder)
+  globalSettings = await machineSettings()
   await mustRun(process.execPath, join(ROOT, 'scripts/build.mjs'), built)
   const packed = (await mustRun('npm', 'pack', built, '--pack-destination', scratch, '--silent')).trim()
   writeFileSync(join(consumer, 'package.json'), '{"name":"consumer","private":true,"type":"module"}')
@@ -67,6 +74,13 @@ before(async () => {
   await installByHand(join(scratch, packed))
 })
 after(() => rmSync(scratch, { recursive: true, force: true }))
+
+async function machineSettings(): Promise<Record<string, string>> {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const machine = folders.filter((folder) => !folder.includes('node_modules')).join(delimiter)
+  const { exit, stdout } = await runOn(machine, 'npm', 'config', 'get', 'globalconfig')
+  return exit === 0 ? { NPM_CONFIG_GLOBALCONFIG: stdout.trim() } : {}
+}
 
 /** Without a registry the package can still be tried, on the checkout's own copies of what it depends on. */
 async function installByHand(tarball: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** The commits that a step makes, on the same store, without the engine: what is left when everything else costs nothing. */
 
 import { join } from 'node:path'
+import { systemClock } from '../../src/adapters/clock.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
 import type { JournalRecord, RecordBody } from '../../src/domain/record.ts'
 import { commitOne, type Fence, type Store } from '../../src/ports/store.ts'
@@ -35,7 +36,7 @@ function commitsOf(turn: number, head: number): readonly (readonly RecordBody[])
         call_id: call.id,
         result: { status: 'ok', content: resultOf(args.text) },
       },
-      { kind: 'step_committed', turn, next: { kind: 'continue' } },
+      { kind: 'step_committed', turn, next: { kind: 'continue' }, ms: 0 },
     ],
   ]
 }
@@ -74,7 +75,7 @@ async function claimSessions(store: Store, sessions: number) {
 }
 
 await serve(async ({ folder, sessions, steps, step, measure }) => {
-  const store = await openSqliteStore({ file: join(folder, 'store.db') })
+  const store = await openSqliteStore({ file: join(folder, 'store.db'), clock: systemClock })
   try {
     const claimed = await claimSessions(store, sessions)
     await measure(() =>

@@ -6,10 +6,12 @@
 import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { type Clock, iso } from '../ports/clock.ts'
-import { type Entry, entryOf, isRoutine, type Level, lineOf } from './log/entry.ts'
+import { type Entry, entryOf, isWorthALine, type Level, lineOf } from './log/entry.ts'
 import { createAppender } from './log/files.ts'
 import { type LogReader, logReader } from './log/read.ts'
-import { cutter } from './log/redact.ts'
+import { redactor } from './log/redact.ts'
+
+export { secretsIn } from './log/redact.ts'
 
 const MAX_BYTES = 5 * 1024 * 1024
 const FILES = 5
@@ -28,37 +30,52 @@ export interface Log {
   event(event: Event): void
   /** Contract: that text is in no line from now on. */
   hide(secret: string): void
+  /** Contract: the text without what is hidden, and without what looks as if it should be. */
+  redact(text: string): string
   close(): void
 }
 
 export function openLog({ folder, clock, secrets, maxBytes = MAX_BYTES }: LogOptions): Log {
   const appender = createAppender({ folder, maxBytes, count: FILES })
   const hidden = new Set(secrets)
-  let cut = cutter([...hidden])
+  let own = redactor([...hidden])
+  let waiting: string[] = []
   let lost = 0
 
+  /** What is told in one go is written in one. */
   function add(entry: Entry): void {
+    if (waiting.length === 0) queueMicrotask(write)
+    waiting.push(lineOf(entry, own.cut))
+  }
+
+  function write(): void {
+    const lines = waiting
+    waiting = []
+    if (lines.length === 0) return
     try {
-      const line = lineOf(entry, cut)
-      appender.append(lost === 0 ? line : lostLine(entry.ts, lost) + line)
+      appender.append((lost === 0 ? '' : lostLine()) + lines.join(''))
       lost = 0
     } catch {
-      lost += 1
+      lost += lines.length
     }
   }
 
-  const lostLine = (ts: string, lines: number): string =>
-    lineOf({ ts, level: 'warn', event: 'lines of the log were lost', lines }, cut)
+  const lostLine = (): string =>
+    lineOf({ ts: iso(clock.now()), level: 'warn', event: 'lines of the log were lost', lines: lost }, own.cut)
 
   return {
     write: (level, event, details) => add({ ...details, ts: iso(clock.now()), level, event }),
-    event: (event) => isRoutine(event) || add(entryOf(event)),
+    event: (event) => isWorthALine(event) && add(entryOf(event)),
     hide(secret) {
       if (hidden.has(secret)) return
       hidden.add(secret)
-      cut = cutter([...hidden])
+      own = redactor([...hidden])
     },
-    close: () => appender.close(),
+    redact: (text) => own.redact(text),
+    close() {
+      write()
+      appender.close()
+    },
   }
 }
 

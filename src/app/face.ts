@@ -1,10 +1,11 @@
 /** The plugins that people meet: the commands, and the socket by which other processes reach them. */
 
 import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
-import { workspacePreparer } from '../adapters/envs/workspace.ts'
+import { copyFolder, workspacePreparer } from '../adapters/envs/workspace.ts'
 import { COMMANDS } from '../commands/all.ts'
 import type { Context } from '../commands/command.ts'
 import { type Config, environment } from '../config.ts'
+import { replay } from '../engine/replay.ts'
 import type { Models } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
@@ -16,7 +17,7 @@ const BASH_IS_OFF = 'bash is off: there is no sandbox yet; set `sandbox: off` to
 export function commands(): Plugin {
   return definePlugin({
     name: 'commands',
-    needs: ['home', 'config', 'clock', 'ids', 'store', 'bell', 'models', 'events', 'queue'],
+    needs: ['home', 'config', 'clock', 'ids', 'store', 'bell', 'models', 'events', 'engine', 'queue', 'log'],
     provides: ['commands'],
     setup(host) {
       const { loaded, reload } = host.get('config')
@@ -30,12 +31,15 @@ export function commands(): Plugin {
         store: host.get('store'),
         ids: host.get('ids'),
         bell: host.get('bell'),
+        redact: host.get('log').redact,
         listen: host.get('events').listen,
         kernelId: kernel.id,
         agents: ['default', ...kernel.agents.map((agent) => agent.agent_id)],
         workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
         notices: noticesOf(loaded.config, models),
         defaultModel: () => models.get().id,
+        replay: (dispatch, past, records) => replay(host.get('engine'), dispatch, past, records),
+        copyFolder,
         calls: {
           kept: () => keptCalls(paths.calls),
           remove: (call) => removeKeptCall(paths.calls, call),

@@ -1,16 +1,20 @@
 /** The plugins that hold the house up: time and identity, the home and its lock, the configuration, the store, events. */
 
-import { type Log, openLog } from '../adapters/log.ts'
+import { type Log, openLog, secretsIn } from '../adapters/log.ts'
 import type { HomeLock } from '../adapters/stores/sqlite/lock.ts'
 import { openSqliteStore } from '../adapters/stores/sqlite/store.ts'
 import type { Context, Progress } from '../commands/command.ts'
-import { type LoadedConfig, loadConfig, secretsOf } from '../config.ts'
+import { environment, type LoadedConfig, loadConfig, secretsOf } from '../config.ts'
 import { asTirelessError } from '../domain/error.ts'
+import { type EventFold, eventFold } from '../domain/event.ts'
+import type { JournalRecord } from '../domain/record.ts'
+import { tell as unharmed } from '../engine/run.ts'
 import { type HomePaths, holdHome, homeLocked, refuseHalfRestored } from '../home.ts'
 import { createDoorbell, ringing } from '../kernel/doorbell.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
+import type { RunRef, Sink } from '../ports/sink.ts'
 import type { Store } from '../ports/store.ts'
 
 export function base(clock: Clock, ids: Ids): Plugin {
@@ -25,17 +29,44 @@ export function base(clock: Clock, ids: Ids): Plugin {
   })
 }
 
+/** From records to whoever listens: one fold per run that is not over, kept while it is parked. */
 function fanOut(): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
+  const sinks = new Set<Sink>()
+  const folds = new Map<string, { readonly fold: EventFold; last: number }>()
   const tell = (progress: Progress): void => {
-    for (const listener of listeners) listener(progress)
+    for (const listener of listeners) unharmed(() => listener(progress))
+  }
+  const open = (run: RunRef, past: readonly JournalRecord[]): { readonly fold: EventFold; last: number } => {
+    const made = { fold: eventFold(run), last: past.at(-1)?.seq ?? 0 }
+    for (const record of past) made.fold.of(record)
+    folds.set(run.run_id, made)
+    return made
   }
   return {
-    sink: { event: (event) => tell({ kind: 'event', event }), delta: (delta) => tell({ kind: 'delta', delta }) },
+    sink: {
+      opened(run, past) {
+        if (past.length > 0 && folds.get(run.run_id)?.last !== past.at(-1)?.seq) open(run, past)
+        for (const sink of sinks) unharmed(() => sink.opened(run, past))
+      },
+      recorded(run, record) {
+        // What comes before its start closes the run of somebody else.
+        const known = folds.get(run.run_id) ?? (record.kind === 'run_started' ? open(run, []) : undefined)
+        for (const event of known?.fold.of(record) ?? []) tell({ kind: 'event', event })
+        if (known) known.last = record.seq
+        if (record.kind === 'run_ended') folds.delete(run.run_id)
+        for (const sink of sinks) unharmed(() => sink.recorded(run, record))
+      },
+      delta(delta) {
+        tell({ kind: 'delta', delta })
+        for (const sink of sinks) unharmed(() => sink.delta(delta))
+      },
+    },
     listen(listener: Parameters<Context['listen']>[0]) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    add: (sink) => sinks.add(sink),
   }
 }
 
@@ -88,7 +119,7 @@ export function log(): Plugin {
     needs: ['home', 'config', 'clock', 'events'],
     provides: ['log'],
     setup(host) {
-      const secrets = secretsOf(host.get('config').loaded)
+      const secrets = [...secretsOf(host.get('config').loaded), ...secretsIn(environment())]
       const made = openLog({ folder: host.get('home').logs, clock: host.get('clock'), secrets })
       stopListening = host.get('events').listen((progress) => {
         if (progress.kind === 'event') made.event(progress.event)
@@ -108,11 +139,11 @@ export function store(): Plugin {
   return definePlugin({
     name: 'store',
     // The configuration first: on a bad one nothing is written.
-    needs: ['home', 'config', 'log'],
+    needs: ['home', 'config', 'clock', 'log'],
     provides: ['store', 'bell'],
     async setup(host) {
       const bell = createDoorbell()
-      const sqlite = await openSqliteStore({ file: host.get('home').database })
+      const sqlite = await openSqliteStore({ file: host.get('home').database, clock: host.get('clock') })
       opened = ringing(overheard(sqlite, host.get('log')), bell)
       host.provide('bell', bell)
       host.provide('store', opened)

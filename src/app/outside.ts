@@ -12,6 +12,7 @@ import { environment, explain, jsonSchema, type LoadedConfig } from '../config.t
 import type { Signals } from '../engine/advance.ts'
 import { BEFORE_RESTORE, type HomePaths, homePaths, isLeftOut, privateParts, staysPut } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
+import { traceReader } from '../trace/reader.ts'
 
 export function neverStop(): Signals {
   return { drain: new AbortController().signal, abort: new AbortController().signal }
@@ -35,6 +36,7 @@ export function outsideOf(
     machine: machineOf(paths),
     log: readLog(paths.logs, clock),
     backups: backupsOf(paths, clock),
+    traces: traceReader(paths.traces),
   }
 }
 

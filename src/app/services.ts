@@ -6,11 +6,14 @@ import type { LoadedConfig } from '../config.ts'
 import type { Engine } from '../engine/run.ts'
 import type { HomePaths } from '../home.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
-import type { Critic } from '../ports/behaviour.ts'
+import type { Behaviour, Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Envs } from '../ports/env.ts'
+import type { Hook } from '../ports/hook.ts'
 import type { Ids } from '../ports/ids.ts'
+import type { MemoryKind } from '../ports/memory.ts'
 import type { Models } from '../ports/model.ts'
+import type { Parser } from '../ports/parser.ts'
 import type { Sink } from '../ports/sink.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
@@ -27,16 +30,20 @@ declare module '../ports/plugin.ts' {
     readonly ids: Ids
     readonly home: HomePaths
     readonly config: { readonly loaded: LoadedConfig; reload(): LoadedConfig }
-    readonly log: Pick<Log, 'write' | 'hide'>
+    readonly log: Pick<Log, 'write' | 'hide' | 'redact'>
     readonly store: Store
     readonly bell: Doorbell
     readonly models: Models
     readonly envs: Envs
     readonly tools: Registry<AnyTool>
     readonly critics: Registry<Critic>
-    readonly events: { readonly sink: Sink; readonly listen: Context['listen'] }
+    readonly behaviours: Registry<Behaviour>
+    readonly hooks: Registry<Hook>
+    readonly parsers: Registry<Parser>
+    readonly memories: Registry<MemoryKind>
+    readonly events: { readonly sink: Sink; readonly listen: Context['listen']; readonly add: (sink: Sink) => void }
     readonly engine: Engine
-    readonly queue: Pick<Context, 'drain' | 'draining' | 'epoch' | 'signals'> & {
+    readonly queue: Pick<Context, 'drain' | 'draining' | 'epoch' | 'signals' | 'tellRun'> & {
       readonly damage: () => readonly string[]
     }
     readonly commands: Context

@@ -1,38 +1,72 @@
 /** The plugins that do the work: hands, models, the engine, the queue. */
 
-import { hostEnvs } from '../adapters/envs/host/host.ts'
+import { workspaceEnvs } from '../adapters/envs/envs.ts'
 import { configuredModels } from '../adapters/models/configured.ts'
 import { builtinTools } from '../adapters/tools/tools.ts'
-import { soloBehaviours } from '../behaviours/solo.ts'
+import { namedBehaviours } from '../behaviours/behaviours.ts'
+import { solo } from '../behaviours/solo.ts'
+import type { Context } from '../commands/command.ts'
 import { apiKeyOf, type Config, environment, type ProviderConfig } from '../config.ts'
-import { TirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
+import type { Event } from '../domain/event.ts'
 import type { Signals } from '../engine/advance.ts'
 import type { Engine } from '../engine/run.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
-import { drain, joinHome, type Kernel, leaveHome } from '../kernel/drain.ts'
-import type { Critic } from '../ports/behaviour.ts'
+import { drain, type Hands, joinHome, type Kernel, leaveHome, tellHand } from '../kernel/drain.ts'
+import { MEMORY_KINDS } from '../memory/kinds.ts'
+import type { Behaviour, Critic } from '../ports/behaviour.ts'
+import type { Hook } from '../ports/hook.ts'
+import type { MemoryKind } from '../ports/memory.ts'
 import type { Model } from '../ports/model.ts'
+import type { Parser } from '../ports/parser.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import type { AnyTool } from '../ports/tool.ts'
+import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
+import { PARSERS } from '../prompt/protocols/protocols.ts'
 import type { Registry } from './services.ts'
 
-export function hands(tools: readonly AnyTool[], critics: readonly Critic[]): Plugin {
+/** What a run is made with, beyond what is built in. */
+export interface Parts {
+  readonly tools?: readonly AnyTool[]
+  readonly critics?: readonly Critic[]
+  readonly behaviours?: readonly Behaviour[]
+  readonly hooks?: readonly Hook[]
+  readonly parsers?: readonly Parser[]
+  readonly memories?: readonly MemoryKind[]
+}
+
+export function hands(parts: Parts): Plugin {
   return definePlugin({
     name: 'hands',
-    needs: ['clock', 'home'],
-    provides: ['envs', 'tools', 'critics'],
+    needs: ['clock', 'home', 'config'],
+    provides: ['envs', 'tools', 'critics', 'behaviours', 'hooks', 'parsers', 'memories'],
     setup(host) {
-      host.provide('envs', hostEnvs({ callsDir: host.get('home').calls, clock: host.get('clock'), env: environment() }))
-      host.provide('tools', registry('tools', [...builtinTools(), ...tools]))
-      host.provide('critics', registry('critics', critics))
+      const { config } = host.get('config').loaded
+      const tools = registry('tools', [...builtinTools(), ...(parts.tools ?? [])], TOOL_NAME)
+      const offered = (): string[] => [...tools.all.keys()].filter((name) => name !== 'bash' || bashIsOn(config))
+      host.provide(
+        'envs',
+        workspaceEnvs({ callsDir: host.get('home').calls, clock: host.get('clock'), env: environment() }),
+      )
+      host.provide('tools', tools)
+      host.provide('critics', registry('critics', parts.critics ?? []))
+      host.provide('behaviours', registry('behaviours', [solo(offered), ...(parts.behaviours ?? [])]))
+      host.provide('hooks', registry('hooks', parts.hooks ?? []))
+      host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
+      host.provide('memories', registry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
     },
   })
 }
 
-function registry<T extends { readonly name: string }>(kind: string, first: readonly T[]): Registry<T> {
+function registry<T extends { readonly name: string }>(kind: string, first: readonly T[], names = /./): Registry<T> {
   const all = new Map<string, T>()
   const add = (...items: readonly T[]): void => {
     for (const item of items) {
+      if (!names.test(item.name))
+        throw new TirelessError('plugin_invalid', {
+          what: `${kind} cannot have such a name`,
+          got: JSON.stringify(item.name),
+          expected: String(names),
+        })
       if (all.has(item.name))
         throw new TirelessError('plugin_invalid', {
           what: `two ${kind} have one name`,
@@ -76,27 +110,58 @@ export const bashIsOn = ({ sandbox }: Config): boolean => sandbox === 'off'
 export function engine(): Plugin {
   return definePlugin({
     name: 'engine',
-    needs: ['clock', 'ids', 'config', 'store', 'models', 'envs', 'tools', 'critics', 'events'],
+    needs: [
+      ...(['clock', 'ids', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
+      ...(['tools', 'critics', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
+    ],
     provides: ['engine'],
     setup(host) {
-      const { config } = host.get('config').loaded
-      const tools = host.get('tools').all
+      const { budget } = host.get('config').loaded.config
       const critics = host.get('critics').all
+      const hooks = host.get('hooks').all
+      host.get('events').listen(toHooks(hooks, host.get('log')))
       host.provide('engine', {
         store: host.get('store'),
         clock: host.get('clock'),
         ids: host.get('ids'),
         models: host.get('models'),
         envs: host.get('envs'),
-        // Read when a run begins: plugins may add to both until everything is set up.
-        behaviours: soloBehaviours(() => [...tools.keys()].filter((name) => name !== 'bash' || bashIsOn(config))),
-        tools,
+        // Looked at when a run begins: plugins may add to all of them until everything is set up.
+        behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo'),
+        tools: host.get('tools').all,
+        parsers: host.get('parsers').all,
+        memories: host.get('memories').all,
         critics: () => [...critics.values()],
+        hooks: () => [...hooks.values()],
         sink: host.get('events').sink,
-        maxSteps: config.budget.per_dispatch_calls,
+        budget: {
+          steps: budget.per_dispatch_calls,
+          ms: budget.per_dispatch_minutes === null ? null : budget.per_dispatch_minutes * 60_000,
+          tokens: budget.per_dispatch_tokens,
+          usd: budget.per_dispatch_usd,
+        },
+        patience: { inARow: 3, inAll: 10 },
       })
     },
   })
+}
+
+/** Every event to the hooks that want it, without waiting for them. One that breaks is in the log: an event of it would be told to it again. */
+function toHooks(hooks: ReadonlyMap<string, Hook>, log: Services['log']): Parameters<Context['listen']>[0] {
+  const told = async (hook: Hook, event: Event): Promise<void> => {
+    try {
+      await hook.on_event?.(event)
+    } catch (thrown) {
+      log.write('warn', 'hook failed', {
+        hook: hook.name,
+        moment: 'on_event',
+        message: asTirelessError(thrown).message,
+      })
+    }
+  }
+  return (progress) => {
+    if (progress.kind === 'event') for (const hook of hooks.values()) void told(hook, progress.event)
+  }
 }
 
 export function queue(signals: Signals): Plugin {
@@ -127,6 +192,7 @@ function queueOf(
   let whole = 0
   let damage: readonly string[] = []
   let own: number | undefined
+  const hands: Hands = new Map()
   const joined = async (): Promise<Kernel> => {
     const { epoch, lost } = await joinHome(engine, `process ${process.pid}`)
     own = epoch
@@ -140,13 +206,14 @@ function queueOf(
         },
         () => {},
       )
-    return { engine, bell, epoch, maxConcurrent }
+    return { engine, bell, epoch, maxConcurrent, hands }
   }
   return {
     signals,
     damage: () => damage,
     draining: () => whole > 0,
     epoch: () => own,
+    tellRun: (dispatchId, what) => tellHand(hands, dispatchId, what),
     async drain(wanted) {
       kernel ??= joined()
       const share = wanted.only === undefined ? 1 : 0

@@ -1,7 +1,6 @@
-/** The one behaviour there is so far: a task, tools, an answer. An answer without a tool call is final. */
+/** The behaviour to begin with: a task, tools, an answer. An answer without a tool call is final. */
 
-import { TirelessError } from '../domain/error.ts'
-import type { Behaviour, Behaviours } from '../ports/behaviour.ts'
+import type { Behaviour } from '../ports/behaviour.ts'
 
 const SYSTEM = `You are an agent at work in a folder of your own, your workspace. Paths are relative to it.
 
@@ -10,17 +9,14 @@ A result marked [unknown] means that the runtime was interrupted during that cal
 When you can only go on after something else has happened, call wait. When you are done, answer with the result in plain words, or call finish.
 Claim nothing that a tool has not shown you.`
 
-export function soloBehaviours(tools: () => readonly string[]): Behaviours {
-  const solo: Omit<Behaviour, 'tools'> = { name: 'solo', systemPrompt: () => SYSTEM, initState: () => null }
+export function solo(tools: () => readonly string[]): Behaviour {
   return {
-    get(agentId, name = solo.name) {
-      if (name !== solo.name)
-        throw new TirelessError('not_found', {
-          what: `the agent ${agentId} has no such behaviour`,
-          got: name,
-          expected: solo.name,
-        })
-      return { ...solo, tools: tools() }
+    name: 'solo',
+    // Read when a run begins: plugins may add some until everything is set up.
+    get tools() {
+      return tools()
     },
+    buildSystemPrompt: () => SYSTEM,
+    initState: () => null,
   }
 }

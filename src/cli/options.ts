@@ -56,7 +56,9 @@ function optionOf(field: Field): Option {
 }
 
 function fieldsOf(command: Command): Field[] {
-  return Object.entries(command.input.shape).map(([key, schema]) => fieldOf(key, schema as z.ZodType))
+  return Object.entries(command.input.shape)
+    .map(([key, schema]) => fieldOf(key, schema as z.ZodType))
+    .filter(({ type }) => type !== 'array')
 }
 
 function fieldOf(key: string, schema: z.ZodType): Field {

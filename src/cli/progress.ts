@@ -2,27 +2,83 @@
 
 import { styleText } from 'node:util'
 import type { Progress } from '../commands/command.ts'
-import type { Event } from '../domain/event.ts'
+import type { Delta, Event } from '../domain/event.ts'
+import type { Json } from '../domain/json.ts'
 
 const LONGEST_LINE = 160
 
+type Colour = Parameters<typeof styleText>[0]
+
+/** What has been shown of a run's step already, while it was under way. */
+interface Shown {
+  step: number
+  /** Whether the model's text was, as it came. */
+  text: boolean
+  /** Of that text, what waits for the end of its line: in a log it is one. */
+  held: string
+  readonly results: Set<number>
+}
+
 export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress): void; end(): void } {
-  // Streamed text is shown on a terminal only; in a log the whole answer is a line of its own.
+  const paint = (colour: Colour, text: string): string => styleText(colour, text, { stream: out })
+  const runs = new Map<string, Shown>()
   let midLine = false
+
   const line = (text: string): void => {
     out.write(`${midLine ? '\n' : ''}${text}\n`)
     midLine = false
   }
+
+  function shownOf({ run_id }: { readonly run_id: string }): Shown {
+    const shown = runs.get(run_id) ?? { step: 0, text: false, held: '', results: new Set() }
+    runs.set(run_id, shown)
+    return shown
+  }
+
+  function tellHeld(shown: Shown): void {
+    const { held } = shown
+    shown.held = ''
+    if (held.trim() !== '') stepLine(shown, cut(held))
+  }
+
+  function stepLine(shown: Shown, text: string): void {
+    tellHeld(shown)
+    line(`${paint('dim', `step ${shown.step}`)} ${text}`)
+  }
+
+  function tellDelta(delta: Delta): void {
+    const shown = shownOf(delta)
+    if (delta.kind === 'call') stepLine(shown, callLine(paint, delta.tool, delta.args))
+    else if (delta.kind === 'result') {
+      shown.results.add(delta.index)
+      stepLine(shown, resultLine(paint, delta.status, delta.content))
+    } else {
+      shown.text = true
+      if (!out.isTTY) shown.held += delta.text
+      else {
+        out.write(paint('dim', delta.text))
+        midLine = !delta.text.endsWith('\n')
+      }
+    }
+  }
+
+  function tellEvent(event: Event): void {
+    const shown = shownOf(event)
+    if (event.step_id !== shown.step) Object.assign(shown, { step: event.step_id, text: false, results: new Set() })
+    if (event.stage === 'model_output') tellHeld(shown)
+    for (const text of linesOf(event, shown, paint)) stepLine(shown, text)
+    if (event.phase === 'INIT') line(`${paint('bold', String(event.payload.agent_id))} begins`)
+    if (event.phase !== 'END') return
+    runs.delete(event.run_id)
+    const reason = `ended: ${String(event.payload.stop_reason)}`
+    line(event.ok ? reason : paint('red', `${reason} ${cut(event.error ?? '')}`))
+  }
+
   return {
     tell(progress) {
-      if (progress.kind === 'note') line(styleText('yellow', progress.text, { stream: out }))
-      else if (progress.kind === 'event') {
-        const text = eventLine(progress.event, out)
-        if (text !== undefined) line(text)
-      } else if (progress.kind === 'delta' && out.isTTY) {
-        out.write(styleText('dim', progress.delta.text, { stream: out }))
-        midLine = !progress.delta.text.endsWith('\n')
-      }
+      if (progress.kind === 'note') line(paint('yellow', progress.text))
+      else if (progress.kind === 'event') tellEvent(progress.event)
+      else if (progress.kind === 'delta') tellDelta(progress.delta)
     },
     end() {
       if (midLine) out.write('\n')
@@ -30,29 +86,50 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
   }
 }
 
-function eventLine(event: Event, out: NodeJS.WriteStream): string | undefined {
-  const payload = event.payload as Record<string, unknown>
-  const step = styleText('dim', `step ${event.step_id}`, { stream: out })
-  switch (`${event.phase} ${event.stage}`) {
-    case 'INIT start':
-      return `${styleText('bold', String(payload.agent_id), { stream: out })} begins`
+type Paint = (colour: Colour, text: string) => string
+
+function linesOf({ phase, stage, payload, error }: Event, shown: Shown, paint: Paint): string[] {
+  if (stage === 'diagnostic') return [paint('yellow', `${String(payload.about)}: ${cut(String(payload.message))}`)]
+  if (stage === 'error') return [paint('red', `${String(payload.code)}: ${cut(error ?? '')}`)]
+  switch (`${phase} ${stage}`) {
     case 'DECIDE model_input':
-      return `${step} asks ${String(payload.model)}`
-    case 'DECIDE_ERROR error':
-      return `${step} ${styleText('red', `${String(payload.code)}: ${cut(String(payload.message))}`, { stream: out })}`
-    case 'ACT start':
-      return `${step} ${styleText('cyan', String(payload.tool), { stream: out })} ${cut(JSON.stringify(payload.args))}`
+      return [`asks ${String(payload.model)}`]
+    case 'DECIDE model_output':
+      return shown.text || payload.text === '' ? [] : [cut(String(payload.text))]
     case 'ACT action_results':
-      return `${step} ${styleText(event.ok ? 'green' : 'red', String(payload.status), { stream: out })} ${cut(String(payload.content))}`
-    case 'CHECK_STOP park':
-      return `${step} parked: ${cut(String(payload.reason))}`
-    case 'END end':
-      return event.ok
-        ? `ended: ${String(payload.stop_reason)}`
-        : styleText('red', `ended: ${String(payload.stop_reason)} ${cut(String(payload.error ?? ''))}`, { stream: out })
+      return resultsOf(payload.results).flatMap(({ tool, status, content }, i) =>
+        shown.results.has(i) ? [] : [`${paint('cyan', tool)} ${resultLine(paint, status, content)}`],
+      )
+    case 'CRITIC outputs_ready':
+      return verdictsOf(payload.verdicts).map(
+        ({ critic, kind, said }) => `${critic} says ${paint('yellow', kind)}: ${cut(said)}`,
+      )
+    case 'CHECK_STOP continue':
+      return payload.parked === undefined ? [] : [`parked: ${cut(String(payload.parked))}`]
     default:
-      return undefined
+      return []
   }
+}
+
+const callLine = (paint: Paint, tool: string, args: Json): string =>
+  `${paint('cyan', tool)} ${cut(JSON.stringify(args))}`
+
+const resultLine = (paint: Paint, status: string, content: string): string =>
+  `${paint(status === 'ok' ? 'green' : 'red', status)} ${cut(content)}`
+
+interface ToldResult {
+  readonly tool: string
+  readonly status: string
+  readonly content: string
+}
+
+const resultsOf = (results: Json | undefined): readonly ToldResult[] => (results ?? []) as unknown as ToldResult[]
+
+function verdictsOf(verdicts: Json | undefined): { critic: string; kind: string; said: string }[] {
+  const told = (verdicts ?? []) as unknown as { critic: string; kind: string; instruction?: string; reason?: string }[]
+  return told
+    .filter(({ kind }) => kind !== 'continue')
+    .map(({ critic, kind, instruction, reason }) => ({ critic, kind, said: instruction ?? reason ?? '' }))
 }
 
 function cut(text: string): string {

@@ -1,6 +1,7 @@
 /** Output for people: one small view per verb where it pays, plain fields otherwise. */
 
 import { styleText } from 'node:util'
+import { comparison, traceSteps } from './trace-views.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 const VIEWS: Readonly<Record<string, (output: never) => string>> = {
@@ -36,6 +37,12 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
         return `${mark}  ${styleText('bold', name)}: ${found}${remedy === null ? '' : `\n    do this: ${remedy}`}`
       })
       .join('\n'),
+  'trace list': ({ items }: { items: Fields[] }) =>
+    table(items, ['run_id', 'status', 'stop_reason', 'step_count', 'started_at', 'task']),
+  'trace show': traceSteps,
+  'trace export': ({ file, bytes }: { file: string; bytes: number }) =>
+    `${file} (${Math.ceil(bytes / 1024)} kB): open it in any browser`,
+  compare: comparison,
   logs: ({ items }: { items: Entry[] }) => items.map(logLine).join('\n') || 'none',
 }
 

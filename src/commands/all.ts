@@ -2,14 +2,17 @@
 
 import { backup, restore } from './backup.ts'
 import type { Command } from './command.ts'
+import { compare } from './compare.ts'
 import { configCheck, configExplain, configSchema } from './config.ts'
 import { doctor } from './doctor.ts'
 import { logs } from './logs.ts'
-import { enqueue, queueList, queueShow } from './queue.ts'
+import { enqueue, queueCancel, queueList, queuePause, queueResume, queueShow } from './queue.ts'
+import { replay } from './replay.ts'
 import { run } from './run.ts'
 import { send, sessionsList, sessionsShow } from './sessions.ts'
 import { start } from './start.ts'
 import { status } from './status.ts'
+import { traceExport, traceList, traceShow } from './trace.ts'
 import { unknownsList, unknownsResolve } from './unknowns.ts'
 
 export const COMMANDS = [
@@ -20,10 +23,18 @@ export const COMMANDS = [
   status,
   queueList,
   queueShow,
+  queueCancel,
+  queuePause,
+  queueResume,
   sessionsList,
   sessionsShow,
   unknownsList,
   unknownsResolve,
+  traceList,
+  traceShow,
+  traceExport,
+  compare,
+  replay,
   configCheck,
   configExplain,
   configSchema,

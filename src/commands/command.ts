@@ -1,9 +1,11 @@
 /** What a person can ask: one function with an input and an output schema per verb. Command line, socket, HTTP and chat are made from it. */
 
 import type { z } from 'zod'
+import type { Cancel, Dispatch } from '../domain/dispatch.ts'
 import type { TirelessError } from '../domain/error.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
+import type { JournalRecord } from '../domain/record.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import type { DrainOptions } from '../kernel/drain.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -30,6 +32,16 @@ export interface Context extends Outside {
   workspace(sessionId: string, wanted?: string): Promise<{ readonly path: string; readonly note?: string }>
   /** Contract: runs the queue in this process; a second call while one is under way does nothing but wait for its own condition. */
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
+  /** Contract: what was committed for a dispatch is heard by its run, if that is in this process. */
+  tellRun(dispatchId: string, what: Cancel | 'pause'): void
+  /** Contract: the records that the engine makes of a recorded run, with nothing outside it; see engine/replay.ts. */
+  replay(
+    dispatch: Dispatch,
+    past: readonly JournalRecord[],
+    records: readonly JournalRecord[],
+  ): Promise<readonly JournalRecord[]>
+  /** Contract: the folder and what is in it, into one that is not there yet; nothing where there is no such folder. */
+  copyFolder(from: string, to: string): Promise<void>
   /** Whether this process is already draining the whole queue. */
   draining(): boolean
   /** The epoch of this process's worker, once it has drained. */
@@ -44,6 +56,8 @@ export interface Context extends Outside {
   /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
   defaultModel(): string
   readonly calls: Calls
+  /** Contract: the text without what is secret, or looks it. */
+  redact(text: string): string
 }
 
 /** What running calls keep in the home in case of a crash. */

@@ -3,6 +3,7 @@
 import type { Json } from '../domain/json.ts'
 import type { Signals } from '../engine/advance.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { TraceReader } from '../trace/reader.ts'
 
 export interface Outside {
   readonly clock: Clock
@@ -15,6 +16,8 @@ export interface Outside {
   readonly machine: Machine
   readonly log: LogReader
   readonly backups: Backups
+  /** The traces as they lie in the home. */
+  readonly traces: TraceReader
 }
 
 export interface ConfigValue {

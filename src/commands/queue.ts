@@ -1,12 +1,14 @@
 /** Work into the queue, and what is in it. */
 
 import { z } from 'zod'
-import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { CANCELS, DISPATCH_STATUSES, type DispatchStatus, isTerminal } from '../domain/dispatch.ts'
 import { parseInstant } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 import { dispatchShape } from './shapes.ts'
+import { metadataOf, wishes } from './wishes.ts'
 
 const DEFAULT_AGENT = 'default'
 
@@ -22,10 +24,17 @@ export const enqueue = command({
     priority: z.int().default(0).describe('higher goes first'),
     key: z.string().min(1).optional().describe('the same key is taken once only'),
     at: z.string().optional().describe('not before this time: an ISO instant, or a duration from now such as 10m'),
+    parent: z.string().min(1).optional().describe('the dispatch it is made for; cancel and pause reach it from there'),
+    ...wishes,
   }),
   output: z.object({ dispatch_id: z.string(), session_id: z.string(), duplicate: z.boolean() }),
-  run: (context, { agent, prompt, priority, key, at }) =>
-    enqueueTask(context, { agent, prompt, priority, key, at: instantOf(context, at), source: 'cli' }),
+  run: (context, { agent, prompt, priority, key, at, parent, ...wanted }) =>
+    enqueueTask(context, {
+      ...{ agent, prompt, priority, key, parent },
+      at: instantOf(context, at),
+      source: 'cli',
+      metadata: metadataOf(wanted),
+    }),
 })
 
 export const queueList = command({
@@ -58,6 +67,79 @@ export const queueShow = command({
   },
 })
 
+const reached = z.object({
+  items: z.array(
+    z.object({ dispatch_id: z.string(), was: z.enum(DISPATCH_STATUSES), status: z.enum(DISPATCH_STATUSES) }),
+  ),
+})
+
+export const queueCancel = command({
+  name: 'queue cancel',
+  summary: 'end a dispatch, and those made for it',
+  place: 'home',
+  positional: ['id'],
+  input: z.object({
+    id: z.string().describe('dispatch id'),
+    how: z.enum(CANCELS).default('immediate').describe('at once, or with the step that is under way'),
+  }),
+  output: reached,
+  async run(context, { id, how }) {
+    const { clock, store } = context
+    const [members] = await commitOne(store, [{ op: 'cancel', dispatch_id: id, how, now: clock.now() }])
+    for (const { dispatch_id } of members) context.tellRun(dispatch_id, how)
+    for (const { dispatch_id } of members) await until(context, dispatch_id, isTerminal)
+    return { items: await became(context, members) }
+  },
+})
+
+const pausing = (name: 'queue pause' | 'queue resume', summary: string, paused: boolean) =>
+  command({
+    name,
+    summary,
+    place: 'home',
+    positional: ['id'],
+    input: z.object({ id: z.string().describe('dispatch id') }),
+    output: reached,
+    async run(context, { id }) {
+      const { clock, store } = context
+      const [members] = await commitOne(store, [{ op: 'pause', dispatch_id: id, paused, now: clock.now() }])
+      if (paused) for (const { dispatch_id } of members) context.tellRun(dispatch_id, 'pause')
+      // Said only when it is so: whoever runs now comes to the end of its step first.
+      if (paused) for (const { dispatch_id } of members) await until(context, dispatch_id, (now) => now !== 'running')
+      return { items: await became(context, members) }
+    },
+  })
+
+export const queuePause = pausing(
+  'queue pause',
+  'leave a dispatch, and those made for it, alone until it is resumed',
+  true,
+)
+export const queueResume = pausing('queue resume', 'go on with a paused dispatch, and those made for it', false)
+
+/** Waits until it is so; where nobody works the queue, this process does, for that one dispatch. */
+async function until(context: Context, id: string, so: (status: DispatchStatus) => boolean): Promise<void> {
+  for (;;) {
+    const since = context.bell.rung()
+    const status = (await context.store.dispatch(id))?.status
+    if (status === undefined || so(status) || context.signals.drain.aborted) return
+    if (status === 'pending' && !context.draining()) await context.drain({ untilIdle: true, only: id })
+    else await context.bell.wait(since, context.signals.drain)
+  }
+}
+
+async function became(
+  { store }: Context,
+  members: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[],
+): Promise<{ dispatch_id: string; was: DispatchStatus; status: DispatchStatus }[]> {
+  return Promise.all(
+    members.map(async ({ dispatch_id, status: was }) => {
+      const status = (await store.dispatch(dispatch_id))?.status ?? was
+      return { dispatch_id, was, status }
+    }),
+  )
+}
+
 export interface Task {
   readonly agent: string
   readonly prompt: string
@@ -66,6 +148,8 @@ export interface Task {
   readonly key?: string | undefined
   readonly at?: number | undefined
   readonly workspace?: string | undefined
+  readonly parent?: string | undefined
+  readonly metadata: Readonly<Record<string, Json>>
 }
 
 /** The one way into the queue: a dispatch on a new session, with its workspace. */
@@ -74,6 +158,7 @@ export async function enqueueTask(
   task: Task,
 ): Promise<{ dispatch_id: string; session_id: string; duplicate: boolean; workspace: string; note?: string }> {
   refuseUnknownAgent(context, task.agent)
+  await refuseUnknownParent(context, task.parent)
   const dispatch_id = context.ids.next()
   const session_id = `${task.agent}-${dispatch_id}`
   const { path: workspace, note } = await context.workspace(session_id, task.workspace)
@@ -89,7 +174,8 @@ export async function enqueueTask(
           session_id,
           prompt: task.prompt,
           priority: task.priority,
-          metadata: {},
+          parent_id: task.parent,
+          metadata: task.metadata,
           source: task.source,
           key: task.key,
           at: task.at,
@@ -110,6 +196,11 @@ function refuseUnknownAgent({ agents }: Context, agent: string): void {
       expected: `one of ${agents.join(', ')}`,
       fix: 'add it under kernel.agents',
     })
+}
+
+async function refuseUnknownParent({ store }: Context, parent: string | undefined): Promise<void> {
+  if (parent !== undefined && !(await store.dispatch(parent)))
+    throw new TirelessError('not_found', { what: 'there is no such parent', got: parent, fix: 'see: queue list' })
 }
 
 function instantOf({ clock }: Context, text: string | undefined): number | undefined {

@@ -3,10 +3,13 @@
 import { z } from 'zod'
 import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
+import { STOP_REASONS } from '../domain/stop.ts'
 import { SOON_MS } from '../kernel/drain.ts'
+import { recordsOfRun, traceOf } from '../trace/trace.ts'
 import { type Context, command, type Progress } from './command.ts'
 import { agentInput, enqueueTask } from './queue.ts'
 import { dispatchShape } from './shapes.ts'
+import { metadataOf, wishes } from './wishes.ts'
 
 /** Whoever sits in front of it goes before what was queued. */
 const FOREGROUND_PRIORITY = 100
@@ -24,6 +27,7 @@ export const run = command({
       .optional()
       .describe('work in this folder (empty or clean git: in place; git with changes: in a worktree)')
       .meta({ path: true }),
+    ...wishes,
   }),
   output: z.object({
     ...dispatchShape.pick({
@@ -36,25 +40,39 @@ export const run = command({
     }).shape,
     answer: z.string().nullable(),
     workspace: z.string(),
+    stop_reason: z.enum(STOP_REASONS).nullable(),
+    steps: z.number(),
+    issues: z.array(z.object({ code: z.string(), message: z.string() })),
   }),
-  async run(context, { task, agent, workspace: wanted }, tell) {
+  async run(context, { task, agent, workspace: folder, ...wanted }, tell) {
     for (const text of context.notices) tell({ kind: 'note', text })
     const { dispatch_id, session_id, workspace, note } = await enqueueTask(context, {
       agent,
       prompt: task,
       priority: FOREGROUND_PRIORITY,
       source: 'run',
-      workspace: wanted,
+      workspace: folder,
+      metadata: metadataOf(wanted),
     })
     tell({ kind: 'note', text: note ?? `the work is done in ${workspace}` })
-    const { status, wait, error, failure_class, result } = await watch(context, dispatch_id, tell)
-    return { dispatch_id, session_id, status, wait, error, failure_class, answer: result, workspace }
+    await watch(context, dispatch_id, tell)
+    return { dispatch_id, session_id, workspace, ...(await endingOf(context, dispatch_id, session_id)) }
   },
   exit: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
 
+/** How a run stands: from its dispatch and its journal. */
+export async function endingOf({ store }: Context, run_id: string, session_id: string) {
+  const dispatch = await store.dispatch(run_id)
+  if (!dispatch) throw new TirelessError('not_found', `dispatch ${run_id} is gone`)
+  const { status, wait, error, failure_class, result: answer } = dispatch
+  const records = recordsOfRun(await store.journal(session_id), run_id)
+  const { stop_reason, step_count: steps, issues } = traceOf({ run_id, session_id }, records).manifest
+  return { status, wait, error, failure_class, answer, stop_reason, steps, issues: [...issues] }
+}
+
 /** Follows one dispatch until it is over, or parked on something that will take its time. */
-async function watch(context: Context, dispatchId: string, tell: (progress: Progress) => void): Promise<Dispatch> {
+export async function watch(context: Context, dispatchId: string, tell: (progress: Progress) => void): Promise<void> {
   const stopListening = context.listen((progress) => {
     if (runOf(progress) === dispatchId) tell(progress)
   })
@@ -67,7 +85,7 @@ async function watch(context: Context, dispatchId: string, tell: (progress: Prog
       const dispatch = await context.store.dispatch(dispatchId)
       if (!dispatch) throw new TirelessError('not_found', `dispatch ${dispatchId} is gone`)
       if (ours || context.signals.drain.aborted || isTerminal(dispatch.status) || parkedForLong(context, dispatch))
-        return dispatch
+        return
       await context.bell.wait(since, context.signals.drain)
     }
   } finally {

@@ -1,7 +1,7 @@
 /** Shapes that several commands print. */
 
 import { z } from 'zod'
-import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { CANCELS, DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { REACHES } from '../domain/effect.ts'
 import { FAILURE_CLASSES } from '../domain/stop.ts'
 import { RESOLUTIONS } from '../domain/unknown.ts'
@@ -23,6 +23,9 @@ export const dispatchShape = z.object({
   result: z.string().nullable(),
   error: z.string().nullable(),
   failure_class: z.enum(FAILURE_CLASSES).nullable(),
+  cancel: z.enum(CANCELS).nullable(),
+  paused: z.boolean(),
+  parent_id: z.string().nullable(),
   created_at: z.string(),
   updated_at: z.string(),
 })

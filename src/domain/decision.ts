@@ -12,10 +12,13 @@ export interface Call {
   readonly args: Json
   readonly effect: Effect
   readonly fault?: string
+  /** Beats the tool's own. */
+  readonly timeoutMs?: number
 }
 
 export type Decision =
-  | { readonly kind: 'act'; readonly calls: readonly Call[] }
+  /** `failFast`: after the first call that does not succeed, those not yet started are left alone. */
+  | { readonly kind: 'act'; readonly calls: readonly Call[]; readonly failFast?: boolean }
   /** `via`: the model said it by calling a tool (`finish`, `wait`), which then needs a result like any other call. */
   | { readonly kind: 'final'; readonly answer: string; readonly summary?: string; readonly via?: Call }
   | {
@@ -25,10 +28,22 @@ export type Decision =
       readonly reason: string
       readonly via?: Call
     }
-  /** Not a decision: what came is told back to the mind, and nothing acts on it. */
-  | { readonly kind: 'invalid'; readonly feedback: string; readonly calls: readonly Call[] }
+  /** Several ways to go on, of which the engine takes one; never one inside another. */
+  | { readonly kind: 'branch'; readonly candidates: readonly Decision[] }
+  /** Not a decision: what came is told back to the mind, and nothing acts on it. `empty`: it was an answer that says nothing. */
+  | { readonly kind: 'invalid'; readonly feedback: string; readonly calls: readonly Call[]; readonly empty?: true }
 
-export const CALL_STATUSES = ['ok', 'error', 'timed_out', 'interrupted', 'not_started', 'unknown', 'parked'] as const
+export const CALL_STATUSES = [
+  'ok',
+  'error',
+  'timed_out',
+  'interrupted',
+  'not_started',
+  /** Held back, because the same call has led nowhere several times. */
+  'blocked',
+  'unknown',
+  'parked',
+] as const
 export type CallStatus = (typeof CALL_STATUSES)[number]
 
 export interface CallResult {
@@ -44,8 +59,15 @@ export type Verdict =
   | { readonly kind: 'retry'; readonly instruction: string }
   | { readonly kind: 'stop'; readonly reason: string }
 
+/** Something that keeps a task from being begun. */
+export interface Issue {
+  readonly code: string
+  readonly message: string
+}
+
 export type Next =
-  | { readonly kind: 'continue'; readonly feedback?: string; readonly invalid?: true }
+  /** `retry`: a critic asked for it. */
+  | { readonly kind: 'continue'; readonly feedback?: string; readonly retry?: true }
   | { readonly kind: 'park'; readonly wait: Wait }
   | {
       readonly kind: 'end'
@@ -53,4 +75,6 @@ export type Next =
       readonly answer?: string
       readonly failure_class?: FailureClass
       readonly error?: string
+      readonly issues?: readonly Issue[]
+      readonly failure_report?: Json
     }

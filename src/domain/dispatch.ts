@@ -35,6 +35,10 @@ export function afterBarrenCrash(crashes: number): 'pending' | 'dead' {
   return crashes >= MAX_BARREN_CRASHES ? 'dead' : 'pending'
 }
 
+/** With its step, or at once; a wish only ever gets stronger. */
+export const CANCELS = ['after_step', 'immediate'] as const
+export type Cancel = (typeof CANCELS)[number]
+
 /** The life of one dispatch is one run, so the dispatch's id is the run's id. */
 export interface Dispatch {
   readonly dispatch_id: string
@@ -56,6 +60,12 @@ export interface Dispatch {
   readonly result: string | null
   readonly error: string | null
   readonly failure_class: FailureClass | null
+  /** How it is asked to end, if it is. */
+  readonly cancel: Cancel | null
+  /** Not to be worked on until it is resumed. */
+  readonly paused: boolean
+  /** The dispatch that it was made for; what is done to that one is done to this one too. */
+  readonly parent_id: string | null
   readonly created_at: string
   readonly updated_at: string
 }
@@ -68,6 +78,7 @@ export interface NewDispatch {
   readonly session_id: string
   readonly prompt: string
   readonly priority: number
+  readonly parent_id?: string | undefined
   readonly metadata: Readonly<Record<string, Json>>
   /** Exactly once per (source, key): a second enqueue answers with the first one's id. */
   readonly source: string

@@ -30,6 +30,9 @@ export const ERROR_CODES = {
   model_garbled: { retry: 'later', exit: 1 },
   model_empty: { retry: 'later', exit: 1 },
 
+  decision_invalid: { retry: 'never', exit: 1 },
+  decision_empty: { retry: 'never', exit: 1 },
+  state_invalid: { retry: 'never', exit: 1 },
   tool_failed: { retry: 'never', exit: 1 },
   path_refused: { retry: 'never', exit: 1 },
   aborted: { retry: 'never', exit: 1 },
@@ -37,6 +40,17 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, { retry: Retry; exit: number }>
 
 export type ErrorCode = keyof typeof ERROR_CODES
+
+export type ErrorCategory = 'model_error' | 'parse_error' | 'state_error' | 'tool_error' | 'env_error' | 'system_error'
+
+/** From the type, never from the text: a tool that says «file not found» has not been not found. */
+export function categoryOf(code: ErrorCode): ErrorCategory {
+  if (code.startsWith('model_')) return 'model_error'
+  if (code.startsWith('decision_')) return 'parse_error'
+  if (code === 'state_invalid') return 'state_error'
+  if (code === 'tool_failed') return 'tool_error'
+  return code === 'path_refused' || code === 'workspace_refused' ? 'env_error' : 'system_error'
+}
 
 /** What was wrong, what was got, what was expected and what to do: one readable message made of those that are known. */
 export interface Complaint {
@@ -74,11 +88,11 @@ function sentence({ what, where, got, expected, fix }: Complaint): string {
   return parts.join('; ')
 }
 
-/** Contract: never throws; anything thrown anywhere becomes a TirelessError here, once, at a boundary. */
-export function asTirelessError(thrown: unknown): TirelessError {
+/** Contract: never throws; anything thrown anywhere becomes a TirelessError here, once, at a boundary. `code`: for what has none. */
+export function asTirelessError(thrown: unknown, code: ErrorCode = 'internal'): TirelessError {
   if (thrown instanceof TirelessError) return thrown
-  if (thrown instanceof Error) return new TirelessError('internal', thrown.message || thrown.name, { cause: thrown })
-  return new TirelessError('internal', String(thrown))
+  if (thrown instanceof Error) return new TirelessError(code, thrown.message || thrown.name, { cause: thrown })
+  return new TirelessError(code, String(thrown))
 }
 
 export function assertNever(value: never): never {

@@ -3,16 +3,20 @@
  * functions of these records.
  *
  * Order inside a turn:
- *   input_bound → model_requested → (model_failed …) → model_answered | decided
+ *   input_bound → (cut)? → model_requested → (failed …) → model_answered | decided → (branched)?
  *   → (call_intended → call_settled)* → step_committed
  */
 
-import type { Call, CallResult, Decision, Next } from './decision.ts'
+import type { Call, CallResult, Decision, Issue, Next, Verdict } from './decision.ts'
 import type { Effect } from './effect.ts'
 import type { ErrorCode } from './error.ts'
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
+import type { Patch } from './patch.ts'
 import type { FailureClass, StopReason } from './stop.ts'
+import type { Budget } from './task.ts'
+
+export type { Issue } from './decision.ts'
 
 export interface Usage {
   readonly input_tokens: number
@@ -35,16 +39,64 @@ export interface Answer {
   readonly usage: Usage
   /** Reasoning parts of the provider, kept verbatim for it alone. */
   readonly reasoning?: Json
+  /** With a text protocol: what was read as the answer, what the model said about its reasons, or why nothing could be read. */
+  readonly said?: string
+  readonly notes?: Readonly<Record<string, string>>
+  readonly fault?: string
 }
 
+/** What a run is made with; two runs whose set-ups differ in one word can be compared for that word. */
+export interface Setup {
+  readonly model: string | null
+  /** How the model writes its decisions: `native` tool calls, or a text protocol. */
+  readonly parser: string
+  readonly memory: string
+  readonly critics: readonly string[]
+  readonly tools: readonly string[]
+  readonly state_version: number
+  readonly budget: Budget
+}
+
+/** What the model sees of the past from here on: a summary, what was recalled, and everything from turn `from` on. */
+export interface Cut {
+  readonly from: number
+  readonly summary: string
+  readonly recalled: readonly string[]
+}
+
+/** Phases in which a run can fail, and be recovered. */
+export const FAILING_PHASES = ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CRITIC', 'CHECK_STOP'] as const
+export type FailingPhase = (typeof FAILING_PHASES)[number]
+
+/** What the recovery policy ruled: the same turn again (now or at an instant), the next turn with the fault told to the mind, or the end. */
+export type Ruling =
+  | { readonly kind: 'retry'; readonly until: number | null }
+  | { readonly kind: 'feedback' }
+  | { readonly kind: 'stop' }
+
 type Body =
-  | { readonly kind: 'run_started'; readonly run_id: string; readonly agent_id: string; readonly behaviour: string }
+  | {
+      readonly kind: 'run_started'
+      readonly run_id: string
+      readonly agent_id: string
+      readonly behaviour: string
+      readonly task: string
+      readonly setup: Setup
+      /** What the behaviour begins with; absent where that is null. */
+      readonly state?: Json
+    }
   | {
       readonly kind: 'input_bound'
       readonly turn: number
       readonly input: readonly Observation[]
       readonly feedback?: string
+      /** What the behaviour made of it, where it observes for itself. */
+      readonly observation?: Json
+      /** The behaviour puts what the model is told into its own words, which come with the request. */
+      readonly prepares?: true
     }
+  /** The past is shown otherwise from this turn on. */
+  | { readonly kind: 'cut'; readonly turn: number; readonly cut: Cut }
   | {
       readonly kind: 'model_requested'
       readonly turn: number
@@ -54,10 +106,28 @@ type Body =
       readonly upto: number
       readonly compiler: number
       readonly digest: string
+      /** With the first request of a turn whose behaviour prepares for itself. */
+      readonly prepared?: string
     }
-  | { readonly kind: 'model_failed'; readonly turn: number; readonly code: ErrorCode; readonly message: string }
-  | { readonly kind: 'model_answered'; readonly turn: number; readonly answer: Answer }
+  /** A phase failed. In DECIDE it may be one of several tries for the same turn. */
+  | {
+      readonly kind: 'failed'
+      readonly turn: number
+      readonly phase: FailingPhase
+      readonly code: ErrorCode
+      readonly message: string
+      readonly ruling: Ruling
+    }
+  /** `usd`: what it cost, where the price is known. */
+  | { readonly kind: 'model_answered'; readonly turn: number; readonly answer: Answer; readonly usd?: number }
   | { readonly kind: 'decided'; readonly turn: number; readonly decision: Decision }
+  /** Of several candidates one was chosen, or none: then `chosen` is null and the search goes back. */
+  | {
+      readonly kind: 'branched'
+      readonly turn: number
+      readonly scores: readonly (number | null)[]
+      readonly chosen: number | null
+    }
   | {
       readonly kind: 'call_intended'
       readonly turn: number
@@ -76,7 +146,23 @@ type Body =
       readonly call_id: string
       readonly result: CallResult
     }
-  | { readonly kind: 'step_committed'; readonly turn: number; readonly next: Next; readonly state?: Json }
+  | {
+      readonly kind: 'step_committed'
+      readonly turn: number
+      readonly next: Next
+      /** How the state changed, exactly; absent where it did not. */
+      readonly patch?: Patch
+      /** What each critic said, in the order asked; absent where nobody was asked. */
+      readonly verdicts?: readonly { readonly critic: string; readonly verdict: Verdict }[]
+      /** How long the step took, waiting aside. */
+      readonly ms: number
+    }
+  /** The state was brought to another version of its behaviour. */
+  | { readonly kind: 'migrated'; readonly version: number; readonly patch?: Patch }
+  /** It was taken up again with something else than it was made with. */
+  | { readonly kind: 'refitted'; readonly setup: Setup }
+  /** Something that watches or judges broke; the run goes on. */
+  | { readonly kind: 'diagnosed'; readonly turn: number; readonly about: string; readonly message: string }
   | {
       readonly kind: 'run_ended'
       readonly run_id: string
@@ -84,6 +170,10 @@ type Body =
       readonly answer?: string
       readonly failure_class?: FailureClass
       readonly error?: string
+      /** Why it never began (preflight). */
+      readonly issues?: readonly Issue[]
+      /** Where it failed for the last time, and how often before. */
+      readonly failure_report?: Json
     }
 
 export type JournalRecord = Body & { readonly seq: number; readonly ts: number }

@@ -1,32 +1,29 @@
 /**
- * ACT: runs the decided calls in order. The intent is on disk before the hand moves; the result goes with the next commit.
+ * ACT: runs the decided calls in order; neighbours that change nothing run side by side. The intent is on disk before the hand moves;
+ * the result goes with the next commit.
  * Must not know: what a tool does. A call that an earlier life of the program left open goes to recover.ts.
  * Invariants: I4 (never silently twice); case 97 (an intent that cannot be written runs nothing).
  */
 
 import type { Call, CallResult, Decision } from '../domain/decision.ts'
-import { assertNever, TirelessError } from '../domain/error.ts'
+import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { contextOf, execute, failureOf } from './execute.ts'
 import { recoverCall } from './recover.ts'
-import { flush, type Run, record } from './run.ts'
+import { heldBack, isHeldBack, timesInARow, withWarning } from './repeats.ts'
+import { flush, type Run, record, say } from './run.ts'
 import type { Intended, OpenTurn } from './thread.ts'
 
-export async function act(
-  run: Run,
-  open: OpenTurn,
-  decision: Decision,
-  signal: AbortSignal,
-): Promise<readonly CallResult[]> {
+export const INTERRUPTED_BEFORE: CallResult = { status: 'not_started', content: 'the run was interrupted before it' }
+
+/** Calls that change nothing and stand side by side: so many at once. */
+const SIDE_BY_SIDE = 4
+
+export async function act(run: Run, open: OpenTurn, decision: Decision): Promise<readonly CallResult[]> {
   switch (decision.kind) {
-    case 'act': {
-      const results: CallResult[] = []
-      for (const [index, call] of decision.calls.entries()) results.push(await perform(run, open, index, call, signal))
-      return results
-    }
-    case 'invalid':
-      return decision.calls.map((call, index) => settle(run, open, index, call, refusalOf(call, decision.feedback)))
+    case 'act':
+      return performAll(run, open, decision.calls, decision.failFast ?? false)
     case 'wait':
       if (decision.via)
         settle(run, open, 0, decision.via, {
@@ -38,52 +35,98 @@ export async function act(
       if (decision.via) settle(run, open, 0, decision.via, { status: 'ok', content: 'finished' })
       return []
     default:
-      return assertNever(decision)
+      throw new TirelessError('internal', `nothing can be done about a decision of kind ${decision.kind}`)
   }
 }
 
-async function perform(run: Run, open: OpenTurn, index: number, call: Call, signal: AbortSignal): Promise<CallResult> {
-  const settled = open.settled.get(index)
-  if (settled) return settled
-  const intended = open.intended.get(index)
-  const result = intended ? await recoverCall(run, intended, signal) : await attempt(run, open, index, call, signal)
-  return settle(run, open, index, call, result)
+async function performAll(
+  run: Run,
+  open: OpenTurn,
+  calls: readonly Call[],
+  failFast: boolean,
+): Promise<readonly CallResult[]> {
+  const results: CallResult[] = []
+  for (let from = 0; from < calls.length; ) {
+    const group = groupFrom(open, calls, from)
+    if (failFast && results.some(({ status }) => status !== 'ok')) {
+      const left = { status: 'not_started', content: 'not started, because a call before it did not succeed' } as const
+      for (const [i, call] of group.entries()) results.push(settle(run, open, from + i, call, left))
+    } else results.push(...(await performGroup(run, open, group, from)))
+    from += group.length
+  }
+  return results
 }
 
-async function attempt(run: Run, open: OpenTurn, index: number, call: Call, signal: AbortSignal): Promise<CallResult> {
-  if (call.fault !== undefined) return refusalOf(call, '')
-  if (signal.aborted) return { status: 'not_started', content: 'the runtime was stopping' }
+/** One call, or several neighbours that change nothing and have not begun. */
+function groupFrom(open: OpenTurn, calls: readonly Call[], from: number): readonly Call[] {
+  const alone = (index: number): boolean =>
+    calls[index]?.effect.recovery !== 'pure' || open.intended.has(index) || open.settled.has(index)
+  let upto = from + 1
+  if (!alone(from)) while (upto < calls.length && upto - from < SIDE_BY_SIDE && !alone(upto)) upto += 1
+  return calls.slice(from, upto)
+}
+
+async function performGroup(
+  run: Run,
+  open: OpenTurn,
+  calls: readonly Call[],
+  from: number,
+): Promise<readonly CallResult[]> {
+  const attempts: (() => Promise<CallResult>)[] = []
+  for (const [i, call] of calls.entries()) attempts.push(await prepare(run, open, from + i, call))
+  if (attempts.some((attempt) => attempt.name === 'intended')) await flush(run, [])
+  const done = await Promise.all(attempts.map((attempt) => attempt()))
+  return done.map((result, i) => settle(run, open, from + i, calls[i] as Call, result))
+}
+
+/** What is left to do for a call once everything recorded here is on disk. Contract: named `intended` where that is needed first. */
+async function prepare(run: Run, open: OpenTurn, index: number, call: Call): Promise<() => Promise<CallResult>> {
+  const settled = open.settled.get(index)
+  if (settled) return async () => settled
+  const interrupted = open.intended.get(index)
+  if (interrupted) return () => recoverCall(run, interrupted)
+  const refusal = refusalOf(run, call)
+  if (refusal) return async () => refusal
   const tool = toolOf(run, call)
+  const times = timesInARow(run.thread.recent, tool, call.args)
+  if (isHeldBack(times)) return async () => heldBack(times)
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   let before: Json | undefined
   try {
-    before = await tool.before?.(call.args as never, contextOf(run, at, signal))
+    before = await tool.before?.(call.args as never, contextOf(run, at, run.signal))
   } catch (thrown) {
-    return failureOf(thrown, signal)
+    const failure = failureOf(thrown, run.signal)
+    return async () => failure
   }
-  const { id, args } = call
-  record(run, {
+  const { id, args, effect, timeoutMs } = call
+  const made = record(run, {
     kind: 'call_intended',
     turn: open.turn,
     index,
     attempt: 1,
-    call: { id, tool: call.tool, args },
-    effect: call.effect,
+    call: { id, tool: call.tool, args, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+    effect,
     ...(before === undefined ? {} : { before }),
-  })
-  await flush(run, [])
-  return execute(run, tool, open.intended.get(index) as Intended, signal)
+  }) as Intended
+  say(run, { kind: 'call', index, tool: call.tool, args })
+  const intended = (): Promise<CallResult> => execute(run, tool, made)
+  return intended
 }
 
 function settle(run: Run, open: OpenTurn, index: number, call: Call, result: CallResult): CallResult {
   const settled = open.settled.get(index)
   if (settled) return settled
-  record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result })
-  return result
+  const tool = open.intended.has(index) ? run.toolbox.get(call.tool) : undefined
+  // In the order of the calls, so that those that ran side by side count like any others.
+  const told = tool ? withWarning(run.thread.recent, tool, call.args, result) : result
+  record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: told })
+  say(run, { kind: 'result', index, tool: call.tool, status: told.status, content: told.content })
+  return told
 }
 
-function refusalOf(call: Call, feedback: string): CallResult {
-  return { status: 'error', content: call.fault ?? feedback }
+function refusalOf(run: Run, call: Call): CallResult | undefined {
+  if (call.fault !== undefined) return { status: 'error', content: call.fault }
+  return run.signal.aborted ? INTERRUPTED_BEFORE : undefined
 }
 
 function toolOf(run: Run, call: Call): AnyTool {

@@ -1,58 +1,95 @@
 /**
- * CHECK_STOP: what the engine rules, given what the mind wants and what the critics say. Pure.
- * Precedence: final > agent_condition > budgets (Q13); a critic may overrule a final.
+ * CHECK_STOP: what the engine rules, given what the mind wants and what the critics say.
+ * Precedence: final > agent_condition > env_terminal > criteria and budgets (Q13); a critic may overrule a final.
  */
 
-import type { Decision, Next, Verdict } from '../domain/decision.ts'
+import type { Decision, Next } from '../domain/decision.ts'
+import type { Json } from '../domain/json.ts'
+import type { Budget } from '../domain/task.ts'
+import { type Judged, verdictOf } from './critic.ts'
+import { whyInterrupted } from './interruption.ts'
+import { ownCopy } from './reduce.ts'
+import type { Run } from './run.ts'
+import type { Spent, Thread } from './thread.ts'
 
-/** Answers in a row that decide nothing usable before the run is given up. */
-export const MAX_INVALID = 3
 /** A wait without a deadline of its own ends after this long, with an observation that says so: nothing waits for ever. */
 export const LONGEST_WAIT_MS = 24 * 3_600_000
+/** Times in a row that critics may ask for a step again. */
+export const MAX_RETRIES = 3
+/** Steps in a row with a call that was held back for leading nowhere. */
+export const MAX_STUCK = 3
+
+type End = Extract<Next, { kind: 'end' }>
 
 export interface Standing {
-  readonly decision: Decision
-  readonly verdict: Verdict
-  /** The behaviour's own condition. */
-  readonly shouldStop: boolean
-  /** Steps of this run, this one included. */
-  readonly steps: number
-  readonly maxSteps: number | null
-  /** Invalid steps in a row before this one. */
-  readonly invalid: number
-  readonly now: number
+  /** Undefined: the step came to none. */
+  readonly decision: Decision | undefined
+  readonly verdicts: readonly Judged[]
+  readonly state: Json
+  /** Monotonic instant at which the step began. */
+  readonly began: number
 }
 
-export function checkStop({ decision, verdict, shouldStop, steps, maxSteps, invalid, now }: Standing): Next {
+export function checkStop(run: Run, { decision, verdicts, state, began }: Standing): Next {
+  const { thread, behaviour, env, wishes } = run
+  const verdict = verdictOf(verdicts)
   if (verdict.kind === 'stop') return { kind: 'end', stop_reason: 'critic_stop', error: verdict.reason }
-  if (decision.kind === 'final' && verdict.kind === 'continue')
+  if (verdict.kind === 'retry' && thread.retries + 1 > MAX_RETRIES) {
+    const error = `critics asked ${MAX_RETRIES} times in a row for the step again; the last: ${verdict.instruction}`
+    return { kind: 'end', stop_reason: 'critic_stop', error }
+  }
+  if (decision?.kind === 'final' && verdict.kind === 'continue')
     return { kind: 'end', stop_reason: 'final', answer: decision.answer }
-  if (shouldStop) return { kind: 'end', stop_reason: 'agent_condition' }
-  if (decision.kind === 'invalid' && invalid + 1 >= MAX_INVALID)
-    return {
-      kind: 'end',
-      stop_reason: 'unrecoverable_error',
-      failure_class: 'invalid_result',
-      error: `${invalid + 1} answers in a row could not be used; the last: ${decision.feedback}`,
-    }
-  if (maxSteps !== null && steps >= maxSteps)
-    return {
-      kind: 'end',
-      stop_reason: 'budget_steps',
-      error: `the run used up its ${maxSteps} steps (budget.per_dispatch_calls)`,
-    }
-  if (decision.kind === 'wait' && verdict.kind === 'continue')
-    return {
-      kind: 'park',
-      wait: {
-        kind: 'observation',
-        match: decision.match,
-        until: decision.until ?? now + LONGEST_WAIT_MS,
-        reason: decision.reason,
-      },
-    }
-  if (verdict.kind === 'retry') return { kind: 'continue', feedback: verdict.instruction }
-  return decision.kind === 'invalid'
-    ? { kind: 'continue', feedback: decision.feedback, invalid: true }
-    : { kind: 'continue' }
+  if (behaviour.shouldStop?.(ownCopy(state))) return { kind: 'end', stop_reason: 'agent_condition' }
+  if (env.isTerminal?.(ownCopy(state))) return { kind: 'end', stop_reason: 'env_terminal' }
+  const stopped = interruption(run) ?? stagnation(thread) ?? overBudget(usedBy(run, began), wishes.budget)
+  if (stopped) return stopped
+  if (verdict.kind === 'retry') return { kind: 'continue', feedback: verdict.instruction, retry: true }
+  if (decision?.kind !== 'wait') return { kind: 'continue' }
+  const { match, reason, until = (thread.open?.answeredAt ?? 0) + LONGEST_WAIT_MS } = decision
+  return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
 }
+
+/** A step that failed and goes on all the same is still under its limits. */
+export function afterFailure(run: Run, began: number): End | undefined {
+  return interruption(run) ?? overBudget(usedBy(run, began), run.wishes.budget)
+}
+
+/** A step that was interrupted is over; a program that stops gives the run back after it. */
+function interruption({ signal, wishes }: Run): End | undefined {
+  const why = whyInterrupted(signal)
+  if (why === 'cancelled') return { kind: 'end', stop_reason: 'cancelled' }
+  return why === 'time' ? timeIsUp(wishes.budget) : undefined
+}
+
+export function timeIsUp({ ms }: Budget): End {
+  return { kind: 'end', stop_reason: 'budget_time', error: `the run used up its time (${ms} ms)` }
+}
+
+function stagnation({ stuck, open }: Thread): End | undefined {
+  const held = [...(open?.settled.values() ?? [])].some(({ status }) => status === 'blocked')
+  if (!held || stuck + 1 < MAX_STUCK) return undefined
+  return {
+    kind: 'end',
+    stop_reason: 'stagnation',
+    error: `${MAX_STUCK} steps in a row repeated what had led nowhere`,
+  }
+}
+
+function usedBy({ thread, engine }: Run, began: number): Spent {
+  const { steps, ms } = thread.spent
+  return { ...thread.spent, steps: steps + 1, ms: ms + engine.clock.monotonic() - began }
+}
+
+function overBudget(used: Spent, budget: Budget): End | undefined {
+  const { steps, ms, tokens, usd } = budget
+  if (steps !== null && used.steps >= steps)
+    return ended('budget_steps', `the run used up its ${steps} steps (budget.per_dispatch_calls)`)
+  if (ms !== null && used.ms >= ms) return timeIsUp(budget)
+  if (tokens !== null && used.tokens >= tokens)
+    return ended('budget_tokens', `the run used ${used.tokens} tokens of ${tokens}`)
+  if (usd !== null && used.usd >= usd) return ended('budget_money', `the run spent ${used.usd} USD of ${usd}`)
+  return undefined
+}
+
+const ended = (stop_reason: End['stop_reason'], error: string): End => ({ kind: 'end', stop_reason, error })

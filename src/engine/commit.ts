@@ -1,17 +1,19 @@
 /**
- * How a step ends: one commit with the last results, the acknowledged input, and what became of the dispatch (I3).
+ * How a step ends: one commit with the last results, the acknowledged input, and what became of the dispatch (I3). A step that goes on
+ * and has nothing to acknowledge is written with the next one's request: the two are one after the other without a pause.
  */
 
 import type { Next } from '../domain/decision.ts'
-import { assertNever } from '../domain/error.ts'
-import type { Json } from '../domain/json.ts'
+import { assertNever, asTirelessError } from '../domain/error.ts'
+import type { Patch } from '../domain/patch.ts'
 import { endingOf } from '../domain/stop.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { Op } from '../ports/store.ts'
+import type { Judged } from './critic.ts'
 import { contextOf } from './execute.ts'
 import { settleInterrupted } from './interrupted.ts'
-import { type Claimed, flush, type Run, record, stateOf } from './run.ts'
-import { setback } from './setback.ts'
+import { diagnose, tellHooks, type Watched } from './phase.ts'
+import { type Claimed, flush, type Run, record } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** What became of the run: it goes on, it is parked, it is given back, or it is over. */
@@ -19,36 +21,55 @@ export type Moved = Next | { readonly kind: 'release' } | { readonly kind: 'no_i
 
 export type End = Extract<Next, { kind: 'end' }>
 
-export async function commitStep(run: Run, turn: OpenTurn, next: Next, state: Json): Promise<Moved> {
-  const before = stateOf(run)
-  const changed = state !== before && JSON.stringify(state) !== JSON.stringify(before)
-  record(run, { kind: 'step_committed', turn: turn.turn, next, ...(changed ? { state } : {}) })
-  const moved = await close(run, next, acknowledging(run, turn))
-  await clearAway(run, turn)
-  return moved
+export interface Stepped {
+  readonly next: Next
+  readonly patch: Patch | undefined
+  readonly verdicts: readonly Judged[]
+  /** Monotonic instant at which the step began. */
+  readonly began: number
 }
 
-async function close(run: Run, next: Next, acknowledge: readonly Op[]): Promise<Moved> {
-  switch (next.kind) {
-    case 'continue':
-      await flush(run, acknowledge)
-      return next
-    case 'park':
-      return park(run, next.wait, acknowledge)
-    case 'end':
-      return end(run, next, acknowledge)
-    default:
-      return assertNever(next)
+export async function commitStep(
+  run: Run,
+  turn: OpenTurn,
+  { next, patch, verdicts, began }: Stepped,
+  more: readonly Op[] = [],
+): Promise<Moved> {
+  record(run, {
+    kind: 'step_committed',
+    turn: turn.turn,
+    next,
+    ...(patch === undefined ? {} : { patch }),
+    ...(verdicts.length === 0 ? {} : { verdicts }),
+    ms: Math.round(run.engine.clock.monotonic() - began),
+  })
+  remember(run, turn)
+  run.afterwards.push(() => clearAway(run, turn))
+  return close(run, next, [...more, ...acknowledging(run, turn)])
+}
+
+/** A memory that breaks costs the run what it would have remembered, not the step. */
+function remember(run: Run, { turn }: OpenTurn): void {
+  const past = run.thread.past.at(-1)
+  try {
+    if (past?.turn === turn) run.memory.append(past)
+  } catch (thrown) {
+    diagnose(run, 'memory', asTirelessError(thrown).message)
   }
 }
 
-/** The step failed: the turn stays open for another try, or the run ends with it. Its input stays unread unless the mind has answered. */
-export async function giveUp(run: Run, turn: OpenTurn, thrown: unknown): Promise<Moved> {
-  const { clock } = run.engine
-  const ruling = setback({ thrown, failures: turn.failures, run_id: run.dispatch.dispatch_id, now: clock.now() })
-  if (ruling.kind === 'park') return park(run, ruling.wait, [])
-  if (ruling.kind === 'release') return release(run)
-  return end(run, ruling, await closeTurn(run, ruling))
+async function close(run: Run, next: Next, ops: readonly Op[]): Promise<Moved> {
+  switch (next.kind) {
+    case 'continue':
+      if (ops.length > 0) await flush(run, ops)
+      return next
+    case 'park':
+      return park(run, next.wait, ops)
+    case 'end':
+      return end(run, next, ops)
+    default:
+      return assertNever(next)
+  }
 }
 
 /** Closes what is open of a run that ends without having completed its step. What it returns belongs into the same commit. */
@@ -56,8 +77,8 @@ export async function closeTurn(run: Claimed, next: End): Promise<readonly Op[]>
   const { open } = run.thread
   if (!open) return []
   const unknowns = await settleInterrupted(run, open)
-  record(run, { kind: 'step_committed', turn: open.turn, next })
-  return [...unknowns, ...(open.answer || open.decided ? acknowledging(run, open) : [])]
+  record(run, { kind: 'step_committed', turn: open.turn, next, ms: 0 })
+  return [...unknowns, ...acknowledging(run, open)]
 }
 
 export async function release(run: Run): Promise<Moved> {
@@ -72,7 +93,8 @@ export async function park(run: Run, wait: Wait, ops: readonly Op[]): Promise<Mo
   return parked ? { kind: 'park', wait } : { kind: 'continue' }
 }
 
-export async function end(run: Claimed, next: End, ops: readonly Op[]): Promise<Moved> {
+export async function end(run: Watched, next: End, ops: readonly Op[]): Promise<Moved> {
+  await tellHooks(run, 'on_run_end', { stop_reason: next.stop_reason })
   endRun(run, run.dispatch.dispatch_id, next)
   await flush(run, [...ops, settling(run, next)])
   return next
@@ -95,18 +117,21 @@ export function settling({ engine }: Claimed, next: End): Op {
   }
 }
 
+/** What the mind never came to see stays unread. */
 function acknowledging(run: Claimed, turn: OpenTurn): Op[] {
-  if (turn.input.length === 0) return []
+  if (turn.input.length === 0 || (!turn.answer && !turn.decided)) return []
   const { session_id } = run.dispatch
   return [
     { op: 'acknowledge', session_id, observation_ids: turn.input.map(({ id }) => id), now: run.engine.clock.now() },
   ]
 }
 
-/** What tools kept in case of a crash is not needed any more. */
+/** The results are on disk: what tools kept for the case of a crash can go. */
 async function clearAway(run: Run, turn: OpenTurn): Promise<void> {
   for (const intended of turn.intended.values()) {
     const tool = run.engine.tools.get(intended.call.tool)
-    await tool?.settled?.(contextOf(run, intended, new AbortController().signal)).catch(() => {})
+    try {
+      await tool?.settled?.(contextOf(run, intended, new AbortController().signal))
+    } catch {}
   }
 }

@@ -1,56 +1,119 @@
 /**
  * DECIDE: the behaviour's own decision, or the model's. An answer in the journal is used as it stands (I4).
- * Must not know: retries. A failed call is recorded and thrown; setback.ts rules what follows.
+ * Must not know: retries. What fails is thrown; setback.ts rules what follows.
  */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Decision } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Answer } from '../domain/record.ts'
-import type { ModelRequest } from '../ports/model.ts'
+import type { Parsed, Parser } from '../ports/parser.ts'
 import { COMPILER_VERSION } from '../prompt/conversation.ts'
+import { choose } from './branch.ts'
 import { decisionOf } from './decision-of.ts'
-import { flush, type Run, record, stateOf } from './run.ts'
+import { viewOf } from './past.ts'
+import { ownCopy } from './reduce.ts'
+import { flush, type Prefix, type Run, record, say } from './run.ts'
 import type { OpenTurn } from './thread.ts'
+import { specsOf } from './toolbox.ts'
+import { Unusable } from './unusable.ts'
+import { decisionOfWish } from './wish.ts'
 
-export async function decide(run: Run, open: OpenTurn, signal: AbortSignal): Promise<Decision> {
-  if (open.decided) return open.decided
-  if (!open.answer) {
-    const own = run.behaviour.decide?.(stateOf(run), open.input)
-    if (own) {
-      record(run, { kind: 'decided', turn: open.turn, decision: own })
-      return own
-    }
-    record(run, { kind: 'model_answered', turn: open.turn, answer: await ask(run, open, signal) })
-  }
-  const decision = decisionOf(open.answer as Answer, run.toolbox, open.answeredAt)
+export async function decide(run: Run, open: OpenTurn): Promise<Decision> {
+  const decided = open.decided ?? ownDecision(run, open) ?? (await modelDecision(run, open))
+  const decision = decided.kind === 'branch' ? choose(run, open, decided.candidates) : decided
+  if (decision.kind !== 'invalid') return decision
   // Judged usable once, and a hand has moved since: if the tools changed while the program was down, each call is judged by itself.
-  return decision.kind === 'invalid' && open.intended.size > 0 ? { kind: 'act', calls: decision.calls } : decision
+  if (open.intended.size > 0) return { kind: 'act', calls: decision.calls }
+  throw new Unusable(decision)
 }
 
-async function ask(run: Run, open: OpenTurn, signal: AbortSignal): Promise<Answer> {
-  const request: ModelRequest = { ...run.prefix, messages: run.thread.messages }
+function ownDecision(run: Run, open: OpenTurn): Decision | undefined {
+  if (open.answer || open.requested) return undefined
+  const wish = run.behaviour.decide?.(ownCopy(run.thread.state), open.observation)
+  if (!wish) return undefined
+  const decision = decisionOfWish(wish, run.toolbox, open.turn)
+  record(run, { kind: 'decided', turn: open.turn, decision })
+  return decision
+}
+
+async function modelDecision(run: Run, open: OpenTurn): Promise<Decision> {
+  if (!open.answer) {
+    const answer = readBy(run, await ask(run, open))
+    const usd = run.model.cost?.(answer.usage)
+    record(run, { kind: 'model_answered', turn: open.turn, answer, ...(usd === undefined ? {} : { usd }) })
+  }
+  return decisionOf(open.answer as Answer, run.toolbox, open.answeredAt)
+}
+
+async function ask(run: Run, open: OpenTurn): Promise<Answer> {
+  const { thread, behaviour } = run
+  const prepared = open.unprepared
+    ? { prepared: behaviour.prepare?.(ownCopy(thread.state), open.observation) ?? '' }
+    : {}
+  const prefix = prefixOf(run)
+  const cut = viewOf(run, open.input)
+  if (cut !== thread.cut && cut.from > 0) record(run, { kind: 'cut', turn: open.turn, cut })
+  const upto = thread.head + 1
   record(run, {
     kind: 'model_requested',
     turn: open.turn,
     model: run.model.id,
     from: 1,
-    upto: run.thread.head + 1,
+    upto,
     compiler: COMPILER_VERSION,
-    digest: createHash('sha256').update(run.prefix.digest).update(run.thread.digest).digest('hex'),
+    // Of what was said before; what this request itself adds stands in it.
+    digest: hash('sha256', prefix.digest + thread.conversation.digest),
+    ...prepared,
   })
   await flush(run, [])
-  if (signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping; the model was not asked')
-  const { dispatch_id: run_id, session_id } = run.dispatch
+  if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted; the model was not asked')
+  const request = { system: prefix.system, tools: prefix.tools, messages: thread.conversation.messages }
+  const answer = run.model.call(request, {
+    signal: run.signal,
+    onText: (text) => say(run, { kind: 'text', text }),
+  })
+  return orInterrupted(run, answer)
+}
+
+async function orInterrupted(run: Run, answer: Promise<Answer>): Promise<Answer> {
   try {
-    return await run.model.call(request, {
-      signal,
-      onText: (text) => run.engine.sink.delta({ run_id, session_id, text }),
+    return await run.leaving.or(answer, () => {
+      throw new TirelessError('aborted', 'the run was interrupted while the model was asked')
     })
   } catch (thrown) {
-    const error = asTirelessError(thrown)
-    if (error.code !== 'aborted')
-      record(run, { kind: 'model_failed', turn: open.turn, code: error.code, message: error.message })
-    throw error
+    if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted', { cause: thrown })
+    throw asTirelessError(thrown)
   }
+}
+
+/** What a text protocol makes of an answer is recorded with it, so that a resumed turn need not read it again. */
+function readBy({ parser }: Run, answer: Answer): Answer {
+  if (!parser || answer.finish === 'length') return answer
+  const parsed = parsedBy(parser, answer.text)
+  if (parsed.kind === 'fault') return { ...answer, calls: [], fault: parsed.reason }
+  const { text, calls, notes } = parsed
+  return { ...answer, calls, said: text, ...(notes === undefined ? {} : { notes }) }
+}
+
+/** One that breaks its contract must not cost the answer, which is paid for. */
+function parsedBy(parser: Parser, text: string): Parsed {
+  try {
+    return parser.parse(text)
+  } catch (thrown) {
+    return { kind: 'fault', reason: `the parser ${parser.name} failed: ${asTirelessError(thrown).message}` }
+  }
+}
+
+function prefixOf(run: Run): Prefix {
+  run.prefix ??= madePrefix(run)
+  return run.prefix
+}
+
+function madePrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
+  const own = behaviour.buildSystemPrompt(ownCopy(thread.state))
+  const specs = specsOf(toolbox)
+  const system = parser ? `${own}\n\n${parser.instructions(specs)}` : own
+  const tools = parser ? [] : specs
+  return { system, tools, digest: hash('sha256', JSON.stringify([system, tools])) }
 }

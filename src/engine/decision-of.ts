@@ -16,7 +16,8 @@ export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number)
       calls.map((call) => ({ ...call, fault: 'the answer was cut at the output limit, so nothing of it was run' })),
       'your answer was cut at the output limit; answer again, shorter, or in several steps',
     )
-  if (calls.length === 0) return { kind: 'final', answer: answer.text }
+  if (answer.fault !== undefined) return invalid([], `your answer could not be read: ${answer.fault}`)
+  if (calls.length === 0) return spokenFinal(answer.said ?? answer.text)
   const checked = refuseDuplicates(calls)
   if (checked.some((call) => call.fault))
     return invalid(checked.map(notRun), 'none of your calls was run, because at least one was malformed')
@@ -34,9 +35,13 @@ export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number)
   return spoken.tool === 'finish' ? finishing(spoken) : waiting(spoken, answeredAt)
 }
 
+function spokenFinal(answer: string): Decision {
+  return answer.trim() === '' ? emptyAnswer() : { kind: 'final', answer }
+}
+
 function finishing(call: Call): Decision {
   const { answer, summary } = call.args as { answer: string; summary?: string }
-  if (answer.trim() === '') return invalid([{ ...call, fault: 'the answer is empty' }], 'an empty answer is no answer')
+  if (answer.trim() === '') return emptyAnswer([{ ...call, fault: 'the answer is empty' }])
   return { kind: 'final', answer, ...(summary === undefined ? {} : { summary }), via: call }
 }
 
@@ -67,6 +72,10 @@ function refuseDuplicates(calls: readonly Call[]): Call[] {
 
 function notRun(call: Call): Call {
   return call.fault ? call : { ...call, fault: 'not run, because another call of the same answer was malformed' }
+}
+
+export function emptyAnswer(calls: readonly Call[] = []): Decision {
+  return { kind: 'invalid', calls, feedback: 'an empty answer is no answer', empty: true }
 }
 
 function invalid(calls: readonly Call[], feedback: string): Decision {

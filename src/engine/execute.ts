@@ -1,29 +1,98 @@
-/** Running one intended call. Must not know: whether it is the first try or a re-run after a crash. */
+/** Running one intended call: within its time, again where that is harmless, its result no longer than fits. */
 
-import type { CallResult } from '../domain/decision.ts'
-import { asTirelessError } from '../domain/error.ts'
+import { CALL_STATUSES, type CallResult } from '../domain/decision.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { callKeyOf } from '../domain/unknown.ts'
+import { opsOf } from '../ports/env.ts'
 import type { AnyTool, ToolContext } from '../ports/tool.ts'
+import { Leaving } from './leaving.ts'
 import type { Run } from './run.ts'
 import type { Intended } from './thread.ts'
 
+/** More of a result the model is not shown. */
+const MOST_CHARACTERS = 50_000
+/** Room for the words that say how much is left out. */
+const MARK = 50
+
 /** Contract: never throws what the tool threw; a tool's failure is a result. */
-export async function execute(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<CallResult> {
-  try {
-    return await tool.run(intended.call.args as never, contextOf(run, intended, signal))
-  } catch (thrown) {
-    return failureOf(thrown, signal)
+export async function execute(run: Run, tool: AnyTool, intended: Intended): Promise<CallResult> {
+  const { recovery } = intended.effect
+  const tries = recovery === 'pure' || recovery === 'idempotent' ? 1 + (tool.maxRetries ?? 0) : 1
+  for (let left = tries; ; ) {
+    const outcome = await attempt(run, tool, intended, intended.call.timeoutMs ?? tool.timeoutMs)
+    left -= 1
+    // What was cut short may still be running: it is never run again beside itself.
+    if (!outcome.threw || left === 0 || run.signal.aborted) return capped(outcome.result)
   }
 }
 
+interface Outcome {
+  readonly result: CallResult
+  /** The tool itself failed, and is over. */
+  readonly threw: boolean
+}
+
+async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: number | undefined): Promise<Outcome> {
+  if (timeoutMs === undefined) {
+    const worked = work(tool, intended, contextOf(run, intended, run.signal))
+    return run.leaving.or(worked, () => leftBehind('interrupted'))
+  }
+  const { clock } = run.engine
+  const late = new AbortController()
+  const over = new AbortController()
+  const signal = AbortSignal.any([run.signal, late.signal])
+  void clock.sleep(timeoutMs, over.signal).then(() => over.signal.aborted || late.abort('timed out'))
+  const leaving = new Leaving(signal, clock)
+  try {
+    const worked = work(tool, intended, contextOf(run, intended, signal))
+    const outcome = await leaving.or(worked, () => leftBehind(statusOf(late.signal)))
+    if (!outcome.threw || !late.signal.aborted) return outcome
+    const content = `it was told to stop after ${timeoutMs} ms, and has ended: ${outcome.result.content}`
+    return { threw: false, result: { status: 'timed_out', content } }
+  } finally {
+    over.abort('over')
+    leaving.close()
+  }
+}
+
+function leftBehind(status: CallResult['status']): Outcome {
+  const content = 'it did not end when it was told to, and may still be running'
+  return { threw: false, result: { status, content } }
+}
+
+const statusOf = (late: AbortSignal): 'timed_out' | 'interrupted' => (late.aborted ? 'timed_out' : 'interrupted')
+
+async function work(tool: AnyTool, intended: Intended, context: ToolContext): Promise<Outcome> {
+  try {
+    return { threw: false, result: checkedResult(await tool.run(intended.call.args as never, context)) }
+  } catch (thrown) {
+    return { threw: true, result: failureOf(thrown, context.signal) }
+  }
+}
+
+/** Authors who have no types may return anything. */
+function checkedResult(result: CallResult | undefined): CallResult {
+  if (result && CALL_STATUSES.includes(result.status) && typeof result.content === 'string') return result
+  throw new TirelessError('tool_failed', 'it ended without a result; it may have done its work all the same')
+}
+
 export function failureOf(thrown: unknown, signal: AbortSignal): CallResult {
-  const error = asTirelessError(thrown)
+  const error = asTirelessError(thrown, 'tool_failed')
   return { status: signal.aborted ? 'interrupted' : 'error', content: `${error.code}: ${error.message}` }
+}
+
+function capped(result: CallResult): CallResult {
+  const { content } = result
+  if (content.length <= MOST_CHARACTERS) return result
+  const half = MOST_CHARACTERS / 2 - MARK
+  const cut = content.length - 2 * half
+  return { ...result, content: `${content.slice(0, half)}\n[… ${cut} characters left out …]\n${content.slice(-half)}` }
 }
 
 export function contextOf(run: Run, at: { turn: number; index: number; ts: number }, signal: AbortSignal): ToolContext {
   return {
     env: run.env,
+    ops: (group) => opsOf(run.env, group),
     clock: run.engine.clock,
     signal,
     call: callKeyOf(run.dispatch.session_id, at),

@@ -23,7 +23,7 @@ export async function settleInterrupted(run: Claimed, open: OpenTurn): Promise<r
     // To check again was no answer, and nobody is left to check: it is asked about anew.
     if (!known || known.resolution === 'recheck')
       ops.push({ op: 'unknown', unknown: unknownOf(run, intended, status, known?.output_so_far ?? '') })
-    const result = resultOf(known?.resolution ?? null)
+    const result = run.engine.replaying?.recovered(intended) ?? resultOf(known?.resolution ?? null)
     record(run, { kind: 'call_settled', turn, index, call_id: call.id, result })
   }
   return ops

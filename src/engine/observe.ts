@@ -1,35 +1,89 @@
 /**
- * OBSERVE: binds the input of a turn. A turn that a crash left open keeps the input it had.
+ * OBSERVE: binds the input of a turn, and lets the behaviour look. A turn that a crash left open keeps the input it had.
  * Invariants: I8 (no input, no step), O12 (an unread message is bound at the next step, and acknowledged only in its commit).
  */
 
+import { TirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
+import type { EnvView } from '../ports/behaviour.ts'
+import { viewOf } from './past.ts'
+import { ownCopy } from './reduce.ts'
 import { type Run, record } from './run.ts'
-import type { OpenTurn } from './thread.ts'
+import { type OpenTurn, opened, type Spent } from './thread.ts'
+
+/** More than this no observation may hold: what is not bounded here would be in every prompt. */
+const MOST_CHARACTERS = 200_000
+
+export interface Input {
+  readonly observations: readonly Observation[]
+  readonly feedback?: string
+}
 
 /** Undefined: there is nothing to go on. Nothing was written then. */
-export async function observe(run: Run): Promise<OpenTurn | undefined> {
+export async function findInput(run: Run): Promise<Input | undefined> {
   const { thread, dispatch } = run
-  if (thread.open) return thread.open
-  const first = thread.ended
+  if (thread.open) return { observations: thread.open.input }
+  const first = !thread.begun
   const unread = await run.engine.store.inbox(dispatch.session_id)
-  const input = first ? [...taskOf(run), ...unread] : unread
-  const last = !first && thread.last?.kind === 'continue' ? thread.last : undefined
-  if (input.length === 0 && !last) return undefined
-  if (first)
-    record(run, {
-      kind: 'run_started',
-      run_id: dispatch.dispatch_id,
-      agent_id: dispatch.agent_id,
-      behaviour: run.behaviour.name,
-    })
+  const observations = first ? [...taskOf(run), ...unread] : unread
+  const last = thread.spent.steps > 0 && thread.last?.kind === 'continue' ? thread.last : undefined
+  if (observations.length === 0 && !last) return undefined
+  return { observations, ...(last?.feedback === undefined ? {} : { feedback: last.feedback }) }
+}
+
+export function observe(run: Run, input: Input): OpenTurn {
+  const { thread, behaviour } = run
+  const seen = behaviour.observe?.(ownCopy(thread.state), surroundings(run, input))
+  return openWith(run, input, seen === undefined ? undefined : bounded(seen))
+}
+
+/** `seen`: what the behaviour made of it. */
+export function openWith(run: Run, { observations, feedback }: Input, seen?: Json): OpenTurn {
   record(run, {
     kind: 'input_bound',
-    turn: thread.turn + 1,
-    input,
-    ...(last?.feedback === undefined ? {} : { feedback: last.feedback }),
+    turn: run.thread.turn + 1,
+    input: observations,
+    ...(feedback === undefined ? {} : { feedback }),
+    ...(seen === undefined ? {} : { observation: seen }),
+    ...(run.behaviour.prepare ? { prepares: true } : {}),
   })
-  return thread.open
+  return opened(run.thread)
+}
+
+/** Plain data, as it will be read from the journal, and not too much of it. */
+function bounded(seen: Json): Json {
+  const text = JSON.stringify(seen)
+  if (text === undefined) throw new TirelessError('state_invalid', 'the observation is not plain data')
+  if (text.length > MOST_CHARACTERS)
+    throw new TirelessError('state_invalid', {
+      what: 'an observation is too large',
+      got: `${text.length} characters`,
+      expected: `at most ${MOST_CHARACTERS}`,
+      fix: 'let observe() leave out or shorten what is long',
+    })
+  return JSON.parse(text) as Json
+}
+
+function surroundings(run: Run, { observations: input, feedback }: Input): EnvView {
+  const { thread, wishes, dispatch, env } = run
+  const { budget } = wishes
+  const left = (limit: number | null, used: keyof Spent): number | null =>
+    limit === null ? null : Math.max(0, limit - thread.spent[used])
+  return {
+    input,
+    ...(feedback === undefined ? {} : { feedback }),
+    step: thread.spent.steps + 1,
+    budget: {
+      steps: left(budget.steps, 'steps'),
+      ms: left(budget.ms, 'ms'),
+      tokens: left(budget.tokens, 'tokens'),
+      usd: left(budget.usd, 'usd'),
+    },
+    metadata: dispatch.metadata,
+    env: { root: env.root, ops: env.groups },
+    memory: viewOf(run, input),
+  }
 }
 
 /** The dispatch's own prompt is the first thing its run hears. A dispatch that unread messages made has none. */

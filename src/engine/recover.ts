@@ -21,12 +21,13 @@ interface Interrupted {
   readonly intended: Intended
   readonly tool: AnyTool | undefined
   readonly offered: AnyTool | undefined
-  readonly signal: AbortSignal
 }
 
-export async function recoverCall(run: Run, intended: Intended, signal: AbortSignal): Promise<CallResult> {
+export async function recoverCall(run: Run, intended: Intended): Promise<CallResult> {
+  const known = run.engine.replaying?.recovered(intended)
+  if (known) return known
   const { tool: name } = intended.call
-  const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name), signal }
+  const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name) }
   const plan = call.offered ? afterCrash(intended.effect) : whoHears(intended.effect)
   switch (plan) {
     case 'rerun':
@@ -92,37 +93,37 @@ async function afterWord(call: Interrupted, word: Resolution): Promise<CallResul
 }
 
 /** The owner's word was about one attempt. The next one has an intent, and if need be an unknown outcome, of its own. */
-async function runAnew({ run, intended, offered, signal }: Interrupted): Promise<CallResult> {
+async function runAnew({ run, intended, offered }: Interrupted): Promise<CallResult> {
   if (!offered)
     return { status: 'not_started', content: 'the owner says it did not take effect; the tool is not offered any more' }
   const { turn, index, call, effect } = intended
   const again = record(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
   await flush(run, [])
-  return execute(run, offered, again as Intended, signal)
+  return execute(run, offered, again as Intended)
 }
 
-function rerun({ run, intended, offered, signal }: Interrupted): Promise<CallResult> | CallResult {
+function rerun({ run, intended, offered }: Interrupted): Promise<CallResult> | CallResult {
   return offered
-    ? execute(run, offered, intended, signal)
+    ? execute(run, offered, intended)
     : { status: 'not_started', content: 'it did not take effect, and the tool is not offered any more' }
 }
 
-async function probe({ run, tool, intended, signal }: Interrupted): Promise<Probe> {
+async function probe({ run, tool, intended }: Interrupted): Promise<Probe> {
   if (!tool?.probe) return { kind: 'unclear' }
   try {
-    return await tool.probe(intended.call.args as never, intended.before ?? null, contextOf(run, intended, signal))
+    return await tool.probe(intended.call.args as never, intended.before ?? null, contextOf(run, intended, run.signal))
   } catch (thrown) {
-    if (signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
+    if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
     // A world that cannot be asked is no answer. To end the run over it would leave the call neither settled nor listed.
     return { kind: 'unclear' }
   }
 }
 
-async function whatRemains({ run, tool, intended, signal }: Interrupted): Promise<string> {
+async function whatRemains({ run, tool, intended }: Interrupted): Promise<string> {
   try {
-    return (await tool?.remains?.(intended.call.args as never, contextOf(run, intended, signal))) ?? ''
+    return (await tool?.remains?.(intended.call.args as never, contextOf(run, intended, run.signal))) ?? ''
   } catch (thrown) {
-    if (signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
+    if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
     return `what is left of it could not be found out: ${asTirelessError(thrown).message}`
   }
 }

@@ -4,22 +4,30 @@
  * Invariants: I1 (no run without a claimed dispatch), I3 (every write carries the fence), I9 (telling cannot fail the teller).
  */
 
-import { createHash } from 'node:crypto'
+import type { CallResult } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
-import { TirelessError } from '../domain/error.ts'
-import { eventOf } from '../domain/event.ts'
-import type { Json } from '../domain/json.ts'
+import type { Delta } from '../domain/event.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
+import type { Budget, Wishes } from '../domain/task.ts'
 import type { Behaviour, Behaviours, Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Env, Envs } from '../ports/env.ts'
+import type { Hook } from '../ports/hook.ts'
 import type { Ids } from '../ports/ids.ts'
+import type { Memory, MemoryKind } from '../ports/memory.ts'
 import type { Model, Models, ToolSpec } from '../ports/model.ts'
-import type { Sink } from '../ports/sink.ts'
+import type { Parser } from '../ports/parser.ts'
+import type { RunRef, Sink } from '../ports/sink.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import { emptyThread, fold, type Thread } from './thread.ts'
-import { specsOf } from './toolbox.ts'
+import type { Leaving } from './leaving.ts'
+import { emptyThread, fold, type Intended, type Thread } from './thread.ts'
+
+/** Failures that are recovered from before a run is given up: in a row, and in all. */
+export interface Patience {
+  readonly inARow: number
+  readonly inAll: number
+}
 
 export interface Engine {
   readonly store: Store
@@ -29,10 +37,24 @@ export interface Engine {
   readonly envs: Envs
   readonly behaviours: Behaviours
   readonly tools: ReadonlyMap<string, AnyTool>
+  /** Text protocols by name; `native` is none of them. */
+  readonly parsers: ReadonlyMap<string, Parser>
+  readonly memories: ReadonlyMap<string, MemoryKind>
   readonly critics: () => readonly Critic[]
+  readonly hooks: () => readonly Hook[]
   readonly sink: Sink
-  /** Steps a run may take; null: as many as it likes. */
-  readonly maxSteps: number | null
+  /** What a run may use, where its task says nothing else. */
+  readonly budget: Budget
+  readonly patience: Patience
+  /** Whoever lives a recorded run again. */
+  readonly replaying?: Replaying
+}
+
+export interface Replaying {
+  /** Told of every record as it is made, before it is on disk. */
+  made(record: JournalRecord): void
+  /** What became of a call that was interrupted, where that is known. */
+  recovered(intended: Intended): CallResult | undefined
 }
 
 /** A claimed dispatch and its session's journal: all it takes to write, also to end a run that cannot be opened. */
@@ -43,58 +65,56 @@ export interface Claimed {
   readonly thread: Thread
   /** Records made and not yet on disk. */
   readonly unwritten: JournalRecord[]
+  /** What is to be done once they are. */
+  readonly afterwards: (() => Promise<void>)[]
 }
 
 export interface Run extends Claimed {
   readonly behaviour: Behaviour
+  readonly wishes: Wishes
   readonly model: Model
+  readonly parser: Parser | undefined
+  readonly memory: Memory
   readonly env: Env
   readonly toolbox: ReadonlyMap<string, AnyTool>
-  /** What every request of this behaviour begins with, and its digest. */
-  readonly prefix: { readonly system: string; readonly tools: readonly ToolSpec[]; readonly digest: string }
+  readonly critics: readonly Critic[]
+  readonly hooks: readonly Hook[]
+  /** Aborts for whatever reason the run is to be interrupted; the reason is an Interruption. */
+  readonly signal: AbortSignal
+  readonly leaving: Leaving
+  /** What every request of this behaviour begins with, and its digest; made with the first request. */
+  prefix?: Prefix
+  /** The phase that the step is in. */
+  phase: Phase
+  /** Names of hooks that were too slow once. */
+  readonly slow: Set<string>
 }
+
+export interface Prefix {
+  readonly system: string
+  readonly tools: readonly ToolSpec[]
+  readonly digest: string
+}
+
+export type Phase = 'observe' | 'decide' | 'act' | 'reduce' | 'critic' | 'check_stop'
 
 export function claimed(engine: Engine, dispatch: Dispatch, records: readonly JournalRecord[]): Claimed {
   const thread = emptyThread()
   for (const record of records) fold(thread, record)
   const fence = { dispatch_id: dispatch.dispatch_id, token: dispatch.token }
-  return { engine, dispatch, fence, thread, unwritten: [] }
+  return { engine, dispatch, fence, thread, unwritten: [], afterwards: [] }
 }
 
-export async function openRun(held: Claimed): Promise<Run> {
-  const { engine, dispatch, thread } = held
-  const session = await engine.store.session(dispatch.session_id)
-  if (!session)
-    throw new TirelessError('not_found', `dispatch ${dispatch.dispatch_id} has no session ${dispatch.session_id}`)
-  const behaviour = engine.behaviours.get(dispatch.agent_id, thread.ended ? undefined : thread.behaviour)
-  const toolbox = new Map(
-    behaviour.tools.flatMap((name) => (engine.tools.has(name) ? [[name, engine.tools.get(name) as AnyTool]] : [])),
-  )
-  const { model } = dispatch.metadata
-  return {
-    ...held,
-    behaviour,
-    model: engine.models.get(typeof model === 'string' ? model : undefined),
-    env: await engine.envs.open(session.workspace),
-    toolbox,
-    prefix: prefixOf(behaviour.systemPrompt(), specsOf(toolbox)),
-  }
-}
+export const refOf = ({ dispatch }: Claimed): RunRef => ({
+  run_id: dispatch.dispatch_id,
+  session_id: dispatch.session_id,
+})
 
-function prefixOf(system: string, tools: readonly ToolSpec[]): Run['prefix'] {
-  return {
-    system,
-    tools,
-    digest: createHash('sha256')
-      .update(JSON.stringify([system, tools]))
-      .digest('hex'),
-  }
-}
-
-export function record(run: Claimed, body: RecordBody): JournalRecord {
-  const made = { ...body, seq: run.thread.head + 1, ts: run.engine.clock.now() } as JournalRecord
+export function record(run: Claimed, body: RecordBody, ts: number = run.engine.clock.now()): JournalRecord {
+  const made: JournalRecord = { ...body, seq: run.thread.head + 1, ts }
   fold(run.thread, made)
   run.unwritten.push(made)
+  run.engine.replaying?.made(made)
   return made
 }
 
@@ -105,18 +125,20 @@ export async function flush<const Ops extends readonly Op[]>(run: Claimed, ops: 
   if (records.length === 0) return commitOne(store, ops, run.fence)
   const append = { op: 'append', session_id: run.dispatch.session_id, records } as const
   const [, ...results] = await commitOne(store, [append, ...ops], run.fence)
-  for (const made of records) tell(run, made)
+  for (const made of records) tell(() => run.engine.sink.recorded(refOf(run), made))
+  for (const then of run.afterwards.splice(0)) await then()
   return results as unknown as ResultsOf<Ops>
 }
 
-function tell(run: Claimed, made: JournalRecord): void {
-  try {
-    run.engine.sink.event(eventOf(run.dispatch.dispatch_id, run.dispatch.session_id, made))
-  } catch {
-    // I9: a sink that breaks its contract is its own problem.
-  }
+type Said = Delta extends infer D ? (D extends Delta ? Omit<D, keyof RunRef> : never) : never
+
+export function say(run: Claimed, said: Said): void {
+  tell(() => run.engine.sink.delta({ ...refOf(run), ...said } as Delta))
 }
 
-export function stateOf(run: Run): Json {
-  return run.thread.state ?? run.behaviour.initState(run.dispatch.prompt)
+/** I9: a sink that breaks its contract is its own problem. */
+export function tell(work: () => void): void {
+  try {
+    work()
+  } catch {}
 }

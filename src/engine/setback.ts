@@ -1,59 +1,135 @@
 /**
- * When a step cannot be completed: wait and go on with the same turn, or end the run. One table for every trouble a provider can
- * make is in docs/faults.md; the ruling itself is a pure function here.
+ * When a step cannot be completed: the same turn again, the next turn with the fault told to the mind, or the end of the run. One table
+ * for every trouble a provider can make is in docs/faults.md; the ruling itself is a pure function here.
  * Must not know: the store's failures. Those are not a run's to judge, and pass through.
  */
 
 import { createHash } from 'node:crypto'
 import type { Next } from '../domain/decision.ts'
-import { asTirelessError, type ErrorCode, type TirelessError } from '../domain/error.ts'
+import { asTirelessError, categoryOf, type ErrorCode, type TirelessError } from '../domain/error.ts'
+import type { FailingPhase, Ruling } from '../domain/record.ts'
+import { afterFailure, timeIsUp } from './check-stop.ts'
+import { closeTurn, commitStep, type End, end, type Moved, park, release } from './commit.ts'
+import { settleInterrupted } from './interrupted.ts'
+import { whyInterrupted } from './interruption.ts'
+import { type Input, openWith } from './observe.ts'
+import { compact } from './past.ts'
+import { phase, tellHooks } from './phase.ts'
+import { type Patience, type Run, record } from './run.ts'
 import { Suspended } from './suspended.ts'
+import type { OpenTurn } from './thread.ts'
+import { Unusable } from './unusable.ts'
 
-const MAX_ATTEMPTS = 3
 /** An empty answer is asked for once more only: a provider that says nothing twice has nothing to say. */
-const MAX_EMPTY_ATTEMPTS = 2
+const MAX_EMPTY = 2
 const FIRST_BACKOFF_MS = 500
 const BACKOFF_FACTOR = 4
 const LONGEST_BACKOFF_MS = 3_600_000
 
-export type Setback = Extract<Next, { kind: 'park' | 'end' }> | { readonly kind: 'release' }
-
-export interface Trouble {
-  readonly thrown: unknown
-  /** Codes of the failed calls of this turn, this one included. */
-  readonly failures: readonly ErrorCode[]
-  readonly run_id: string
-  readonly now: number
-}
-
-export function setback({ thrown, failures, run_id, now }: Trouble): Setback {
-  if (thrown instanceof Suspended) return { kind: 'park', wait: thrown.wait }
+export async function setBack(run: Run, input: Input, thrown: unknown, began: number): Promise<Moved> {
+  if (thrown instanceof Suspended) return park(run, thrown.wait, [])
   const error = asTirelessError(thrown)
   if (error.code.startsWith('store_')) throw error
-  if (error.code === 'aborted') return { kind: 'release' }
-  if (!error.code.startsWith('model_'))
-    return { kind: 'end', stop_reason: 'unrecoverable_error', error: `${error.code}: ${error.message}` }
-  const allowed = error.code === 'model_empty' ? MAX_EMPTY_ATTEMPTS : MAX_ATTEMPTS
-  if (error.retry === 'later' && failures.length < allowed)
-    return { kind: 'park', wait: retryWait(error, failures.length, run_id, now) }
-  const tries = failures.length > 1 ? ` (after ${failures.length} attempts)` : ''
-  return {
-    kind: 'end',
-    stop_reason: 'unrecoverable_error',
-    failure_class: 'provider',
-    error: `${error.code}: ${error.message}${tries}`,
+  // Whoever says so without having been interrupted has failed like any other.
+  if (error.code === 'aborted' && run.signal.aborted) return interrupted(run)
+  const open = run.thread.open ?? openWith(run, input)
+  const where = run.phase.toUpperCase() as FailingPhase
+  const trouble = { error, failures: open.failures, failed: run.thread.failed, patience: run.engine.patience }
+  const compacted = error.code === 'model_oversize' && !open.failures.includes(error.code) && compact(run)
+  const now = run.engine.clock.now()
+  const asked = where === 'DECIDE' && open.requested && !open.answer
+  const ruling: Ruling = compacted
+    ? { kind: 'retry', until: null }
+    : rule(trouble, { asked, run_id: run.dispatch.dispatch_id, now })
+  record(run, { kind: 'failed', turn: open.turn, phase: where, code: error.code, message: error.message, ruling }, now)
+  await tellHooks(run, 'on_recover', { error: error.message })
+  switch (ruling.kind) {
+    case 'retry': {
+      if (ruling.until === null) return { kind: 'continue' }
+      return park(run, { kind: 'retry', until: ruling.until, reason: `${error.code}: ${error.message}` }, [])
+    }
+    case 'feedback':
+      return tellBack(run, open, error, began)
+    case 'stop': {
+      const next = await phase(run, 'check_stop', () => ending(run, where, error))
+      return end(run, next, await closeTurn(run, next))
+    }
   }
 }
 
-function retryWait(
-  error: TirelessError,
-  failed: number,
-  run_id: string,
-  now: number,
-): Extract<Next, { kind: 'park' }>['wait'] {
-  const backoff = FIRST_BACKOFF_MS * BACKOFF_FACTOR ** (failed - 1) * jitter(run_id, failed)
+async function interrupted(run: Run): Promise<Moved> {
+  const why = whyInterrupted(run.signal)
+  if (why !== 'cancelled' && why !== 'time') return release(run)
+  const next = await phase(
+    run,
+    'check_stop',
+    (): End => (why === 'time' ? timeIsUp(run.wishes.budget) : { kind: 'end', stop_reason: 'cancelled' }),
+  )
+  return end(run, next, await closeTurn(run, next))
+}
+
+/** The step is over without having done what it was to do, and the next one begins with the reason. */
+async function tellBack(run: Run, open: OpenTurn, error: TirelessError, began: number): Promise<Moved> {
+  if (error instanceof Unusable)
+    for (const [index, { id, fault = error.message }] of error.decision.calls.entries())
+      record(run, {
+        kind: 'call_settled',
+        turn: open.turn,
+        index,
+        call_id: id,
+        result: { status: 'error', content: fault },
+      })
+  const unknowns = await settleInterrupted(run, open)
+  const next = await phase(
+    run,
+    'check_stop',
+    (): Next => afterFailure(run, began) ?? { kind: 'continue', feedback: error.message },
+  )
+  return commitStep(run, open, { next, patch: undefined, verdicts: [], began }, unknowns)
+}
+
+export interface Trouble {
+  readonly error: TirelessError
+  /** Codes of the failures of this turn before this one. */
+  readonly failures: readonly ErrorCode[]
+  /** Failures of the run before this one. */
+  readonly failed: { readonly inARow: number; readonly inAll: number; readonly last?: ErrorCode }
+  readonly patience: Patience
+}
+
+/** `asked`: the model was asked, and nothing usable came back from it. */
+export function rule(
+  { error, failures, failed, patience }: Trouble,
+  { asked, run_id, now }: { readonly asked: boolean; readonly run_id: string; readonly now: number },
+): Ruling {
+  const inARow = failed.inARow + 1
+  if (inARow >= patience.inARow || failed.inAll + 1 >= patience.inAll) return { kind: 'stop' }
+  const again = failed.inARow > 0 && failed.last === error.code
+  if (error.code === 'decision_empty' && again) return { kind: 'stop' }
+  if (!asked) return { kind: 'feedback' }
+  const empty = failures.filter((code) => code === 'model_empty').length + 1
+  if (error.retry !== 'later' || (error.code === 'model_empty' && empty >= MAX_EMPTY)) return { kind: 'stop' }
+  const backoff = FIRST_BACKOFF_MS * BACKOFF_FACTOR ** (inARow - 1) * jitter(run_id, inARow)
   const wait = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), LONGEST_BACKOFF_MS)
-  return { kind: 'retry', until: Math.ceil(now + wait), reason: `${error.code}: ${error.message}` }
+  return { kind: 'retry', until: Math.ceil(now + wait) }
+}
+
+function ending(run: Run, phase: FailingPhase, error: TirelessError): End {
+  const { code, message } = error
+  const { inARow, inAll } = run.thread.failed
+  const tries = inARow > 1 ? ` (after ${inARow} failures in a row)` : ''
+  const failure_class = code.startsWith('model_')
+    ? 'provider'
+    : code.startsWith('decision_')
+      ? 'invalid_result'
+      : 'infra'
+  return {
+    kind: 'end',
+    stop_reason: code === 'model_oversize' ? 'context_overflow' : 'unrecoverable_error',
+    failure_class,
+    error: `${code}: ${message}${tries}`,
+    failure_report: { phase, code, category: categoryOf(code), in_a_row: inARow, in_all: inAll },
+  }
 }
 
 /** 0.8 … 1.2, the same for the same run and attempt, so that a replay waits as the run did. */

@@ -2,38 +2,34 @@
  * The step: the one function by which a session moves (I2). Cron cycle, Hz tick, user message, sub-agent and crash-resume all
  * reach it. A turn that was cut short is in the journal; each phase takes from there what it already has.
  *
- * Commits: request · answer + first intent · result k + intent k+1 · last result + step (I3).
+ * Commits: answer + first intent · result k + intent k+1 · last result + step, with the next step's request where it goes on (I3).
  */
 
 import { act } from './act.ts'
 import { checkStop } from './check-stop.ts'
-import { commitStep, giveUp, type Moved } from './commit.ts'
+import { commitStep, type Moved } from './commit.ts'
 import { judge } from './critic.ts'
 import { decide } from './decide.ts'
-import { observe } from './observe.ts'
-import { type Run, stateOf } from './run.ts'
+import { findInput, observe } from './observe.ts'
+import { phase } from './phase.ts'
+import { reduce } from './reduce.ts'
+import type { Run } from './run.ts'
+import { setBack } from './setback.ts'
 
-export async function step(run: Run, signal: AbortSignal): Promise<Moved> {
-  const { behaviour, engine, thread } = run
-  const turn = await observe(run)
-  if (!turn) return { kind: 'no_input' }
+export async function step(run: Run): Promise<Moved> {
+  const input = await findInput(run)
+  if (!input) return { kind: 'no_input' }
+  const began = run.engine.clock.monotonic()
   try {
-    const decision = await decide(run, turn, signal)
-    const results = await act(run, turn, decision, signal)
-    const reduced = { input: turn.input, decision, results }
-    const state = behaviour.reduce?.(stateOf(run), reduced) ?? stateOf(run)
-    const verdict = await judge(engine.critics(), state, reduced)
-    const next = checkStop({
-      decision,
-      verdict,
-      shouldStop: behaviour.shouldStop?.(state) ?? false,
-      steps: thread.steps + 1,
-      maxSteps: engine.maxSteps,
-      invalid: thread.invalid,
-      now: engine.clock.now(),
-    })
-    return await commitStep(run, turn, next, state)
+    const turn = run.thread.open ?? (await phase(run, 'observe', () => observe(run, input)))
+    const decision = await phase(run, 'decide', () => decide(run, turn))
+    const results = await phase(run, 'act', () => act(run, turn, decision))
+    const reduced = { input: turn.input, observation: turn.observation, decision, results }
+    const { state, patch } = await phase(run, 'reduce', () => reduce(run, reduced))
+    const verdicts = run.critics.length > 0 ? await phase(run, 'critic', () => judge(run, state, reduced)) : []
+    const next = await phase(run, 'check_stop', () => checkStop(run, { decision, verdicts, state, began }))
+    return await commitStep(run, turn, { next, patch, verdicts, began })
   } catch (thrown) {
-    return giveUp(run, turn, thrown)
+    return setBack(run, input, thrown, began)
   }
 }

@@ -5,14 +5,16 @@
  * id that no other call of it has.
  */
 
-import { createHash } from 'node:crypto'
 import type { CallResult, Decision, Next } from '../domain/decision.ts'
 import type { ErrorCode } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
-import type { Answer, JournalRecord } from '../domain/record.ts'
+import { patched } from '../domain/patch.ts'
+import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
+import type { PastTurn } from '../ports/memory.ts'
 import type { Message } from '../ports/model.ts'
-import { answerMessage, inputMessages, resultMessage } from '../prompt/conversation.ts'
+import { answerMessage, inputMessages, pastMessages, resultMessage } from '../prompt/conversation.ts'
+import { type Conversation, emptyConversation, restart, say } from './conversation.ts'
 
 export type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
 
@@ -20,17 +22,42 @@ export type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
 export interface OpenTurn {
   readonly turn: number
   readonly input: readonly Observation[]
+  readonly observation: Json
   readonly failures: ErrorCode[]
+  /** It failed, and was not tried again. */
+  givenUp: boolean
+  /** Its behaviour puts what the model is told into its own words, and has not done so yet. */
+  unprepared: boolean
+  requested: boolean
   answer?: Answer
   /** As the conversation shows it: each call under an id of its own. */
   shown?: Answer
   answeredAt: number
   decided?: Decision
+  chosen?: number
   readonly intended: Map<number, Intended>
   readonly settled: Map<number, CallResult>
-  /** Where the conversation stood before this turn. */
-  readonly before: { readonly messages: number; readonly digest: string }
+  readonly messages: Message[]
+  /** Where the conversation stood before this turn; its list of messages is the same one, and was so long. */
+  readonly before: Conversation & { readonly length: number }
 }
+
+/** What a run has used up. */
+export interface Spent {
+  steps: number
+  ms: number
+  tokens: number
+  usd: number
+}
+
+/** A settled call, for whoever looks for repetition. */
+export interface Done {
+  readonly tool: string
+  readonly args: Json
+  readonly result: CallResult
+}
+
+const RECENT = 8
 
 export interface Thread {
   head: number
@@ -40,17 +67,25 @@ export interface Thread {
   run_id?: string
   ended: boolean
   behaviour?: string
-  /** Steps committed in this run. */
-  steps: number
-  /** Steps in a row that decided nothing usable. */
-  invalid: number
+  setup?: Setup
+  stateVersion: number
+  spent: Spent
+  /** Whether its mind has taken in what the run is about. */
+  begun: boolean
+  /** Failures in a row, and in this run. */
+  failed: { inARow: number; inAll: number; last?: ErrorCode }
+  /** Times in a row that a critic asked for the step again. */
+  retries: number
+  /** Steps in a row in which a call was held back because it led nowhere. */
+  stuck: number
   last?: Next
-  state?: Json
-  readonly messages: Message[]
+  state: Json
+  cut?: Cut
+  readonly past: PastTurn[]
+  conversation: Conversation
   /** Ids of calls that the conversation has used. */
   readonly called: Set<string>
-  /** Digest of all messages, rolled forward one at a time. */
-  digest: string
+  readonly recent: Done[]
   /** Digests of files read or written, by path. */
   readonly seen: Map<string, string>
 }
@@ -60,11 +95,17 @@ export function emptyThread(): Thread {
     head: 0,
     turn: 0,
     ended: true,
-    steps: 0,
-    invalid: 0,
-    messages: [],
+    stateVersion: 0,
+    spent: { steps: 0, ms: 0, tokens: 0, usd: 0 },
+    begun: false,
+    failed: { inARow: 0, inAll: 0 },
+    retries: 0,
+    stuck: 0,
+    state: null,
+    past: [],
+    conversation: emptyConversation(),
     called: new Set(),
-    digest: '',
+    recent: [],
     seen: new Map(),
   }
 }
@@ -73,57 +114,100 @@ export function fold(thread: Thread, record: JournalRecord): void {
   thread.head = record.seq
   switch (record.kind) {
     case 'run_started':
-      thread.run_id = record.run_id
-      thread.ended = false
-      thread.behaviour = record.behaviour
-      thread.steps = 0
-      thread.invalid = 0
-      delete thread.state
+      Object.assign(thread, {
+        run_id: record.run_id,
+        ended: false,
+        behaviour: record.behaviour,
+        setup: record.setup,
+        stateVersion: record.setup.state_version,
+        spent: { steps: 0, ms: 0, tokens: 0, usd: 0 },
+        begun: false,
+        failed: { inARow: 0, inAll: 0 },
+        retries: 0,
+        stuck: 0,
+        recent: [],
+      })
+      thread.state = record.state ?? null
       return
     case 'run_ended':
       thread.ended = true
       return
+    case 'diagnosed':
+      return
+    case 'refitted':
+      thread.setup = record.setup
+      return
+    case 'migrated':
+      thread.stateVersion = record.version
+      if (record.patch) thread.state = patched(thread.state, record.patch)
+      return
     case 'input_bound':
-      thread.turn = record.turn
-      thread.open = {
-        turn: record.turn,
-        input: record.input,
-        failures: [],
-        answeredAt: record.ts,
-        intended: new Map(),
-        settled: new Map(),
-        before: { messages: thread.messages.length, digest: thread.digest },
-      }
-      for (const message of inputMessages(record.input, record.feedback)) say(thread, message)
+      openTurn(thread, record)
       return
     case 'step_committed':
-      closeTurn(thread, record.next)
-      if (record.state !== undefined) thread.state = record.state
+      closeTurn(thread, record)
       return
     default:
       foldOpen(thread, opened(thread), record)
   }
 }
 
-function foldOpen(
-  thread: Thread,
-  open: OpenTurn,
-  record: Exclude<JournalRecord, { kind: 'run_started' | 'run_ended' | 'input_bound' | 'step_committed' }>,
-): void {
+function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_bound' }>): void {
+  thread.turn = record.turn
+  thread.open = {
+    turn: record.turn,
+    input: record.input,
+    observation: record.observation === undefined ? (record.input as unknown as Json) : record.observation,
+    failures: [],
+    givenUp: false,
+    unprepared: record.prepares ?? false,
+    requested: false,
+    answeredAt: record.ts,
+    intended: new Map(),
+    settled: new Map(),
+    messages: [],
+    before: { ...thread.conversation, length: thread.conversation.messages.length },
+  }
+  const shown = record.prepares ? [] : record.input
+  for (const message of inputMessages(shown, record.feedback)) saying(thread, thread.open, message)
+}
+
+type InTurn = Exclude<
+  JournalRecord,
+  { kind: 'run_started' | 'run_ended' | 'input_bound' | 'step_committed' | 'diagnosed' | 'migrated' | 'refitted' }
+>
+
+function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
   switch (record.kind) {
-    case 'model_requested':
+    case 'cut':
+      cutHere(thread, open, record.cut)
       return
-    case 'model_failed':
+    case 'model_requested':
+      open.requested = true
+      if (!open.unprepared || record.prepared === undefined) return
+      open.unprepared = false
+      saying(thread, open, { role: 'user', text: record.prepared })
+      return
+    case 'failed':
       open.failures.push(record.code)
+      open.givenUp ||= record.ruling.kind !== 'retry'
+      thread.failed.inARow += 1
+      thread.failed.last = record.code
+      thread.failed.inAll += 1
       return
     case 'model_answered':
       open.answer = record.answer
       open.answeredAt = record.ts
       open.shown = withOwnIds(thread, open.turn, record.answer)
-      say(thread, answerMessage(open.shown))
+      thread.spent.tokens += record.answer.usage.input_tokens + record.answer.usage.output_tokens
+      thread.spent.usd += record.usd ?? 0
+      saying(thread, open, answerMessage(open.shown, inText(thread)))
       return
     case 'decided':
       open.decided = record.decision
+      return
+    case 'branched':
+      if (record.chosen !== null) open.chosen = record.chosen
       return
     case 'call_intended':
       open.intended.set(record.index, record)
@@ -131,32 +215,63 @@ function foldOpen(
     case 'call_settled': {
       open.settled.set(record.index, record.result)
       remember(thread, record.result)
-      if (open.shown?.calls[record.index]) say(thread, resultMessage(open.shown, record.index, record.result))
+      const call = open.intended.get(record.index)?.call
+      if (call) thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
+      if (thread.recent.length > RECENT) thread.recent.shift()
+      if (open.shown?.calls[record.index])
+        saying(thread, open, resultMessage(open.shown, record.index, record.result, inText(thread)))
       return
     }
   }
 }
 
 /** A turn without an answer leaves no trace in the conversation: its input is still unread and will be bound again. */
-function closeTurn(thread: Thread, next: Next): void {
+function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, { kind: 'step_committed' }>): void {
   const open = opened(thread)
   thread.last = next
   thread.open = undefined
-  thread.steps += 1
+  thread.spent.steps += 1
+  thread.spent.ms += ms
+  if (patch) thread.state = patched(thread.state, patch)
   if (!open.answer && !open.decided) {
-    thread.messages.length = open.before.messages
-    thread.digest = open.before.digest
+    takeBack(thread, open)
     return
   }
   if (open.shown)
     for (const index of open.shown.calls.keys())
-      if (!open.settled.has(index))
-        say(thread, resultMessage(open.shown, index, { status: 'not_started', content: 'this call was not started' }))
-  thread.invalid = next.kind === 'continue' && next.invalid ? thread.invalid + 1 : 0
+      if (!open.settled.has(index)) saying(thread, open, resultMessage(open.shown, index, NOT_STARTED, inText(thread)))
+  thread.begun = true
+  thread.past.push({ turn: open.turn, messages: open.messages })
+  if (!open.givenUp) thread.failed.inARow = 0
+  thread.retries = next.kind === 'continue' && next.retry ? thread.retries + 1 : 0
+  thread.stuck = [...open.settled.values()].some(({ status }) => status === 'blocked') ? thread.stuck + 1 : 0
+}
+
+const NOT_STARTED: CallResult = { status: 'not_started', content: 'this call was not started' }
+
+/** From here on the model sees of the past what the cut says. */
+function cutHere(thread: Thread, open: OpenTurn, cut: Cut): void {
+  thread.cut = cut
+  thread.conversation = restart([...afterCut(thread, cut), ...open.messages])
+}
+
+function afterCut({ past }: Thread, cut: Cut): Message[] {
+  return [...pastMessages(cut), ...past.filter(({ turn }) => turn >= cut.from).flatMap(({ messages }) => messages)]
+}
+
+function takeBack(thread: Thread, { before }: OpenTurn): void {
+  const { messages } = thread.conversation
+  if (messages !== before.messages) {
+    thread.conversation = restart(thread.cut ? afterCut(thread, thread.cut) : [])
+    return
+  }
+  messages.length = before.length
+  thread.conversation = before
 }
 
 /** Some providers count from nought in every answer, or give no id; a history with an id twice would be refused by others. */
 function withOwnIds(thread: Thread, turn: number, answer: Answer): Answer {
+  if (answer.calls.length === 0) return answer
   const calls = answer.calls.map((call) => {
     let id = call.id
     for (let n = 1; id === '' || thread.called.has(id); n++) id = `${call.id || 'call'}_t${turn}${n > 1 ? `_${n}` : ''}`
@@ -166,9 +281,9 @@ function withOwnIds(thread: Thread, turn: number, answer: Answer): Answer {
   return { ...answer, calls }
 }
 
-function say(thread: Thread, message: Message): void {
-  thread.messages.push(message)
-  thread.digest = createHash('sha256').update(thread.digest).update(JSON.stringify(message)).digest('hex')
+function saying(thread: Thread, open: OpenTurn, message: Message): void {
+  open.messages.push(message)
+  say(thread.conversation, message)
 }
 
 function remember(thread: Thread, result: CallResult): void {
@@ -177,6 +292,9 @@ function remember(thread: Thread, result: CallResult): void {
   const { seen } = facts as { readonly seen?: Readonly<Record<string, string>> }
   for (const [path, sha] of Object.entries(seen ?? {})) thread.seen.set(path, sha)
 }
+
+/** Whether the model writes its calls as text. */
+const inText = ({ setup }: Thread): boolean => (setup?.parser ?? 'native') !== 'native'
 
 export function opened(thread: Thread): OpenTurn {
   if (!thread.open) throw new Error('the journal has a record of a turn that was never opened')

@@ -24,26 +24,32 @@ export function specsOf(toolbox: Toolbox): ToolSpec[] {
 
 /** Contract: runs nothing. A call that may not run comes back with its fault. */
 export function checkCall(toolbox: Toolbox, asked: AskedCall): Call {
-  const refused = (fault: string, args: Json = asked.args): Call => ({
-    id: asked.id,
-    tool: asked.tool,
-    args,
-    effect: NO_EFFECT,
-    fault,
-  })
-  const tool = toolbox.get(asked.tool)
-  if (!tool)
-    return refused(`there is no tool ${JSON.stringify(asked.tool)}; the tools are ${[...toolbox.keys()].join(', ')}`)
   let raw: unknown
   try {
     raw = JSON.parse(asked.args === '' ? '{}' : asked.args)
   } catch (error) {
-    return refused(
-      `the arguments are not JSON (${error instanceof Error ? error.message : 'unreadable'}); send one JSON object`,
-    )
+    const why = error instanceof Error ? error.message : 'unreadable'
+    return refused(asked, asked.args, `the arguments are not JSON (${why}); send one JSON object`)
+  }
+  return checkArgs(toolbox, asked, raw)
+}
+
+export function checkArgs(toolbox: Toolbox, call: Named, raw: unknown): Call {
+  const tool = toolbox.get(call.tool)
+  if (!tool) {
+    const known = [...toolbox.keys()].join(', ')
+    return refused(call, raw as Json, `there is no tool ${JSON.stringify(call.tool)}; the tools are ${known}`)
   }
   const checked = tool.args.safeParse(raw)
-  if (!checked.success)
-    return refused(`the arguments do not fit: ${z.prettifyError(checked.error).replaceAll('\n', ' ')}`, raw as Json)
-  return { id: asked.id, tool: asked.tool, args: checked.data as Json, effect: tool.effect(checked.data as never) }
+  if (!checked.success) {
+    const why = z.prettifyError(checked.error).replaceAll('\n', ' ')
+    return refused(call, raw as Json, `the arguments do not fit: ${why}`)
+  }
+  return { id: call.id, tool: call.tool, args: checked.data as Json, effect: tool.effect(checked.data as never) }
+}
+
+type Named = Pick<Call, 'id' | 'tool'>
+
+function refused({ id, tool }: Named, args: Json, fault: string): Call {
+  return { id, tool, args, effect: NO_EFFECT, fault }
 }

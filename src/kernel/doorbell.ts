@@ -47,6 +47,8 @@ const RINGING: ReadonlySet<Op['op']> = new Set([
   'settle',
   'park',
   'release',
+  'cancel',
+  'pause',
   'recover',
   'leave',
 ])

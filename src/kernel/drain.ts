@@ -4,9 +4,10 @@
  * Invariants: I1 (only claimed dispatches run); every wait here also ends by the doorbell, so no wake-up is lost.
  */
 
-import type { Dispatch } from '../domain/dispatch.ts'
+import type { Cancel, Dispatch } from '../domain/dispatch.ts'
 import { asTirelessError, type TirelessError } from '../domain/error.ts'
-import { advance, type Signals } from '../engine/advance.ts'
+import { advance, type Cancelling, type Signals } from '../engine/advance.ts'
+import { Interruption } from '../engine/interruption.ts'
 import type { Engine } from '../engine/run.ts'
 import { commitOne } from '../ports/store.ts'
 import type { Doorbell } from './doorbell.ts'
@@ -23,6 +24,24 @@ export interface Kernel {
   readonly bell: Doorbell
   readonly epoch: number
   readonly maxConcurrent: number
+  readonly hands: Hands
+}
+
+/** The runs of this process, by their dispatches: how each is asked to stop. */
+export type Hands = Map<string, Hand>
+
+interface Hand {
+  readonly afterStep: AbortController
+  readonly immediate: AbortController
+  readonly pause: AbortController
+}
+
+/** Contract: what was committed for a dispatch that runs here is heard by its run; harmless for one that does not. */
+export function tellHand(hands: Hands, dispatch_id: string, what: Cancel | 'pause'): void {
+  const hand = hands.get(dispatch_id)
+  if (what === 'pause') hand?.pause.abort()
+  else if (what === 'after_step') hand?.afterStep.abort()
+  else hand?.immediate.abort(new Interruption('cancelled'))
 }
 
 export interface DrainOptions {
@@ -67,14 +86,22 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
   }
 
   async function work(dispatch: Dispatch): Promise<void> {
+    const { dispatch_id } = dispatch
+    const hand = newHand()
+    kernel.hands.set(dispatch_id, hand)
+    const cancelling: Cancelling = { afterStep: hand.afterStep.signal, immediate: hand.immediate.signal }
+    const its = { ...signals, drain: AbortSignal.any([signals.drain, hand.pause.signal]) }
     try {
-      const moved = await advance(engine, dispatch, signals)
+      await hearWishes(kernel, dispatch_id)
+      const moved = await advance(engine, dispatch, its, cancelling)
       if (moved.kind === 'park' && moved.wait.kind === 'retry' && moved.wait.until - engine.clock.now() <= SOON_MS)
         retries.set(dispatch.dispatch_id, moved.wait.until)
     } catch (thrown) {
       const error = asTirelessError(thrown)
       // A fenced run has lost its dispatch to another owner, who goes on with it. Anything else means the store is gone.
       if (error.code !== 'store_fenced') fail(error)
+    } finally {
+      if (kernel.hands.get(dispatch_id) === hand) kernel.hands.delete(dispatch_id)
     }
   }
 
@@ -105,6 +132,19 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
   if (failure) throw failure
 }
 
+/** Read once its hand is there: what was wished for between the claim and now was told to nobody. */
+async function hearWishes({ engine, hands }: Kernel, dispatch_id: string): Promise<void> {
+  const { cancel, paused } = (await engine.store.dispatch(dispatch_id)) ?? {}
+  if (cancel) tellHand(hands, dispatch_id, cancel)
+  if (paused) tellHand(hands, dispatch_id, 'pause')
+}
+
+const newHand = (): Hand => ({
+  afterStep: new AbortController(),
+  immediate: new AbortController(),
+  pause: new AbortController(),
+})
+
 async function claim(
   { engine, epoch }: Kernel,
   free: number,
@@ -126,7 +166,7 @@ async function bellOrTimer({ engine, bell }: Kernel, since: number, stop: AbortS
   if (timer !== undefined)
     waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), LONGEST_NAP_MS), either))
   await Promise.race(waits)
-  done.abort()
+  done.abort('over')
 }
 
 /** One heartbeat for the worker, not one per dispatch. */

@@ -1,25 +1,83 @@
 /** Behaviour: the strategy the engine drives; says what each phase means right now. All methods are pure. */
 
+import type { z } from 'zod'
 import type { CallResult, Decision, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
+import type { MemoryQuery, MemoryView } from './memory.ts'
+import type { Search } from './search.ts'
+
+/** What surrounds a run as it observes. */
+export interface EnvView {
+  /** New since the last step. */
+  readonly input: readonly Observation[]
+  /** Why the last step was not enough: a critic's instruction, or what was wrong with it. */
+  readonly feedback?: string
+  readonly step: number
+  /** What is left; null: no limit. */
+  readonly budget: {
+    readonly steps: number | null
+    readonly ms: number | null
+    readonly tokens: number | null
+    readonly usd: number | null
+  }
+  readonly metadata: Readonly<Record<string, Json>>
+  readonly env: { readonly root: string; readonly ops: readonly string[] }
+  /** Contract: exactly what the model will be given of the past in this step. */
+  readonly memory: MemoryView
+}
+
+/** A call as a behaviour wants it; the engine checks it and finds out its effect. */
+export interface WantedCall {
+  readonly tool: string
+  readonly args?: Json
+  readonly id?: string
+  readonly timeoutMs?: number
+}
+
+/** A decision as a behaviour says it. */
+export type Wish =
+  | { readonly kind: 'act'; readonly calls: readonly WantedCall[]; readonly failFast?: boolean }
+  | Extract<Decision, { kind: 'final' | 'wait' }>
+  | { readonly kind: 'branch'; readonly candidates: readonly Wish[] }
 
 export interface Reduced {
   readonly input: readonly Observation[]
+  readonly observation: Json
   readonly decision: Decision
   readonly results: readonly CallResult[]
+}
+
+/** The shape of a behaviour's state. Checked after every step; a state of an older version is migrated when its run is opened. */
+export interface StateShape {
+  readonly version: number
+  readonly schema: z.ZodType<Json>
+  migrate?(state: Json, from: number): Json
 }
 
 export interface Behaviour {
   readonly name: string
   /** Tools offered; fixed for as long as the behaviour lasts. */
   readonly tools: readonly string[]
-  /** Contract: byte-stable for as long as the behaviour lasts. */
-  systemPrompt(): string
+  readonly state?: StateShape
+  /** Used instead of what the run is set up with. */
+  readonly parser?: string
+  readonly memory?: string
+  readonly critics?: readonly Critic[]
+  readonly search?: Search
   initState(task: string): Json
+  /** Contract: bounded. Without it the observation is the input as it came. */
+  observe?(state: Json, view: EnvView): Json
   /** Contract: a decision without a model, or nothing: then the model is asked. */
-  decide?(state: Json, input: readonly Observation[]): Decision | undefined
-  reduce?(state: Json, step: Reduced): Json
+  decide?(state: Json, observation: Json): Wish | undefined
+  /** Contract: what the model is told in this step. Without it, the input in plain words. */
+  prepare?(state: Json, observation: Json): string
+  /** Contract: asked once when the run is opened, and byte-stable from then on. */
+  buildSystemPrompt(state: Json): string
+  /** Contract: what the past is asked about, given what is new. The answer is in the view that `observe` gets, and in the request. */
+  buildMemoryQuery?(state: Json, input: readonly Observation[]): MemoryQuery
+  /** Contract: the new state, or nothing where it changed the one it was given. */
+  reduce?(state: Json, step: Reduced): Json | undefined
   shouldStop?(state: Json): boolean
 }
 
@@ -31,4 +89,9 @@ export interface Behaviours {
 export interface Critic {
   readonly name: string
   judge(state: Json, step: Reduced): Verdict | Promise<Verdict>
+}
+
+/** Gives a behaviour's author the types, and nothing else. */
+export function defineBehaviour(behaviour: Behaviour): Behaviour {
+  return behaviour
 }

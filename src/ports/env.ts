@@ -1,5 +1,8 @@
 /** Env: the hands' reach. Tools ask for ops groups; the env of a session supplies them, rooted in its workspace. */
 
+import { TirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
+
 export interface FileContent {
   readonly text: string
   /** Digest of the bytes on disk: SHA-256, hex. */
@@ -62,13 +65,81 @@ export interface ProcessOps {
   forget(call: string): Promise<void>
 }
 
-export interface Env {
-  readonly root: string
+export interface GitChange {
+  /** Relative to the root. */
+  readonly path: string
+  readonly kind: 'new' | 'changed' | 'gone' | 'conflict'
+}
+
+export interface GitCommit {
+  readonly id: string
+  /** When it was made, epoch ms. */
+  readonly ts: number
+  readonly subject: string
+}
+
+/**
+ * Contract for every method: nothing that the repository's configuration names is run (hooks, filters, diff drivers), nothing is
+ * fetched, and submodules are left alone.
+ */
+export interface GitOps {
+  /** Contract: the id of the last commit; null where there is none yet. */
+  head(): Promise<string | null>
+  /** Contract: how the work tree differs from the last commit, ignored files aside; bounded, says whether there was more. */
+  status(): Promise<{ readonly changes: readonly GitChange[]; readonly more: boolean }>
+  /** Contract: the same as a patch, for files that git knows; bounded, says whether there was more. */
+  diff(): Promise<{ readonly patch: string; readonly more: boolean }>
+  /** Contract: the last commit and those before it, newest first, at most `limit`. */
+  log(limit: number): Promise<readonly GitCommit[]>
+  /** Contract: everything that `status` tells becomes one commit; its id, or null where there is nothing to commit. */
+  commit(message: string): Promise<string | null>
+}
+
+/** Ops groups by name. */
+export interface OpsGroups {
   readonly file: FileOps
   readonly process: ProcessOps
+  readonly git: GitOps
+}
+
+export type OpsGroup = keyof OpsGroups
+
+export type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string }
+
+export interface Env {
+  readonly root: string
+  /** The ops groups it has. */
+  readonly groups: readonly OpsGroup[]
+  /** Contract: always the same ops; undefined exactly where `groups` does not name them. */
+  getOps<G extends OpsGroup>(group: G): OpsGroups[G] | undefined
+  /** Contract: whether work can be done in it right now; changes nothing, never throws. */
+  health(): Promise<Health>
+  /** Contract: pure; whether the world it stands for has come to its end, so that the run does too. */
+  isTerminal?(state: Json): boolean
+  /** Contract: gives back what `open` took, and nothing of the workspace; idempotent, never throws. */
+  close(): Promise<void>
 }
 
 export interface Envs {
-  /** Contract: the folder exists afterwards. */
-  open(workspace: string): Promise<Env>
+  /**
+   * Contract: sets an env up. The folder exists afterwards; `kind` names the back end, and without it the folder decides. Throws when it
+   * cannot be set up, and then leaves nothing to close.
+   */
+  open(workspace: string, kind?: string): Promise<Env>
+}
+
+/** The part of an env that hands out ops. */
+export function supplying(ops: Partial<OpsGroups>): Pick<Env, 'groups' | 'getOps'> {
+  return { groups: Object.keys(ops) as OpsGroup[], getOps: (group) => ops[group] }
+}
+
+/** What a tool needs, or a refusal that says which group is missing. */
+export function opsOf<G extends OpsGroup>(env: Env, group: G): OpsGroups[G] {
+  const ops = env.getOps(group)
+  if (ops !== undefined) return ops
+  throw new TirelessError('tool_failed', {
+    what: `this env has no ops group "${group}"`,
+    where: env.root,
+    expected: `one of ${env.groups.join(', ') || 'none'}`,
+  })
 }

@@ -1,7 +1,7 @@
 /** A language model, one call at a time. Retries, budgets and memory are the engine's, never the adapter's. */
 
 import type { Json } from '../domain/json.ts'
-import type { Answer } from '../domain/record.ts'
+import type { Answer, Usage } from '../domain/record.ts'
 
 export interface ToolSpec {
   readonly name: string
@@ -36,6 +36,8 @@ export interface ModelRequest {
 export interface Model {
   /** `provider/model`, as the configuration and the journal name it. */
   readonly id: string
+  /** Contract: pure; US dollars. Absent where the price is not known. */
+  cost?(usage: Usage): number
   /**
    * Contract: exactly one request to the provider. Resolves only with a whole answer: either a finish reason that says the
    * model stopped by itself, or `length`. Everything else throws a TirelessError with a `model_*` code: a stream that was cut,

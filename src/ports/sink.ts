@@ -1,8 +1,16 @@
-/** Where events go. */
-import type { Delta, Event } from '../domain/event.ts'
+/** Where a run tells what it does. Records are told after they are on disk; events and traces are made of them elsewhere. */
+import type { Delta } from '../domain/event.ts'
+import type { JournalRecord } from '../domain/record.ts'
 
+export interface RunRef {
+  readonly run_id: string
+  readonly session_id: string
+}
+
+/** Contract for all: must not throw and must not block; whoever tells does not look at what comes of it (I9). */
 export interface Sink {
-  /** Contract: must not throw and must not block; whoever tells does not look at what comes of it (I9). */
-  event(event: Event): void
+  /** A run is taken up, for the first time or again; `past` is what the journal holds of it already. */
+  opened(run: RunRef, past: readonly JournalRecord[]): void
+  recorded(run: RunRef, record: JournalRecord): void
   delta(delta: Delta): void
 }

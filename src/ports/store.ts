@@ -3,7 +3,7 @@
  * alone while the others share its fsync.
  */
 
-import type { Dispatch, DispatchStatus, NewDispatch } from '../domain/dispatch.ts'
+import type { Cancel, Dispatch, DispatchStatus, NewDispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
@@ -63,10 +63,20 @@ export type Op =
       readonly successor_id: string
       readonly now: number
     }
-  /** Needs the fence. Re-checks the inbox inside the transaction: where something unread already matches, it does not park. */
+  /**
+   * Needs the fence. Re-checks the inbox inside the transaction: where something unread already matches, it does not park. One that is asked
+   * to end is pending again at once.
+   */
   | { readonly op: 'park'; readonly wait: Wait; readonly now: number }
   /** Needs the fence. Gives the work back, pending, for anybody. */
   | { readonly op: 'release'; readonly now: number }
+  /**
+   * Of a dispatch and its descendants. What was never claimed, or is over, is settled at once or left as it is; what waits is woken, so that
+   * its run can end; what runs is told by whoever runs it.
+   */
+  | { readonly op: 'cancel'; readonly dispatch_id: string; readonly how: Cancel; readonly now: number }
+  /** Of a dispatch and its descendants: what is not running is not claimed until `paused` is false again. */
+  | { readonly op: 'pause'; readonly dispatch_id: string; readonly paused: boolean; readonly now: number }
   /** Into the inbox, once per id; wakes a dispatch that waits for it; an idle session gets a dispatch of its own. */
   | {
       readonly op: 'publish'
@@ -94,6 +104,9 @@ export interface Results {
   settle: { readonly successor: string | null }
   park: { readonly parked: boolean }
   release: null
+  /** Each with what it was before; those that are over are not among them. */
+  cancel: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
+  pause: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
   publish: { readonly duplicate: boolean; readonly dispatch_id: string | null }
   unknown: null
   resolve: { readonly unknown: Unknown }

@@ -5,10 +5,12 @@ import type { CallResult } from '../domain/decision.ts'
 import type { Effect } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
 import type { Clock } from './clock.ts'
-import type { Env } from './env.ts'
+import type { Env, OpsGroup, OpsGroups } from './env.ts'
 
 export interface ToolContext {
   readonly env: Env
+  /** Contract: the env's ops of that group; throws `tool_failed` where it has none. */
+  readonly ops: <G extends OpsGroup>(group: G) => OpsGroups[G]
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Stable over crashes: names this very call (session, turn, index). Use it as idempotency key. */
@@ -25,11 +27,22 @@ export type Probe =
   | { readonly kind: 'unclear' }
 
 export interface Tool<Args = never> {
+  /** Contract: letters, digits, `_` and `-`, at most 64 of them: what every provider takes. A namespace stands before `__`. */
   readonly name: string
   readonly description: string
   readonly args: z.ZodType<Args>
+  /** Contract: the ops groups it may ask its context for; no run begins with an env that lacks one. */
+  readonly needs?: readonly OpsGroup[]
+  /** Contract: after so long `signal` aborts and the call counts as `timed_out`; a call's own timeout beats it. */
+  readonly timeoutMs?: number
+  /** Contract: how often a failed call is run again, under the same key; heeded only where its effect is pure or idempotent. */
+  readonly maxRetries?: number
+  /** Contract: names of arguments that do not count when two calls are compared. */
+  readonly volatile?: readonly string[]
   /** Contract: pure. */
   effect(args: Args): Effect
+  /** Contract: called when a run is opened, before its first call; a throw keeps the run from beginning. */
+  setup?(context: { readonly env: Env }): Promise<void>
   /** Contract: changes nothing; what it returns is journalled with the intent and handed to `probe`. */
   before?(args: Args, context: ToolContext): Promise<Json>
   /** Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`. */
@@ -40,6 +53,10 @@ export interface Tool<Args = never> {
   remains?(args: Args, context: ToolContext): Promise<string>
   /** Contract: called after the result is durable; never throws. */
   settled?(context: ToolContext): Promise<void>
+  /** Contract: called once for each `setup` that came through, later ones first, however the run went. */
+  teardown?(): Promise<void>
 }
 
 export type AnyTool = Tool<never>
+
+export const TOOL_NAME = /^[\w-]{1,64}$/

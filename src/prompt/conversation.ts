@@ -3,11 +3,11 @@
 import type { CallResult } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
-import type { Answer } from '../domain/record.ts'
+import type { Answer, Cut } from '../domain/record.ts'
 import type { Message } from '../ports/model.ts'
 
 /** Raised whenever the same records would give other bytes. Recorded with every request. */
-export const COMPILER_VERSION = 1
+export const COMPILER_VERSION = 2
 
 export function inputMessages(input: readonly Observation[], feedback?: string): Message[] {
   const lines = input.map(observationText)
@@ -15,7 +15,18 @@ export function inputMessages(input: readonly Observation[], feedback?: string):
   return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
 }
 
-export function answerMessage(answer: Answer): Message {
+/** What is left of the turns before a cut. */
+export function pastMessages({ summary, recalled }: Cut): Message[] {
+  const parts = [
+    ...(summary === '' ? [] : [`[what happened before, in short]\n${summary}`]),
+    ...(recalled.length === 0 ? [] : [`[from earlier, as it may matter now]\n${recalled.join('\n---\n')}`]),
+  ]
+  return parts.length > 0 ? [{ role: 'user', text: parts.join('\n\n') }] : []
+}
+
+/** `inText`: the model writes its calls as text, and so they stay. */
+export function answerMessage(answer: Answer, inText: boolean): Message {
+  if (inText) return { role: 'assistant', text: answer.text, calls: [] }
   return {
     role: 'assistant',
     text: answer.text,
@@ -28,9 +39,10 @@ export function answerMessage(answer: Answer): Message {
   }
 }
 
-export function resultMessage(answer: Answer, index: number, result: CallResult): Message {
+export function resultMessage(answer: Answer, index: number, result: CallResult, inText: boolean): Message {
   const ok = result.status === 'ok'
   const text = ok ? result.content : `[${result.status}] ${result.content}`
+  if (inText) return { role: 'user', text: `[result of ${answer.calls[index]?.tool}] ${text}` }
   return { role: 'tool', call_id: callId(answer, index), tool: answer.calls[index]?.tool ?? '', text, ok }
 }
 
@@ -40,7 +52,7 @@ function callId(answer: Answer, index: number): string {
   return answer.calls.some((other, i) => i !== index && other.id === id) || id === '' ? `${id}_${index}` : id
 }
 
-function observationText(observation: Observation): string {
+export function observationText(observation: Observation): string {
   if (observation.type === 'user_message') return observation.text
   const payload = observation.payload === undefined ? '' : ` ${JSON.stringify(observation.payload)}`
   return `[event ${observation.name}]${payload}`

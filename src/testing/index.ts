@@ -1,5 +1,6 @@
 /** What plugin authors test with: `tireless/testing`. */
 
+export { type EnvConformanceCase, envConformance } from './env-conformance.ts'
 export { FakeClock } from './fake-clock.ts'
 export { type ProviderOptions, type ProviderServer, type Script, startProviderServer } from './provider-server.ts'
 export { type ScriptedAnswer, type ScriptedModel, scriptedModel } from './scripted-model.ts'

@@ -115,8 +115,8 @@ export async function countCalls(folder: string, syscall: string): Promise<numbe
 }
 
 function journalIn(database: string): JournalRecord[] {
-  return rowsOf(database, 'SELECT body FROM journal ORDER BY session, seq').map(
-    (row) => JSON.parse(String(row.body)) as JournalRecord,
+  return rowsOf(database, 'SELECT body FROM journal ORDER BY session, n').flatMap(
+    (row) => JSON.parse(String(row.body)) as JournalRecord[],
   )
 }
 

@@ -89,9 +89,9 @@ function ofRecord(record: JournalRecord): readonly Branch[] {
     case 'call_settled':
       return ofResult(record.result)
     case 'step_committed':
-      if (record.next.kind !== 'continue') return []
-      if (record.next.invalid) return ['answer unusable']
-      return record.next.feedback === undefined ? [] : ['critic asked for more']
+      return record.next.kind === 'continue' && record.next.retry ? ['critic asked for more'] : []
+    case 'failed':
+      return record.code.startsWith('decision_') ? ['answer unusable'] : []
     case 'run_ended':
       return [ofEnd(record)]
     default:
@@ -101,7 +101,7 @@ function ofRecord(record: JournalRecord): readonly Branch[] {
 
 function ofResult({ status, content }: { readonly status: string; readonly content: string }): readonly Branch[] {
   if (status === 'interrupted') return ['call interrupted']
-  if (content === 'the runtime was stopping') return ['call not started: stopping']
+  if (content === 'the run was interrupted before it') return ['call not started: stopping']
   if (content.includes('not offered any more')) return ['call refused: tool withdrawn']
   return content.includes('it broke') ? ['tool threw'] : []
 }

@@ -2,6 +2,7 @@
 
 /** Every branch that a long run has to take at least once. */
 export const BRANCHES = [
+  'run replayed',
   'crash',
   'crash before a commit is applied',
   'crash after a commit, before it is acknowledged',

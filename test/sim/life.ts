@@ -9,9 +9,11 @@ import { start } from '../../src/commands/start.ts'
 import { status } from '../../src/commands/status.ts'
 import { unknownsList, unknownsResolve } from '../../src/commands/unknowns.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
+import { NO_BUDGET } from '../../src/domain/task.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import { createDoorbell, type Doorbell, ringing } from '../../src/kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome } from '../../src/kernel/drain.ts'
+import { MEMORY_KINDS } from '../../src/memory/kinds.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Env } from '../../src/ports/env.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -120,7 +122,7 @@ export class Life {
 
   async #join(engine: Engine): Promise<Kernel> {
     const { epoch } = await joinHome(engine, `life ${this.id}`)
-    return { engine, bell: this.#bell, epoch, maxConcurrent: this.#world.plan.width }
+    return { engine, bell: this.#bell, epoch, maxConcurrent: this.#world.plan.width, hands: new Map() }
   }
 
   /** It works the whole queue, and nobody has told it to stop. */
@@ -195,7 +197,7 @@ export class Life {
   }
 }
 
-function compose(world: World, life: Life, store: Store): Engine {
+export function compose(world: World, life: Life, store: Store): Engine {
   const clock: Clock = {
     now: () => world.wall,
     monotonic: () => world.monotonic,
@@ -219,13 +221,18 @@ function compose(world: World, life: Life, store: Store): Engine {
     tools: new Map([...tools].filter(([name]) => !(withdrawing?.gone && withdrawn.has(name)))),
     critics: () => [simCritic(world)],
     sink: {
-      event({ session_id, seq }) {
+      opened: () => {},
+      recorded({ session_id }, { seq }) {
         if ((world.watch.byId.get(session_id)?.head ?? 0) < seq)
           world.fail('live events', `${session_id} #${seq} is told before it is on disk`)
       },
       delta: () => {},
     },
-    maxSteps: world.plan.maxSteps,
+    parsers: new Map(),
+    memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, kind])),
+    hooks: () => [],
+    budget: { ...NO_BUDGET, steps: world.plan.maxSteps },
+    patience: { inARow: 3, inAll: 10 },
   }
 }
 
@@ -239,9 +246,5 @@ function openEnv(world: World, root: string): Env {
     world.fail('injection', 'somebody touched the env')
     throw new TirelessError('internal', 'there is no env here')
   }
-  return {
-    root,
-    file: { read: refuse, write: refuse, list: refuse, changedSince: refuse },
-    process: { run: refuse, reap: refuse, forget: refuse },
-  }
+  return { root, groups: [], getOps: refuse, health: async () => ({ ok: true }), async close() {} }
 }

@@ -6,6 +6,7 @@ import { checkBusy, checkEnd, checkIdle, restless } from './invariants/end.ts'
 import { Life } from './life.ts'
 import type { Plan } from './plan.ts'
 import { oneOf } from './random.ts'
+import { checkReplays } from './replays.ts'
 import { HONEST, type Variant } from './variants.ts'
 import { type Violation, World } from './world.ts'
 
@@ -34,6 +35,7 @@ export async function simulate(
     await storm(world, humans)
     if (!world.violation) await calm(world, humans)
     if (!world.violation) checkEnd(world)
+    if (!world.violation && world.variant === HONEST) await checkReplays(world)
     return {
       seed: plan.seed,
       hash: world.hash(),

@@ -13,12 +13,14 @@ export interface Entry {
   readonly [detail: string]: Json
 }
 
-/** That a step begins, and that another follows, is in the lines between. */
-export function isRoutine({ phase, stage }: Event): boolean {
-  return phase === 'OBSERVE' || (phase === 'CHECK_STOP' && stage === 'continue')
+/** That a run began and how it ended, what went wrong and what it waits for; step by step, what happened is in the run's trace. */
+export function isWorthALine({ phase, stage, ok, payload }: Event): boolean {
+  if (phase === 'INIT' || phase === 'END' || phase === 'RECOVER') return true
+  // A call that failed is the model's to deal with.
+  return (!ok && phase !== 'ACT') || stage === 'diagnostic' || payload.parked !== undefined
 }
 
-export function entryOf({ ts, phase, stage, run_id, session_id, step_id, ok, payload }: Event): Entry {
+export function entryOf({ ts, phase, stage, run_id, session_id, step_id, ok, payload, error }: Event): Entry {
   return {
     ts: iso(ts),
     level: ok ? 'info' : phase === 'END' ? 'error' : 'warn',
@@ -26,13 +28,14 @@ export function entryOf({ ts, phase, stage, run_id, session_id, step_id, ok, pay
     run_id,
     session_id,
     step: step_id,
-    ...(payload as Record<string, Json>),
+    ...payload,
+    ...(error === undefined ? {} : { error }),
   }
 }
 
 const SHORT = 120
 /** What went wrong is worth more words. */
-const TROUBLE = new Set(['message', 'error', 'reason'])
+const TROUBLE = new Set(['message', 'error', 'reason', 'parked'])
 const LONGER = 500
 
 /** Contract: never throws, whatever is in it; one line of JSON. */

@@ -26,14 +26,16 @@ export const bash = defineTool<z.infer<typeof args>>({
   description:
     'Runs a command in the workspace and returns its output and exit code. When it ends, every process it started is killed: nothing can be left in the background.',
   args,
+  needs: ['process', 'file'],
+  volatile: ['timeout_s'],
   effect: () => ({ recovery: 'once', reach: 'workspace' }),
-  run: ({ command, timeout_s }, { env, call, signal }) =>
+  run: ({ command, timeout_s }, { ops, call, signal }) =>
     told(async () =>
-      resultOf(await env.process.run(call, command, { timeoutMs: timeout_s * 1000, signal }), timeout_s),
+      resultOf(await ops('process').run(call, command, { timeoutMs: timeout_s * 1000, signal }), timeout_s),
     ),
-  remains: async (_, { env, call, intendedAt }) => {
-    const { output, killed } = await env.process.reap(call)
-    const changed = await env.file.changedSince(intendedAt)
+  remains: async (_, { ops, call, intendedAt }) => {
+    const { output, killed } = await ops('process').reap(call)
+    const changed = await ops('file').changedSince(intendedAt)
     return [
       killed ? 'It was still running and was killed.' : 'Nothing of it was running any more.',
       output === '' ? 'It had written no output.' : `Its output so far:\n${output}`,
@@ -42,7 +44,7 @@ export const bash = defineTool<z.infer<typeof args>>({
         : `Paths changed since it was started (a folder when names in it came or went):\n${changed.map(shown).join('\n')}`,
     ].join('\n')
   },
-  settled: ({ env, call }) => env.process.forget(call),
+  settled: async ({ ops, call }) => ops('process').forget(call),
 })
 
 function resultOf(result: ProcessResult, seconds: number): CallResult {

@@ -15,17 +15,18 @@ export const createFile = defineTool<z.infer<typeof args>>({
   name: 'create_file',
   description: 'Writes a new text file. An existing file is replaced only after you have viewed it as it is now.',
   args,
+  needs: ['file'],
   effect: () => ({ recovery: 'idempotent', reach: 'workspace' }),
-  run: ({ path, content }, { env, seen }) =>
+  run: ({ path, content }, { env, ops, seen }) =>
     told(async () => {
-      const current = await env.file.read(path)
+      const current = await ops('file').read(path)
       const name = spelled(env, path)
       const size = `${Buffer.byteLength(content)} bytes`
       // Looked at before anything else: the same call again, after a crash, finds its own work.
       if (current?.sha === createHash('sha256').update(content).digest('hex'))
         return knowing(`${name} has this content already (${size})`, name, current.sha)
       if (current && seen.get(name) !== current.sha) return failed(unseen(name, seen.has(name)))
-      const { sha } = await env.file.write(path, content, current?.sha ?? null)
+      const { sha } = await ops('file').write(path, content, current?.sha ?? null)
       return knowing(`${current ? 'replaced' : 'created'} ${name} (${size})`, name, sha)
     }),
 })

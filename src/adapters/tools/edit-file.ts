@@ -22,6 +22,7 @@ export const editFile = defineTool<Args>({
   name: 'edit_file',
   description: 'Replaces one passage of a text file that you have viewed. Refused if the file has changed since.',
   args,
+  needs: ['file'],
   effect: () => ({ recovery: 'reconcilable', reach: 'workspace' }),
   before: async (wanted, context) => {
     const outcome = await attempt(wanted, context).catch(() => undefined)
@@ -31,14 +32,16 @@ export const editFile = defineTool<Args>({
     told(async () => {
       const outcome = await attempt(wanted, context)
       if (outcome.kind === 'refused') return failed(`nothing was changed: ${outcome.why}`)
-      await context.env.file.write(wanted.path, outcome.text, outcome.plan.before)
+      await context.ops('file').write(wanted.path, outcome.text, outcome.plan.before)
       return edited(outcome.plan)
     }),
-  probe: async (wanted, before, { env }) => {
+  probe: async (wanted, before, { ops }) => {
     const plan = planned.safeParse(before)
     // It would have been refused; a rerun is compared with what was seen again, so it cannot do harm.
     if (!plan.success) return { kind: 'not' }
-    const current = await env.file.read(wanted.path).catch(() => undefined)
+    const current = await ops('file')
+      .read(wanted.path)
+      .catch(() => undefined)
     if (current?.sha === plan.data.after) return { kind: 'happened', result: edited(plan.data) }
     return { kind: current?.sha === plan.data.before ? 'not' : 'unclear' }
   },
@@ -48,9 +51,9 @@ type Attempt =
   | { readonly kind: 'edit'; readonly plan: Plan; readonly text: string }
   | { readonly kind: 'refused'; readonly why: string }
 
-async function attempt({ path, old, new: fresh }: Args, { env, seen }: ToolContext): Promise<Attempt> {
+async function attempt({ path, old, new: fresh }: Args, { env, ops, seen }: ToolContext): Promise<Attempt> {
   const refuse = (why: string): Attempt => ({ kind: 'refused', why })
-  const file = await env.file.read(path)
+  const file = await ops('file').read(path)
   if (!file) return refuse(`there is no file ${JSON.stringify(path)}; make it with create_file`)
   const name = spelled(env, path)
   if (!seen.has(name)) return refuse(`you have not seen ${name}; view it first`)

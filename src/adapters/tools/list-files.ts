@@ -19,10 +19,11 @@ export const listFiles = defineTool<z.infer<typeof args>>({
   name: 'list_files',
   description: 'Lists the files of a folder with their sizes. Folders end in a slash.',
   args,
+  needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
-  run: ({ path, depth }, { env }) =>
+  run: ({ path, depth }, { ops }) =>
     told(async () => {
-      const { entries, more } = await env.file.list(path, depth, MOST_ENTRIES)
+      const { entries, more } = await ops('file').list(path, depth, MOST_ENTRIES)
       return { status: 'ok', content: entries.length === 0 ? '[the folder is empty]' : listing(entries, more) }
     }),
 })

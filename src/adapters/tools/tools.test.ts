@@ -9,6 +9,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
+import { opsOf } from '../../ports/env.ts'
 import type { AnyTool, Probe, ToolContext } from '../../ports/tool.ts'
 import { systemClock } from '../clock.ts'
 import { hostEnvs } from '../envs/host/host.ts'
@@ -27,14 +28,18 @@ async function session(t: TestContext) {
   }).open(join(base, 'ws'))
   const seen = new Map<string, string>()
   const abort = new AbortController()
-  const context: ToolContext = {
+  const contextOf = (name: string): ToolContext => ({
     env,
+    ops(group) {
+      assert.ok(tool(name).needs?.includes(group), `Q8: ${name} asks for ${group} and does not say that it needs it`)
+      return opsOf(env, group)
+    },
     clock: systemClock,
     signal: abort.signal,
     call: 's/1/0',
     intendedAt: Date.now(),
     seen,
-  }
+  })
   const parsed = (name: string, args: Json) => tool(name).args.parse(args)
   return {
     root: env.root,
@@ -42,19 +47,20 @@ async function session(t: TestContext) {
     env,
     seen,
     abort,
-    context,
     path: (name: string) => join(env.root, name),
     async call(name: string, args: Json): Promise<CallResult> {
-      const result = await tool(name).run(parsed(name, args), context)
+      const result = await tool(name).run(parsed(name, args), contextOf(name))
       const facts = result.facts as { seen?: Record<string, string> } | undefined
       for (const [path, digest] of Object.entries(facts?.seen ?? {})) seen.set(path, digest)
       return result
     },
-    before: (name: string, args: Json): Promise<Json> => defined(tool(name).before)(parsed(name, args), context),
+    before: (name: string, args: Json): Promise<Json> =>
+      defined(tool(name).before)(parsed(name, args), contextOf(name)),
     probe: (name: string, args: Json, before: Json): Promise<Probe> =>
-      defined(tool(name).probe)(parsed(name, args), before, context),
-    remains: (name: string, args: Json): Promise<string> => defined(tool(name).remains)(parsed(name, args), context),
-    settled: (name: string): Promise<void> => defined(tool(name).settled)(context),
+      defined(tool(name).probe)(parsed(name, args), before, contextOf(name)),
+    remains: (name: string, args: Json): Promise<string> =>
+      defined(tool(name).remains)(parsed(name, args), contextOf(name)),
+    settled: (name: string): Promise<void> => defined(tool(name).settled)(contextOf(name)),
   }
 }
 
@@ -136,6 +142,19 @@ describe('the toolbox', () => {
     await assert.rejects(s.call('finish', { answer: 'x' }), /decision/)
   })
 
+  test('Q8: says which ops groups it needs, and asks for no other', () => {
+    const needs = builtinTools().map((one) => `${one.name}: ${(one.needs ?? []).join(' ')}`)
+    assert.deepEqual(needs, [
+      'view_file: file',
+      'create_file: file',
+      'edit_file: file',
+      'list_files: file',
+      'bash: process file',
+      'wait: ',
+      'finish: ',
+    ])
+  })
+
   test('case 37: every file tool answers an escape with an error result', async (t) => {
     const s = await session(t)
     fs.symlinkSync('/etc', s.path('link'))
@@ -189,7 +208,7 @@ describe('view_file', () => {
   test('names the nearest files when there is none of that name', async (t) => {
     const s = await session(t)
     for (const path of ['src/Server.ts', 'src/client.ts', 'src/other.md', 'src/server/x'])
-      await s.env.file.write(path, '', null)
+      await opsOf(s.env, 'file').write(path, '', null)
     assertRefused(
       await s.call('view_file', { path: 'src/sever.ts' }),
       /no file "src\/sever.ts"; the nearest names in src\/ are Server.ts, /,
@@ -307,7 +326,7 @@ describe('list_files', () => {
   test('lists names and sizes, two levels deep unless told', async (t) => {
     const s = await session(t)
     assert.equal((await s.call('list_files', {})).content, '[the folder is empty]')
-    for (const path of ['a/b/c/d', 'a/x', 'z']) await s.env.file.write(path, '123', null)
+    for (const path of ['a/b/c/d', 'a/x', 'z']) await opsOf(s.env, 'file').write(path, '123', null)
     fs.writeFileSync(s.path('a/line\nbreak'), '')
     assert.equal(
       (await s.call('list_files', {})).content,

@@ -3,7 +3,7 @@
 import { posix } from 'node:path'
 import { z } from 'zod'
 import { defineTool } from '../../ports/define-tool.ts'
-import type { Env } from '../../ports/env.ts'
+import type { ToolContext } from '../../ports/tool.ts'
 import { shown, spelled } from './file-path.ts'
 import { nearest } from './nearest.ts'
 import { failed, knowing, told } from './result.ts'
@@ -20,17 +20,18 @@ export const viewFile = defineTool<z.infer<typeof args>>({
   name: 'view_file',
   description: 'Shows a text file of the workspace, whole or from one line to another.',
   args,
+  needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
-  run: ({ path, from, to }, { env }) =>
+  run: ({ path, from, to }, context) =>
     told(async () => {
-      const file = await env.file.read(path)
-      if (!file) return failed(await missing(env, path))
+      const file = await context.ops('file').read(path)
+      if (!file) return failed(await missing(context, path))
       const lines = linesOf(file.text)
       const first = from ?? 1
       const last = Math.min(to ?? lines.length, lines.length)
       if (first > Math.max(last, 1))
         return failed(`there are no lines ${first} to ${to ?? 'the end'}: the file has ${lines.length} lines`)
-      return knowing(excerpt(lines, first, last), spelled(env, path), file.sha)
+      return knowing(excerpt(lines, first, last), spelled(context.env, path), file.sha)
     }),
 })
 
@@ -63,11 +64,11 @@ function cutLine(line: string, number: number, of: number): string {
   return `${start}\n[line ${number} of ${of} is too long and was cut after ${start.length} characters; the lines after it: from: ${number + 1}]`
 }
 
-async function missing(env: Env, path: string): Promise<string> {
+async function missing({ env, ops }: ToolContext, path: string): Promise<string> {
   const folder = posix.dirname(spelled(env, path))
   const what = `there is no file ${JSON.stringify(path)}`
   try {
-    const { entries } = await env.file.list(folder, 1, 1000)
+    const { entries } = await ops('file').list(folder, 1, 1000)
     const names = entries.map((entry) => posix.relative(folder, entry.path) + (entry.path.endsWith('/') ? '/' : ''))
     const near = nearest(posix.basename(path), names).map(shown)
     return near.length === 0

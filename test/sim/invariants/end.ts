@@ -30,7 +30,9 @@ export function checkIdle(world: World): string {
 export function checkEnd(world: World): void {
   const { watch } = world
   for (const row of world.db
-    .prepare('SELECT session, count(*) AS n, max(seq) AS head FROM journal GROUP BY session')
+    .prepare(
+      'SELECT j.session, sum(json_array_length(j.body)) AS n, s.head FROM journal j JOIN sessions s ON s.n = j.session GROUP BY s.n',
+    )
     .all()) {
     const seen = watch.sessions.get(Number(row.session))?.head
     if (row.n !== row.head || row.head !== seen)

@@ -44,6 +44,7 @@ function inRun(
   const { open } = session
   if (record.kind === 'run_ended') endRun(session, record, by, bad, closing)
   else if (record.kind === 'input_bound') openTurn(session, record, bad)
+  else if (record.kind === 'diagnosed' || record.kind === 'migrated' || record.kind === 'refitted') return
   else if (!open) bad('no turn is open')
   else {
     if (record.turn !== open.turn) bad(`turn ${open.turn} is open, not ${record.turn}`)
@@ -86,6 +87,7 @@ function openTurn(session: SessionState, record: Of<'input_bound'>, bad: Bad): v
     cause: record.input.length > 0 || session.last?.kind === 'continue',
     requests: 0,
     failures: 0,
+    failed: false,
     asking: false,
     calls: new Map(),
     settled: new Set(),
@@ -95,7 +97,10 @@ function openTurn(session: SessionState, record: Of<'input_bound'>, bad: Bad): v
 function inTurn(
   session: SessionState,
   open: TurnState,
-  record: Exclude<JournalRecord, Of<'run_started' | 'run_ended' | 'input_bound' | 'step_committed'>>,
+  record: Exclude<
+    JournalRecord,
+    Of<'run_started' | 'run_ended' | 'input_bound' | 'step_committed' | 'diagnosed' | 'migrated' | 'refitted'>
+  >,
   by: Writing,
   bad: Bad,
 ): void {
@@ -106,8 +111,12 @@ function inTurn(
       open.requests += 1
       open.asking = true
       return
-    case 'model_failed':
-      if (!open.asking) bad('nothing was asked')
+    case 'cut':
+    case 'branched':
+      return
+    case 'failed':
+      open.failed = true
+      if (decided || record.phase !== 'DECIDE' || !open.asking) return
       open.asking = false
       open.failures += 1
       if (open.failures > MAX_FAILURES) bad(`the provider failed ${open.failures} times, and was asked again`)
@@ -134,7 +143,11 @@ function inTurn(
 
 function intend(session: SessionState, open: TurnState, record: Of<'call_intended'>, by: Writing, bad: Bad): void {
   if (record.index >= callsOf(open)) bad(`there is no call ${record.index}`)
-  for (let i = 0; i < record.index; i++) if (!open.settled.has(i)) bad(`call ${i} before it is not settled`)
+  for (let i = 0; i < record.index; i++) {
+    // Side by side only with others that change nothing.
+    const beside = record.effect.recovery === 'pure' && open.calls.get(i)?.effect.recovery === 'pure'
+    if (!open.settled.has(i) && !beside) bad(`call ${i} before it is not settled`)
+  }
   if (open.settled.has(record.index)) bad(`call ${record.index} is settled`)
   const key = `${session.session_id}.${record.turn}.${record.index}`
   const known = open.calls.get(record.index)
@@ -177,7 +190,9 @@ function settle(open: TurnState, record: Of<'call_settled'>, bad: Bad): void {
 function closeTurn(session: SessionState, open: TurnState, record: Of<'step_committed'>, by: Writing, bad: Bad): void {
   const { next } = record
   const decided = open.answer !== undefined || open.decided !== undefined
-  const failed = next.kind === 'end' && next.stop_reason === 'unrecoverable_error'
+  const cutShort =
+    next.kind === 'end' && ['cancelled', 'budget_time', 'env_capability_mismatch'].includes(next.stop_reason)
+  const failed = open.failed || cutShort || (next.kind === 'end' && next.stop_reason === 'unrecoverable_error')
   if (!decided && !failed) bad('the turn has no decision')
   for (const call of open.calls.values()) {
     call.closed = true

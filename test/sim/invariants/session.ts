@@ -27,6 +27,8 @@ export interface TurnState {
   readonly cause: boolean
   requests: number
   failures: number
+  /** Some phase of it failed. */
+  failed: boolean
   /** A request is on disk that nothing followed yet. */
   asking: boolean
   answer?: Answer

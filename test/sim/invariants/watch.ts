@@ -40,6 +40,14 @@ export class Watch {
 
   /** A group was applied for a life. */
   committed(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+    this.#commit(life, batches, outcomes)
+    this.#entries = Number(this.#all('SELECT max(n) AS n FROM journal')[0]?.n ?? 0)
+  }
+
+  /** Entries of the journal that were there before this commit. */
+  #entries = 0
+
+  #commit(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
     const done = batches.filter((_, i) => outcomes[i]?.ok)
     for (const batch of done) this.#checkFence(life, batch)
     if (batches.length === 1) this.#checkClaims(batches[0], outcomes[0])
@@ -120,12 +128,14 @@ export class Watch {
   }
 
   #recordsAfter(session: SessionState, limit: number): JournalRecord[] {
-    return this.#all(
-      'SELECT body FROM journal WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?',
+    const fresh = this.#all(
+      'SELECT n, body FROM journal WHERE n > ? AND session = ? AND seq > ? ORDER BY n',
+      this.#entries,
       session.n,
       session.head,
-      limit,
-    ).map((row) => JSON.parse(String(row.body)) as JournalRecord)
+    )
+    const records = fresh.flatMap((row) => JSON.parse(String(row.body)) as JournalRecord[])
+    return records.slice(0, limit)
   }
 
   #writing(life: Life, batch: Batch): Writing {

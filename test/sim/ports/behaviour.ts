@@ -1,18 +1,20 @@
 /** A behaviour that counts its steps and now and then decides by itself, and a critic that does what the plan says. */
 
-import type { Decision, Verdict } from '../../../src/domain/decision.ts'
+import type { Verdict } from '../../../src/domain/decision.ts'
 import type { Json } from '../../../src/domain/json.ts'
-import type { Behaviour, Behaviours, Critic } from '../../../src/ports/behaviour.ts'
-import { EFFECTS } from '../truth.ts'
+import type { Behaviour, Behaviours, Critic, Wish } from '../../../src/ports/behaviour.ts'
 import type { World } from '../world.ts'
 
 export function simBehaviours(world: World, tools: readonly string[]): Behaviours {
   const behaviour: Behaviour = {
     name: 'sim',
     tools,
-    systemPrompt: () => 'you are simulated',
+    buildSystemPrompt: () => 'you are simulated',
     initState: (task) => ({ task, steps: 0 }),
-    decide: (state) => ownDecision(world, state, tools),
+    // Of itself: what is offered when the run is lived again is what was offered then.
+    decide(state) {
+      return ownDecision(world, state, this.tools)
+    },
     reduce: (state) => ({ ...(state as { readonly [key: string]: Json }), steps: stepsOf(state) + 1 }),
   }
   return { get: () => behaviour }
@@ -21,13 +23,13 @@ export function simBehaviours(world: World, tools: readonly string[]): Behaviour
 const stepsOf = (state: Json): number => Number((state as { readonly steps?: Json }).steps ?? 0)
 
 /** Never the first step of a run: the conversation has to begin with what it was told. */
-function ownDecision(world: World, state: Json, tools: readonly string[]): Decision | undefined {
+function ownDecision(world: World, state: Json, tools: readonly string[]): Wish | undefined {
   const { task } = state as { readonly task: string }
   const steps = stepsOf(state)
   if (steps === 0 || steps > 6 || world.chance('own', task, steps) > 0.06) return undefined
   const tool = world.chance('own tool', task, steps) < 0.5 ? 'put' : 'post'
   if (!tools.includes(tool)) return { kind: 'final', answer: 'by itself' }
-  return { kind: 'act', calls: [{ id: `own-${steps}`, tool, args: { n: steps }, effect: EFFECTS[tool] }] }
+  return { kind: 'act', calls: [{ id: `own-${steps}`, tool, args: { n: steps } }] }
 }
 
 export function simCritic(world: World): Critic {

@@ -1,5 +1,6 @@
 /** The real store code on the world's one database, with every call a boundary at which the process may die. */
 
+import { encode } from '../../../src/adapters/stores/sqlite/encode.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
 import type { Batch, Outcome, Store } from '../../../src/ports/store.ts'
 import type { Life } from '../life.ts'
@@ -74,7 +75,7 @@ function apply(world: World, life: Life, group: readonly Waiting[]): void {
   const joins = batches.some((batch) => batch.ops.some(({ op }) => op === 'join'))
   let outcomes: readonly Outcome[]
   try {
-    outcomes = world.writer.apply(world.variant.rewritten?.(batches, world) ?? batches)
+    outcomes = world.writer.apply((world.variant.rewritten?.(batches, world) ?? batches).map(encode))
   } catch (thrown) {
     world.fail('store', `it failed by itself: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     throw thrown

@@ -9,6 +9,7 @@ import os from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { TirelessError } from '../../../domain/error.ts'
+import { opsOf } from '../../../ports/env.ts'
 import { systemClock } from '../../clock.ts'
 import { MAX_FILE_BYTES, rootedFiles } from './files.ts'
 import { rootedFolders } from './folders.ts'
@@ -372,11 +373,12 @@ test('a root that is itself reached through a link is opened at its real place, 
   const envs = hostEnvs({ callsDir: join(w.base, 'calls'), clock: systemClock, env: {} })
   assert.equal((await envs.open(join(w.base, 'alias'))).root, w.root)
   const env = await envs.open(join(w.root, 'made/here'))
-  await env.file.write('f', 'x', null)
+  const file = opsOf(env, 'file')
+  await file.write('f', 'x', null)
   assert.ok(fs.existsSync(join(w.root, 'made/here/f')))
   fs.renameSync(env.root, `${env.root}-moved`)
   fs.symlinkSync(w.evil, env.root)
-  await assert.rejects(env.file.read('secret'), /cannot be opened/)
+  await assert.rejects(file.read('secret'), /cannot be opened/)
 })
 
 test('no handle is left open, whatever happened', { skip: !fs.existsSync('/proc/self/fd') }, async () => {

@@ -1,8 +1,10 @@
 /** The host env: real files and real processes of this machine, confined to a workspace as far as files go. No sandbox. */
 
-import { mkdir, realpath } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, mkdir, realpath, stat } from 'node:fs/promises'
+import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Envs, FileOps } from '../../../ports/env.ts'
+import { type Envs, type FileOps, type Health, supplying } from '../../../ports/env.ts'
 import { rootedFiles } from './files.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
 import { hostProcesses } from './processes.ts'
@@ -30,15 +32,34 @@ export function hostEnvs(options: HostOptions): Envs {
       const callsDir = await realFolder(options.callsDir, 0o700)
       const file = files.get(root) ?? rootedFiles(root)
       files.set(root, file)
-      return { root, file, process: hostProcesses({ root, callsDir, clock, env, table, maxOutputBytes }) }
+      const process = hostProcesses({ root, callsDir, clock, env, table, maxOutputBytes })
+      return { root, ...supplying({ file, process }), health: () => healthOf(root), async close() {} }
     },
   }
 }
 
 async function realFolder(path: string, mode?: number): Promise<string> {
-  await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) })
-  return realpath(path)
+  try {
+    await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) })
+    return await realpath(path)
+  } catch (cause) {
+    const what = 'it is no folder, and none can be made there'
+    throw new TirelessError('workspace_refused', { what, where: path, got: messageOf(cause) }, { cause })
+  }
 }
+
+async function healthOf(root: string): Promise<Health> {
+  try {
+    if ((await realpath(root)) !== root) return { ok: false, reason: `${root} has become a link to another place` }
+    if (!(await stat(root)).isDirectory()) return { ok: false, reason: `${root} is not a folder any more` }
+    await access(root, constants.W_OK | constants.X_OK)
+    return { ok: true }
+  } catch (thrown) {
+    return { ok: false, reason: messageOf(thrown) }
+  }
+}
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 const HARMLESS = /^(PATH|HOME|LANG|LC_[A-Z]+|TERM|TZ|TMPDIR|USER|SHELL)$/
 

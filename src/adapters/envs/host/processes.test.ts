@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ProcessOps } from '../../../ports/env.ts'
+import { opsOf, type ProcessOps } from '../../../ports/env.ts'
 import { systemClock } from '../../clock.ts'
 import { callFolder } from './call-folder.ts'
 import { type HostOptions, hostEnvs } from './host.ts'
@@ -31,8 +31,9 @@ async function world(t: TestContext, options: Partial<HostOptions> = {}): Promis
   t.after(() => fs.rmSync(base, { recursive: true, force: true }))
   const calls = join(base, 'calls')
   const envs = hostEnvs({ callsDir: calls, clock: systemClock, env: { PATH }, ...options })
-  const { root, process: ops } = await envs.open(join(base, 'ws'))
-  return { root, calls, process: ops, pid: (name) => written(join(root, name)).then(Number) }
+  const env = await envs.open(join(base, 'ws'))
+  const { root } = env
+  return { root, calls, process: opsOf(env, 'process'), pid: (name) => written(join(root, name)).then(Number) }
 }
 
 async function written(path: string): Promise<string> {
@@ -278,7 +279,7 @@ describe('after this program was killed', { skip: !hasProc && 'needs /proc' }, (
       import { systemClock } from ${JSON.stringify(new URL('../../clock.ts', import.meta.url).href)}
       const envs = hostEnvs({ callsDir: ${JSON.stringify(w.calls)}, clock: systemClock, env: { PATH: process.env.PATH } })
       const env = await envs.open(${JSON.stringify(w.root)})
-      await env.process.run('call', ${JSON.stringify(command)}, { timeoutMs: 600000, signal: new AbortController().signal })`
+      await env.getOps('process').run('call', ${JSON.stringify(command)}, { timeoutMs: 600000, signal: new AbortController().signal })`
     const life = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'inherit', 'inherit'],
     })

@@ -25,14 +25,17 @@ export function listInterrupted(sql: Sql, session: number, dispatch_id: string):
 /** From the last one backwards: a poisoned session may have a long past. */
 function openTurn(sql: Sql, session: number): JournalRecord[] {
   const records: JournalRecord[] = []
-  const before = sql('SELECT body FROM journal WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT 1')
-  for (let seq = Number.MAX_SAFE_INTEGER; ; ) {
-    const row = before.get(session, seq)
-    const record = row && (JSON.parse(String(row.body)) as JournalRecord)
-    if (!record || record.kind === 'step_committed' || record.kind === 'run_started') return records.reverse()
-    records.push(record)
-    seq = record.seq
+  const entry = sql('SELECT prev, body FROM journal WHERE n = ?')
+  let n = sql('SELECT last FROM sessions WHERE n = ?').get(session)?.last
+  while (n != null) {
+    const row = entry.get(Number(n))
+    for (const record of (JSON.parse(String(row?.body)) as JournalRecord[]).reverse()) {
+      if (record.kind === 'step_committed' || record.kind === 'run_started') return records.reverse()
+      records.push(record)
+    }
+    n = row?.prev
   }
+  return records.reverse()
 }
 
 function interrupted(records: readonly JournalRecord[]): Iterable<Intended> {

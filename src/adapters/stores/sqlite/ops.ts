@@ -1,9 +1,10 @@
 /** What each op does to the tables. Order and refusal are part of the contract in ports/store.ts. */
 
-import { afterBarrenCrash, type NewDispatch } from '../../../domain/dispatch.ts'
+import { afterBarrenCrash, type DispatchStatus, type NewDispatch } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakes } from '../../../domain/wait.ts'
 import type { Op, Results } from '../../../ports/store.ts'
+import type { Written } from './encode.ts'
 import { listInterrupted } from './interrupted.ts'
 import { Refused, type Sql } from './refused.ts'
 import { DISPATCH_COLUMNS, dispatchOf, type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
@@ -12,9 +13,10 @@ import { DISPATCH_COLUMNS, dispatchOf, type Row, UNKNOWN_COLUMNS, unknownOf } fr
 export interface Held {
   readonly dispatch: number
   readonly session: number
+  readonly session_id: string
 }
 
-type Apply<K extends Op['op']> = (sql: Sql, op: Extract<Op, { op: K }>, held: Held | undefined) => Results[K]
+type Apply<K extends Op['op']> = (sql: Sql, op: Extract<Written, { op: K }>, held: Held | undefined) => Results[K]
 
 export type Ops = { readonly [K in Op['op']]: Apply<K> }
 
@@ -51,11 +53,11 @@ export const OPS: Ops = {
     const lost = sql('SELECT epoch FROM workers WHERE left_at IS NULL AND lease_until <= ?').all(op.now)
     for (const { epoch } of lost) {
       const orphans = sql(
-        `SELECT d.n, d.dispatch_id, d.session, d.crashes, d.head_at_claim, (SELECT max(seq) FROM journal WHERE session = d.session) AS head
-         FROM dispatches d WHERE d.status = 'running' AND d.epoch = ?`,
+        `SELECT d.n, d.dispatch_id, d.session, d.crashes, d.head_at_claim, s.head
+         FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.status = 'running' AND d.epoch = ?`,
       ).all(Number(epoch))
       for (const orphan of orphans) {
-        const crashes = Number(orphan.head ?? 0) > Number(orphan.head_at_claim) ? 0 : Number(orphan.crashes) + 1
+        const crashes = Number(orphan.head) > Number(orphan.head_at_claim) ? 0 : Number(orphan.crashes) + 1
         const status = afterBarrenCrash(crashes)
         const error =
           status === 'dead'
@@ -81,15 +83,17 @@ export const OPS: Ops = {
     const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
     if (!worker) throw new Refused('store_fenced', `worker epoch ${op.epoch} has ended and may claim nothing`)
     const found = op.only
-      ? sql("SELECT n, session FROM dispatches WHERE status = 'pending' AND dispatch_id = ?").all(op.only)
-      : sql("SELECT n, session FROM dispatches WHERE status = 'pending' ORDER BY priority DESC, n LIMIT ?").all(
-          op.limit,
+      ? sql("SELECT n, session FROM dispatches WHERE status = 'pending' AND paused = 0 AND dispatch_id = ?").all(
+          op.only,
         )
+      : sql(
+          "SELECT n, session FROM dispatches WHERE status = 'pending' AND paused = 0 ORDER BY priority DESC, n LIMIT ?",
+        ).all(op.limit)
     return found.map(({ n, session }) => {
       sql(
         `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL, due = NULL,
            crashes = iif(h.head > head_at_claim, 0, crashes), head_at_claim = h.head, updated_at = ?
-         FROM (SELECT coalesce((SELECT max(seq) FROM journal WHERE session = ?), 0) AS head) AS h
+         FROM (SELECT head FROM sessions WHERE n = ?) AS h
          WHERE n = ?`,
       ).run(op.epoch, op.now, Number(session), Number(n))
       return dispatchOf(sql(`SELECT ${DISPATCH_COLUMNS} WHERE d.n = ?`).get(Number(n)) as Row)
@@ -119,21 +123,24 @@ export const OPS: Ops = {
   },
 
   append(sql, op, held) {
-    const session = sessionNumber(sql, op.session_id)
-    if (held && held.session !== session)
+    if (held && held.session_id !== op.session_id)
       throw new Refused('store_fenced', `the fence does not cover session ${op.session_id}`)
-    let head = Number(sql('SELECT max(seq) AS head FROM journal WHERE session = ?').get(session)?.head ?? 0)
-    const insert = sql('INSERT INTO journal (session, seq, body) VALUES (?, ?, ?)')
-    for (const record of op.records) {
-      if (record.seq !== head + 1)
-        throw new Refused(
-          'store_sequence',
-          `session ${op.session_id} ends at record ${head}; record ${record.seq} does not follow it`,
-        )
-      head = record.seq
-      insert.run(session, head, JSON.stringify(record))
-    }
-    return { head }
+    const session = held?.session ?? sessionNumber(sql, op.session_id)
+    const head = op.seq + op.count - 1
+    sql(
+      'INSERT INTO journal (session, seq, prev, body) VALUES (?1, ?2, (SELECT last FROM sessions WHERE n = ?1), ?3)',
+    ).run(session, op.seq, op.body)
+    const { changes } = sql('UPDATE sessions SET head = ?, last = last_insert_rowid() WHERE n = ? AND head = ?').run(
+      head,
+      session,
+      op.seq - 1,
+    )
+    if (Number(changes) === 1) return { head }
+    const found = sql('SELECT head FROM sessions WHERE n = ?').get(session)?.head
+    throw new Refused(
+      'store_sequence',
+      `session ${op.session_id} ends at record ${found}; record ${op.seq} does not follow it`,
+    )
   },
 
   acknowledge(sql, op) {
@@ -146,7 +153,7 @@ export const OPS: Ops = {
   settle(sql, op, held) {
     const { dispatch, session } = holding(held, op.op)
     sql(
-      'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
+      'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
     ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
     const unread =
       op.status === 'done' && sql('SELECT 1 FROM inbox WHERE session = ? AND read_at IS NULL LIMIT 1').get(session)
@@ -162,6 +169,8 @@ export const OPS: Ops = {
       op.now,
       dispatch,
     )
+    // Whoever asked for its end does not wait with it.
+    if (sql('SELECT 1 FROM dispatches WHERE n = ? AND cancel IS NOT NULL').get(dispatch)) wake(sql, dispatch, op.now)
     return { parked: true }
   },
 
@@ -169,6 +178,29 @@ export const OPS: Ops = {
     const { dispatch } = holding(held, op.op)
     sql("UPDATE dispatches SET status = 'pending', epoch = NULL, updated_at = ? WHERE n = ?").run(op.now, dispatch)
     return null
+  },
+
+  cancel(sql, op) {
+    return family(sql, op.dispatch_id).map(({ n, dispatch_id, status, attempts }) => {
+      if (status === 'pending' && attempts === 0)
+        sql("UPDATE dispatches SET status = 'cancelled', failure_class = NULL, updated_at = ? WHERE n = ?").run(
+          op.now,
+          n,
+        )
+      else {
+        const how = "iif(cancel = 'immediate', cancel, ?)"
+        sql(`UPDATE dispatches SET cancel = ${how}, paused = 0, updated_at = ? WHERE n = ?`).run(op.how, op.now, n)
+        if (status === 'waiting') wake(sql, n, op.now)
+      }
+      return { dispatch_id, status }
+    })
+  },
+
+  pause(sql, op) {
+    return family(sql, op.dispatch_id).map(({ n, dispatch_id, status }) => {
+      sql('UPDATE dispatches SET paused = ?, updated_at = ? WHERE n = ?').run(op.paused ? 1 : 0, op.now, n)
+      return { dispatch_id, status }
+    })
   },
 
   publish(sql, op) {
@@ -254,8 +286,8 @@ function insertDispatch(
   now: number,
 ): void {
   sql(
-    `INSERT INTO dispatches (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt, priority, status, metadata, source, key, wait, due, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO dispatches (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt, priority, status, metadata, source, key, wait, due, parent, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT n FROM dispatches WHERE dispatch_id = ?), ?, ?)`,
   ).run(
     dispatch.dispatch_id,
     dispatch.kernel_id,
@@ -270,9 +302,34 @@ function insertDispatch(
     dispatch.key ?? null,
     wait ? JSON.stringify(wait) : null,
     wait?.until ?? null,
+    dispatch.parent_id ?? null,
     now,
     now,
   )
+}
+
+interface Member {
+  readonly n: number
+  readonly dispatch_id: string
+  readonly status: DispatchStatus
+  readonly attempts: number
+}
+
+/** A dispatch and its descendants, those in flight. */
+function family(sql: Sql, dispatch_id: string): readonly Member[] {
+  const found = sql('SELECT n FROM dispatches WHERE dispatch_id = ?').get(dispatch_id)
+  if (!found) throw new Refused('not_found', `no dispatch has the id ${dispatch_id}`)
+  const rows = sql(
+    `WITH RECURSIVE member (n) AS (SELECT ? UNION SELECT d.n FROM dispatches d JOIN member m ON d.parent = m.n)
+     SELECT d.n, d.dispatch_id, d.status, d.attempts FROM dispatches d JOIN member m ON m.n = d.n
+     WHERE d.status IN ('pending', 'running', 'waiting') ORDER BY d.n`,
+  ).all(Number(found.n))
+  return rows.map((row) => ({
+    n: Number(row.n),
+    dispatch_id: String(row.dispatch_id),
+    status: String(row.status) as DispatchStatus,
+    attempts: Number(row.attempts),
+  }))
 }
 
 /** Unread input and nothing in flight: the session gets a dispatch, so that no message is ever left lying. */

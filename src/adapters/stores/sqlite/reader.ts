@@ -58,13 +58,17 @@ export function createReader(db: DatabaseSync): Reader {
       return all(`SELECT ${SESSION_COLUMNS} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
     },
     async journal(sessionId, from = 1) {
-      return bodies<JournalRecord>(
+      const records = bodies<readonly JournalRecord[]>(
         all(
-          'SELECT body FROM journal WHERE session = (SELECT n FROM sessions WHERE session_id = ?) AND seq >= ? ORDER BY seq',
+          `WITH RECURSIVE entry (n, seq, prev, body) AS (
+             SELECT j.n, j.seq, j.prev, j.body FROM sessions s JOIN journal j ON j.n = s.last WHERE s.session_id = ?1
+             UNION ALL SELECT j.n, j.seq, j.prev, j.body FROM entry e JOIN journal j ON j.n = e.prev WHERE e.seq > ?2
+           ) SELECT body FROM entry ORDER BY n`,
           sessionId,
           from,
         ),
-      )
+      ).flat()
+      return from === 1 ? records : records.filter(({ seq }) => seq >= from)
     },
     async inbox(sessionId) {
       return bodies<Observation>(

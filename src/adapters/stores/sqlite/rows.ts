@@ -10,8 +10,9 @@ export type Row = Record<string, string | number | bigint | null | Uint8Array>
 const text = (value: Row[string] | undefined): string => String(value)
 const textOrNull = (value: Row[string] | undefined): string | null => (value == null ? null : String(value))
 
-export const DISPATCH_COLUMNS = `d.*, s.session_id, w.lease_until
-  FROM dispatches d JOIN sessions s ON s.n = d.session LEFT JOIN workers w ON w.epoch = d.epoch`
+export const DISPATCH_COLUMNS = `d.*, s.session_id, w.lease_until, p.dispatch_id AS parent_id
+  FROM dispatches d JOIN sessions s ON s.n = d.session LEFT JOIN workers w ON w.epoch = d.epoch
+  LEFT JOIN dispatches p ON p.n = d.parent`
 
 export function dispatchOf(row: Row): Dispatch {
   return {
@@ -33,6 +34,9 @@ export function dispatchOf(row: Row): Dispatch {
     result: textOrNull(row.result),
     error: textOrNull(row.error),
     failure_class: textOrNull(row.failure_class) as Dispatch['failure_class'],
+    cancel: textOrNull(row.cancel) as Dispatch['cancel'],
+    paused: row.paused === 1,
+    parent_id: textOrNull(row.parent_id),
     created_at: iso(Number(row.created_at)),
     updated_at: iso(Number(row.updated_at)),
   }

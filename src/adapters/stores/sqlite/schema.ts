@@ -2,7 +2,7 @@
 
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /** The domain's transition table, as the database enforces it. */
 const LEGAL_MOVES = DISPATCH_STATUSES.map((from) => {
@@ -27,7 +27,10 @@ CREATE TABLE sessions (
   agent_id TEXT NOT NULL,
   workspace TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  archived_at INTEGER
+  archived_at INTEGER,
+  -- Its last record's number, and the journal's entry that holds it.
+  head INTEGER NOT NULL DEFAULT 0,
+  last INTEGER
 ) STRICT;
 
 CREATE TABLE dispatches (
@@ -53,10 +56,14 @@ CREATE TABLE dispatches (
   result TEXT,
   error TEXT,
   failure_class TEXT,
+  cancel TEXT,
+  paused INTEGER NOT NULL DEFAULT 0,
+  parent INTEGER REFERENCES dispatches (n),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX dispatches_pending ON dispatches (priority DESC, n) WHERE status = 'pending';
+CREATE INDEX dispatches_pending ON dispatches (priority DESC, n) WHERE status = 'pending' AND paused = 0;
+CREATE INDEX dispatches_children ON dispatches (parent) WHERE parent IS NOT NULL;
 CREATE INDEX dispatches_running ON dispatches (epoch) WHERE status = 'running';
 CREATE INDEX dispatches_due ON dispatches (due) WHERE status = 'waiting' AND due IS NOT NULL;
 CREATE UNIQUE INDEX dispatches_key ON dispatches (source, key) WHERE key IS NOT NULL;
@@ -76,12 +83,15 @@ CREATE TRIGGER tally_update AFTER UPDATE OF status ON dispatches WHEN OLD.status
   INSERT INTO tally VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
 
+-- In the order of writing, whosever they are, so that many sessions that commit together touch few pages: an entry holds what one
+-- commit appends to one session, and where that session's entry before it is. No key by session: that would be a page each.
 CREATE TABLE journal (
-  session INTEGER NOT NULL REFERENCES sessions (n),
+  n INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL,
   seq INTEGER NOT NULL,
-  body TEXT NOT NULL,
-  PRIMARY KEY (session, seq)
-) STRICT, WITHOUT ROWID;
+  prev INTEGER,
+  body TEXT NOT NULL
+) STRICT;
 CREATE TRIGGER journal_update BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER journal_delete BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 

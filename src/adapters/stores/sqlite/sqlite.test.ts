@@ -11,16 +11,18 @@ import { refuseOldSqlite } from './connection.ts'
 import { refuseUnsound } from './copy.ts'
 import { openSqliteStore } from './store.ts'
 
+const clock = { monotonic: () => performance.now() }
+
 const folder = mkdtempSync(join(tmpdir(), 'tireless-store-'))
 after(() => rmSync(folder, { recursive: true }))
 let made = 0
 const freshFile = (): string => join(folder, `${made++}.db`)
 
-for (const thread of [true, false])
-  describe(`sqlite store, writer ${thread ? 'in its thread' : 'in this thread'}`, () => {
+for (const writes of ['thread', 'here', 'as_it_suits'] as const)
+  describe(`sqlite store, writing: ${writes}`, () => {
     for (const { name, run } of storeConformance)
       test(name, async () => {
-        const store = await openSqliteStore({ file: freshFile(), thread })
+        const store = await openSqliteStore({ file: freshFile(), clock, writes })
         try {
           await run(store)
         } finally {
@@ -32,10 +34,10 @@ for (const thread of [true, false])
 describe('sqlite store', () => {
   test('acknowledged is there after a new start; the database is for its owner only', async () => {
     const file = freshFile()
-    const first = await openSqliteStore({ file })
+    const first = await openSqliteStore({ file, clock })
     await commitOne(first, [{ op: 'join', name: 'w', now: 1, lease_until: 2, alone: true }])
     await first.close()
-    const second = await openSqliteStore({ file })
+    const second = await openSqliteStore({ file, clock })
     const [{ epoch }] = await commitOne(second, [{ op: 'join', name: 'w', now: 1, lease_until: 2, alone: true }])
     await second.close()
     assert.equal(epoch, 2)
@@ -44,7 +46,7 @@ describe('sqlite store', () => {
 
   test('durability settings are in force on the writing connection', async () => {
     const file = freshFile()
-    await (await openSqliteStore({ file })).close()
+    await (await openSqliteStore({ file, clock })).close()
     const db = new DatabaseSync(file)
     assert.equal(db.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal')
     db.close()
@@ -52,7 +54,7 @@ describe('sqlite store', () => {
 
   test('the journal is append-only, whoever tries', async () => {
     const file = freshFile()
-    const store = await openSqliteStore({ file })
+    const store = await openSqliteStore({ file, clock })
     const dispatch = {
       dispatch_id: 'd',
       kernel_id: 'k',
@@ -69,11 +71,12 @@ describe('sqlite store', () => {
       {
         op: 'append',
         session_id: 's',
-        records: [{ kind: 'run_started', run_id: 'r', agent_id: 'a', behaviour: 'solo', seq: 1, ts: 1 }],
+        records: [{ kind: 'decided', turn: 1, decision: { kind: 'final', answer: 'a' }, seq: 1, ts: 1 }],
       },
     ])
     await store.close()
     const db = new DatabaseSync(file)
+    assert.equal(db.prepare('SELECT count(*) AS n FROM journal').get()?.n, 1)
     assert.throws(() => db.exec("UPDATE journal SET body = '{}'"), /append-only/)
     assert.throws(() => db.exec('DELETE FROM journal'), /append-only/)
     db.close()
@@ -81,7 +84,7 @@ describe('sqlite store', () => {
 
   test('E6: a dispatch moves along its transition table only, whoever tries', async () => {
     const file = freshFile()
-    const store = await openSqliteStore({ file })
+    const store = await openSqliteStore({ file, clock })
     const dispatch = {
       kernel_id: 'k',
       agent_id: 'a',
@@ -114,7 +117,7 @@ describe('sqlite store', () => {
     const file = freshFile()
     writeFileSync(file, "this is not a database, but it is somebody's file\n".repeat(100))
     await assert.rejects(
-      openSqliteStore({ file }),
+      openSqliteStore({ file, clock }),
       (error: Error & { code?: string }) => error.code === 'store_failed' && /restore a backup/.test(error.message),
     )
     assert.match(readFileSync(file, 'utf8'), /^this is not a database/)
@@ -122,7 +125,7 @@ describe('sqlite store', () => {
 
   test('damage on disk is found, beside a store that goes on; a sound one has none', async () => {
     const file = freshFile()
-    const store = await openSqliteStore({ file })
+    const store = await openSqliteStore({ file, clock })
     const dispatches = Array.from({ length: 2000 }, (_, i) => ({
       ...{
         kernel_id: 'k',
@@ -142,14 +145,14 @@ describe('sqlite store', () => {
     const bytes = readFileSync(file)
     bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096)
     writeFileSync(file, bytes)
-    const damaged = await openSqliteStore({ file })
+    const damaged = await openSqliteStore({ file, clock })
     assert.notDeepEqual(await damaged.verify(), [])
     await damaged.close()
   })
 
   test('a backup holds all that was acknowledged before it, needs nothing beside it, and damage in it is found', async () => {
     const file = freshFile()
-    const store = await openSqliteStore({ file })
+    const store = await openSqliteStore({ file, clock })
     const dispatch = {
       kernel_id: 'k',
       agent_id: 'a',
@@ -183,7 +186,7 @@ describe('sqlite store', () => {
     await store.close()
     refuseUnsound(to)
     assert.deepEqual(readdirSync(dirname(to)), ['copy.db'], 'looking at it leaves nothing beside it')
-    const copy = await openSqliteStore({ file: to })
+    const copy = await openSqliteStore({ file: to, clock })
     assert.ok((await copy.counts()).pending >= 2000)
     await copy.close()
     const bytes = readFileSync(to)
@@ -200,7 +203,7 @@ describe('sqlite store', () => {
     db.exec('PRAGMA user_version = 99')
     db.close()
     await assert.rejects(
-      openSqliteStore({ file }),
+      openSqliteStore({ file, clock }),
       (error: Error & { code?: string }) => error.code === 'store_unsupported' && /schema 99/.test(error.message),
     )
   })
@@ -212,7 +215,7 @@ describe('sqlite store', () => {
 
   test('case 101: a commit that cannot reach the disk is not acknowledged, nor is any later one', async () => {
     const file = freshFile()
-    const store = await openSqliteStore({ file })
+    const store = await openSqliteStore({ file, clock })
     const join1 = { op: 'join', name: 'w', now: 1, lease_until: 2, alone: true } as const
     await commitOne(store, [join1])
     // Another writer's exclusive hold is the one failure of a commit that can be had on every machine.

@@ -1,23 +1,28 @@
 /**
- * The embedded store: one SQLite file, one writer (off the main thread by default), group commit.
+ * The embedded store: one SQLite file, one writer at a time, group commit.
  *
- * What is committed in one turn of the event loop, and whatever gathers while the writer is busy, shares one transaction and one
- * fsync. A commit that is alone waits for no timer.
+ * What is committed in one turn of the event loop, and whatever gathers while a commit is under way, shares one transaction and one
+ * fsync, in a thread of its own, so that many sessions never hold up the event loop. A commit that is alone waits for no timer, and on a
+ * quick disk for no thread either: the way there and back costs as much as the commit itself.
  */
 
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
 import { TirelessError } from '../../../domain/error.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { Batch, Outcome, Store } from '../../../ports/store.ts'
 import { isReady, openReading, openWriting } from './connection.ts'
 import { copyDatabase } from './copy.ts'
+import { encode, type WrittenBatch } from './encode.ts'
 import { createReader } from './reader.ts'
 import { startWriterThread, verifyInThread } from './thread.ts'
-import { createWriter, type GroupWriter } from './writer.ts'
+import { createWriter, type GroupWriter, type Writer } from './writer.ts'
 
 export interface SqliteOptions {
   readonly file: string
-  /** `false`: the writer runs in this thread (the simulator's form). */
-  readonly thread?: boolean
+  /** Times lone commits. */
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** `here`: everything in this thread. `thread`: everything in the writer's. */
+  readonly writes?: 'here' | 'thread' | 'as_it_suits'
 }
 
 interface Waiting {
@@ -26,11 +31,11 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-export async function openSqliteStore({ file, thread = true }: SqliteOptions): Promise<Store> {
+export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: SqliteOptions): Promise<Store> {
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
-  const writer = thread ? onDemand(() => startWriterThread(file)) : inThread(file)
-  // A database that is ready can be read at once; most commands only look, and a thread takes longer to start than they take.
+  const writer = writes === 'here' ? inThread(file) : writes === 'thread' ? onDemand(file) : asItSuits(file, clock)
+  // A database that is ready can be read at once; most commands only look.
   if (!isReady(file)) await writer.apply([])
   const readingDb = openReading(file)
   const group = groupCommit(writer)
@@ -54,11 +59,11 @@ export async function openSqliteStore({ file, thread = true }: SqliteOptions): P
   }
 }
 
-function onDemand(start: () => Promise<GroupWriter>): GroupWriter {
+function onDemand(file: string): GroupWriter {
   let started: Promise<GroupWriter> | undefined
   return {
     async apply(batches) {
-      started ??= start()
+      started ??= startWriterThread(file)
       return (await started).apply(batches)
     },
     async close() {
@@ -70,10 +75,48 @@ function onDemand(start: () => Promise<GroupWriter>): GroupWriter {
 }
 
 function inThread(file: string): GroupWriter {
-  const writer = createWriter(openWriting(file))
+  let writer: Writer | undefined
   return {
-    apply: async (batches) => writer.apply(batches),
-    close: async () => writer.close(),
+    async apply(batches) {
+      writer ??= createWriter(openWriting(file))
+      return writer.apply(batches)
+    },
+    close: async () => writer?.close(),
+  }
+}
+
+/** Batches that are not worth the way to the other thread. */
+const FEW = 4
+/** Commits in this thread that take longer than this on average are felt by everybody else; the next ones go to the other thread. */
+const LONG_MS = 1
+const WEIGHT_OF_LAST = 0.1
+const COMMITS_ELSEWHERE = 200
+
+function asItSuits(file: string, clock: Pick<Clock, 'monotonic'>): GroupWriter {
+  const here = inThread(file)
+  const there = onDemand(file)
+  let elsewhere = 0
+  let usual = 0
+  async function timed(batches: readonly WrittenBatch[]): Promise<readonly Outcome[]> {
+    const began = clock.monotonic()
+    const outcomes = await here.apply(batches)
+    usual += (clock.monotonic() - began - usual) * WEIGHT_OF_LAST
+    if (usual > LONG_MS) {
+      elsewhere = COMMITS_ELSEWHERE
+      usual = 0
+    }
+    return outcomes
+  }
+  return {
+    apply(batches) {
+      if (batches.length <= FEW && elsewhere === 0) return timed(batches)
+      elsewhere = Math.max(0, elsewhere - 1)
+      return there.apply(batches)
+    },
+    async close() {
+      await here.close()
+      await there.close()
+    },
   }
 }
 
@@ -89,7 +132,7 @@ function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'c
       const group = gathering
       gathering = []
       try {
-        const outcomes = await writer.apply(group.flatMap((waiting) => waiting.batches))
+        const outcomes = await writer.apply(group.flatMap((waiting) => waiting.batches.map(encode)))
         commits += 1
         let from = 0
         for (const { batches, resolve } of group) {

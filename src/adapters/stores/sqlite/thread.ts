@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { TirelessError } from '../../../domain/error.ts'
-import type { Batch, Outcome } from '../../../ports/store.ts'
+import type { Outcome } from '../../../ports/store.ts'
+import type { WrittenBatch } from './encode.ts'
 import type { GroupWriter } from './writer.ts'
 
 export type FromThread =
@@ -17,7 +18,9 @@ export type FromThread =
     }
   | { readonly kind: 'closed' }
 
-export type ToThread = { readonly kind: 'apply'; readonly batches: readonly Batch[] } | { readonly kind: 'close' }
+export type ToThread =
+  | { readonly kind: 'apply'; readonly batches: readonly WrittenBatch[] }
+  | { readonly kind: 'close' }
 
 export async function startWriterThread(file: string): Promise<GroupWriter> {
   const worker = new Worker(beside('writer-main'), { workerData: { file } })

@@ -5,20 +5,21 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
-import type { Batch, Fence, Op, Outcome } from '../../../ports/store.ts'
+import type { Fence, Outcome } from '../../../ports/store.ts'
 import { storeFailed } from './connection.ts'
+import type { Written, WrittenBatch } from './encode.ts'
 import { type Held, OPS, type Ops } from './ops.ts'
 import { Refused, type Sql } from './refused.ts'
 
 export interface Writer {
   /** Contract: all outcomes are on disk when it returns; throws `store_failed` when they cannot be. */
-  apply(batches: readonly Batch[]): Outcome[]
+  apply(batches: readonly WrittenBatch[]): Outcome[]
   close(): void
 }
 
 /** Applies groups one after the other, wherever the writer lives. */
 export interface GroupWriter {
-  apply(batches: readonly Batch[]): Promise<readonly Outcome[]>
+  apply(batches: readonly WrittenBatch[]): Promise<readonly Outcome[]>
   close(): Promise<void>
 }
 
@@ -38,7 +39,7 @@ export function createWriter(db: DatabaseSync, ops: Ops = OPS): Writer {
   }
 }
 
-function applyGroup(sql: Sql, ops: Ops, batches: readonly Batch[]): Outcome[] {
+function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Outcome[] {
   try {
     sql('BEGIN IMMEDIATE').run()
     const outcomes = batches.map((batch) => applyBatch(sql, ops, batch))
@@ -49,7 +50,7 @@ function applyGroup(sql: Sql, ops: Ops, batches: readonly Batch[]): Outcome[] {
   }
 }
 
-function applyBatch(sql: Sql, ops: Ops, batch: Batch): Outcome {
+function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch): Outcome {
   sql('SAVEPOINT batch').run()
   try {
     const held = batch.fence ? checkFence(sql, batch.fence) : undefined
@@ -65,17 +66,20 @@ function applyBatch(sql: Sql, ops: Ops, batch: Batch): Outcome {
 }
 
 function checkFence(sql: Sql, fence: Fence): Held {
-  const row = sql('SELECT n, session, status, token FROM dispatches WHERE dispatch_id = ?').get(fence.dispatch_id)
+  const row = sql(
+    `SELECT d.n, d.session, d.status, d.token, s.session_id
+     FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.dispatch_id = ?`,
+  ).get(fence.dispatch_id)
   if (row?.status === 'running' && row.token === fence.token)
-    return { dispatch: Number(row.n), session: Number(row.session) }
+    return { dispatch: Number(row.n), session: Number(row.session), session_id: String(row.session_id) }
   throw new Refused(
     'store_fenced',
     `dispatch ${fence.dispatch_id} is no longer held under token ${fence.token} (${row ? `${row.status}, token ${row.token}` : 'no such dispatch'})`,
   )
 }
 
-function applyOp<K extends Op['op']>(sql: Sql, ops: Ops, op: Extract<Op, { op: K }>, held: Held | undefined): unknown {
-  const apply = ops[op.op as K] as ((sql: Sql, op: Op, held: Held | undefined) => unknown) | undefined
+function applyOp(sql: Sql, ops: Ops, op: Written, held: Held | undefined): unknown {
+  const apply = ops[op.op] as ((sql: Sql, op: Written, held: Held | undefined) => unknown) | undefined
   if (!apply) throw new TirelessError('internal', `unknown store op ${String(op.op)}`)
   return apply(sql, op, held)
 }

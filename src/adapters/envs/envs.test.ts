@@ -1,0 +1,154 @@
+/** Both back ends against the suite of the port, and the same tools on both. */
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { CallResult } from '../../domain/decision.ts'
+import type { Json } from '../../domain/json.ts'
+import { type Env, opsOf } from '../../ports/env.ts'
+import { envConformance } from '../../testing/env-conformance.ts'
+import { systemClock } from '../clock.ts'
+import { builtinTools } from '../tools/tools.ts'
+import { workspaceEnvs } from './envs.ts'
+
+const { PATH } = process.env
+
+function place(t: TestContext) {
+  const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-envs-')))
+  t.after(() => fs.rmSync(base, { recursive: true, force: true }))
+  const envs = workspaceEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: { PATH } })
+  return { base, ws: join(base, 'ws'), open: envs.open }
+}
+
+const KINDS = ['host', 'repository']
+
+async function openEmpty(t: TestContext, kind: string): Promise<Env> {
+  const { ws, open } = place(t)
+  if (kind === 'repository') execFileSync('git', ['init', '-q', ws])
+  return open(ws, kind)
+}
+
+for (const kind of KINDS)
+  describe(`the ${kind} env`, () => {
+    for (const { name, run } of envConformance) test(name, async (t) => run(await openEmpty(t, kind)))
+  })
+
+test('case 13: a folder that may not be written to is unhealthy, and says why', async (t) => {
+  const { ws } = place(t)
+  fs.mkdirSync(ws)
+  fs.chmodSync(join(ws, '..'), 0o777)
+  fs.chmodSync(ws, 0o555)
+  const script = `
+    import { hostEnvs } from ${JSON.stringify(new URL('./host/host.ts', import.meta.url).href)}
+    const envs = hostEnvs({ callsDir: ${JSON.stringify(join(ws, '../calls'))}, env: {} })
+    console.log(JSON.stringify(await (await envs.open(${JSON.stringify(ws)})).health()))`
+  // Permissions mean nothing to root.
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { ...nobody, encoding: 'utf8' })
+  if (/ERR_MODULE_NOT_FOUND|EACCES.*host\.ts/s.test(child.error?.message ?? child.stderr))
+    return t.skip('the sources may be read by root alone')
+  assert.match(child.stdout, /"ok":false.*permission denied/, child.stderr)
+})
+
+describe('the folder decides, unless somebody asks', () => {
+  const groups = async (opened: Promise<Env>) => (await opened).groups.join(' ')
+
+  test('Q8: a git work tree is a repository, and so is a worktree of it; every other folder is the host', async (t) => {
+    const { base, ws, open } = place(t)
+    assert.equal(await groups(open(ws)), 'file process')
+    execFileSync('git', ['init', '-q', ws])
+    assert.equal(await groups(open(ws)), 'file process git')
+    assert.equal(await groups(open(ws, 'host')), 'file process')
+    fs.symlinkSync(ws, join(base, 'alias'))
+    assert.equal(await groups(open(join(base, 'alias'))), 'file process git')
+    execFileSync('git', ['-C', ws, '-c', 'user.name=x', '-c', 'user.email=x', 'commit', '-qm', 'x', '--allow-empty'])
+    execFileSync('git', ['-C', ws, 'worktree', 'add', '-q', '--detach', join(base, 'linked')])
+    assert.equal(await groups(open(join(base, 'linked'))), 'file process git')
+  })
+
+  test('Q8: a folder below a repository, and a repository that git will not read, are the host', async (t) => {
+    const { ws, open } = place(t)
+    execFileSync('git', ['init', '-q', ws])
+    assert.equal(await groups(open(join(ws, 'below'))), 'file process')
+    fs.rmSync(join(ws, '.git/HEAD'))
+    assert.equal(await groups(open(ws)), 'file process')
+  })
+
+  test('case 12: what cannot be set up throws: a kind there is none of, a file, a folder without git', async (t) => {
+    const { base, ws, open } = place(t)
+    await assert.rejects(open(ws, 'moon'), { code: 'not_found', message: /got moon; expected one of host, repository/ })
+    await assert.rejects(open(ws, 'repository'), { code: 'workspace_refused', message: /not the top folder of a git/ })
+    fs.writeFileSync(join(base, 'file'), '')
+    for (const kind of [undefined, ...KINDS])
+      await assert.rejects(open(join(base, 'file'), kind), { code: 'workspace_refused', message: /no folder/ })
+  })
+})
+
+describe('case 28: back ends are interchangeable', () => {
+  async function results(env: Env, calls: readonly (readonly [string, Json])[]): Promise<readonly CallResult[]> {
+    const seen = new Map<string, string>()
+    const told: CallResult[] = []
+    for (const [index, [name, args]] of calls.entries()) {
+      const tool = builtinTools().find((one) => one.name === name)
+      assert.ok(tool)
+      const result = await tool.run(tool.args.parse(args), {
+        env,
+        ops: (group) => opsOf(env, group),
+        clock: systemClock,
+        signal: new AbortController().signal,
+        call: `s/1/${index}`,
+        intendedAt: 0,
+        seen,
+      })
+      const facts = result.facts as { seen?: Record<string, string> } | undefined
+      for (const [path, digest] of Object.entries(facts?.seen ?? {})) seen.set(path, digest)
+      told.push({ ...result, content: result.content.replaceAll(env.root, '<root>') })
+    }
+    return told
+  }
+
+  const OUT = ['../x', '/etc/passwd', 'file:///etc/passwd', 'link/passwd', '<root>-evil/x', 'a\0']
+
+  async function onBoth(t: TestContext, callsOf: (root: string) => readonly (readonly [string, Json])[]) {
+    const told: (readonly CallResult[])[] = []
+    for (const kind of KINDS) {
+      const env = await openEmpty(t, kind)
+      fs.symlinkSync('/etc', join(env.root, 'link'))
+      told.push(await results(env, callsOf(env.root)))
+    }
+    assert.deepEqual(told[1], told[0])
+    return told[0] ?? []
+  }
+
+  test('case 28: the same calls have the same results on both', async (t) => {
+    const told = await onBoth(t, () => [
+      ['create_file', { path: 'a/b', content: 'one\ntwo\n' }],
+      ['edit_file', { path: 'a/b', old: 'two', new: 'three' }],
+      ['view_file', { path: 'a/b' }],
+      ['view_file', { path: 'a/c' }],
+      ['list_files', { path: 'a' }],
+      ['bash', { command: 'cat a/b; pwd; echo "($GIT_DIR)"; exit 4' }],
+    ])
+    assert.deepEqual(
+      told.map(({ status }) => status),
+      ['ok', 'ok', 'ok', 'error', 'ok', 'error'],
+    )
+    assert.equal(told.at(-1)?.content, 'one\nthree\n<root>\n()\n[exit 4]')
+  })
+
+  test('case 37: every file tool refuses every way out, in the same words on both', async (t) => {
+    const told = await onBoth(t, (root) =>
+      OUT.map((path) => path.replace('<root>', root)).flatMap((path): [string, Json][] => [
+        ['view_file', { path }],
+        ['create_file', { path, content: 'x' }],
+        ['edit_file', { path, old: 'a', new: 'b' }],
+        ['list_files', { path }],
+      ]),
+    )
+    assert.equal(told.length, OUT.length * 4)
+    for (const { status, facts } of told) assert.deepEqual([status, facts], ['error', undefined])
+  })
+})

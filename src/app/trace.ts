@@ -1,0 +1,31 @@
+/** The plugin that writes a trace of every run, in passing. */
+
+import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import { type TraceWriter, traceWriter } from '../trace/writer.ts'
+
+export function trace(): Plugin {
+  let writer: TraceWriter | undefined
+  return definePlugin({
+    name: 'trace',
+    needs: ['home', 'clock', 'events', 'log', 'store'],
+    setup(host) {
+      const { redact } = host.get('log')
+      const store = host.get('store')
+      const made = traceWriter({ folder: host.get('home').traces, clock: host.get('clock'), redact })
+      writer = made
+      host.get('events').add({
+        ...made,
+        recorded(run, record) {
+          made.recorded(run, record)
+          // One that was set aside as poison: whoever comes next in its session says its last word.
+          if (record.kind === 'run_ended' && record.run_id !== run.run_id)
+            store.journal(run.session_id).then(
+              (journal) => made.opened({ ...run, run_id: record.run_id }, journal),
+              () => {},
+            )
+        },
+      })
+    },
+    stop: () => writer?.close(),
+  })
+}

@@ -1,0 +1,117 @@
+/** Runs as people read them: what one did, and two of them side by side. */
+
+import { styleText } from 'node:util'
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Shown {
+  readonly manifest: Fields & { readonly task: string | null; readonly final_answer: string | null }
+  readonly steps: readonly Step[] | null
+  readonly events: readonly Told[] | null
+  readonly torn: readonly string[]
+}
+
+interface Step {
+  readonly step_id: number
+  readonly decision: { readonly kind: string } | null
+  readonly actions: readonly { readonly tool: string; readonly args: unknown }[]
+  readonly action_results: readonly { readonly status: string; readonly content: string }[]
+  readonly error?: string
+}
+
+interface Told {
+  readonly seq: number
+  readonly step_id: number
+  readonly phase: string
+  readonly stage: string
+  readonly ok: boolean
+  readonly payload: unknown
+  readonly error?: string
+}
+
+export function traceSteps({ manifest, steps, events, torn }: Shown): string {
+  const { run_id, status, stop_reason, step_count, event_count, error } = manifest
+  return [
+    `${styleText('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,
+    ...(manifest.task === null ? [] : [styleText('dim', cut(manifest.task))]),
+    ...(steps ?? []).flatMap(stepLines),
+    ...(events ?? []).map(eventLine),
+    ...(manifest.final_answer === null ? [] : ['', manifest.final_answer]),
+    ...(error === null ? [] : [styleText('red', String(error))]),
+    ...torn.map((file) => styleText('yellow', `${file} has a line that cannot be read; it is left out`)),
+  ].join('\n')
+}
+
+function stepLines({ step_id, decision, actions, action_results, error }: Step): string[] {
+  return [
+    `${styleText('dim', `step ${step_id}`)} ${decision?.kind ?? 'undecided'}`,
+    ...actions.map(({ tool, args }, i) => {
+      const { status = 'no result', content = '' } = action_results[i] ?? {}
+      return `  ${styleText('cyan', tool)} ${cut(JSON.stringify(args))}\n    ${styleText(status === 'ok' ? 'green' : 'red', status)} ${cut(content)}`
+    }),
+    ...(error === undefined ? [] : [`  ${styleText('red', cut(error))}`]),
+  ]
+}
+
+function eventLine({ seq, step_id, phase, stage, ok, payload, error }: Told): string {
+  const name = `${phase} ${stage}`.padEnd(26)
+  const said = cut(error ?? JSON.stringify(payload))
+  return `${styleText('dim', `${String(seq).padStart(4)} ${String(step_id).padStart(3)}`)} ${ok ? name : styleText('red', name)} ${said}`
+}
+
+interface Compared {
+  readonly first_divergence: {
+    readonly step: number
+    readonly phase: string
+    readonly a: unknown
+    readonly b: unknown
+  } | null
+  readonly a: Side
+  readonly b: Side
+}
+
+type Side = Fields & { readonly setup: Fields | null }
+
+export function comparison({ first_divergence, a, b }: Compared): string {
+  const parted = first_divergence
+    ? [
+        `they part at step ${first_divergence.step}, ${first_divergence.phase}`,
+        `  ${styleText('cyan', 'a')} ${cut(JSON.stringify(first_divergence.a), 400)}`,
+        `  ${styleText('magenta', 'b')} ${cut(JSON.stringify(first_divergence.b), 400)}`,
+      ]
+    : ['they did the same, step by step']
+  return [...parted, '', ...sideBySide(a, b)].join('\n')
+}
+
+function sideBySide(a: Side, b: Side): string[] {
+  const rows: [string, unknown, unknown][] = [
+    ...(['run_id', 'steps', 'cost_usd', 'stop_reason', 'answer'] as const).map((key): [string, unknown, unknown] => [
+      key,
+      a[key],
+      b[key],
+    ]),
+    ...Object.keys({ ...a.setup, ...b.setup })
+      .map((key): [string, unknown, unknown] => [key, a.setup?.[key], b.setup?.[key]])
+      // Of what they were made with, only what is not the same.
+      .filter(([, one, other]) => JSON.stringify(one) !== JSON.stringify(other)),
+  ]
+  const cells = rows.map(([key, one, other]) => [key, word(one), word(other)] as const)
+  const width = Math.max(...cells.map(([, one]) => one.length), 1)
+  return [
+    `${''.padEnd(12)} ${styleText('cyan', 'a'.padEnd(width))}  ${styleText('magenta', 'b')}`,
+    ...cells.map(([key, one, other]) => {
+      const line = `${key.padEnd(12)} ${one.padEnd(width)}  ${other}`
+      return one === other || key === 'run_id' ? line : styleText('yellow', line)
+    }),
+  ]
+}
+
+function word(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  return cut(typeof value === 'object' ? JSON.stringify(value) : String(value), 48)
+}
+
+function cut(text: string, most = 140): string {
+  const flat = text.replaceAll(/\s+/g, ' ').trim()
+  return flat.length > most ? `${flat.slice(0, most - 1)}…` : flat
+}

@@ -1,0 +1,37 @@
+/** Two runs of one task, side by side. */
+
+import { z } from 'zod'
+import { compareRuns, type Side } from '../trace/compare.ts'
+import { command } from './command.ts'
+import { recordsIn } from './trace.ts'
+
+const sideShape = z.object({
+  run_id: z.string(),
+  steps: z.number(),
+  cost_usd: z.number().nullable(),
+  stop_reason: z.string().nullable(),
+  answer: z.string().nullable(),
+  setup: z.looseObject({ model: z.string().nullable(), parser: z.string(), memory: z.string() }).nullable(),
+})
+
+export const compare = command({
+  name: 'compare',
+  summary: 'two runs of one task: where they first part, and what became of each',
+  place: 'home',
+  positional: ['a', 'b'],
+  input: z.object({ a: z.string().describe('run id'), b: z.string().describe('run id') }),
+  output: z.object({
+    first_divergence: z
+      .object({ step: z.number(), phase: z.string(), a: z.unknown(), b: z.unknown() })
+      .nullable()
+      .describe('null: they did the same'),
+    a: sideShape,
+    b: sideShape,
+  }),
+  async run(context, { a, b }) {
+    const compared = compareRuns(await recordsIn(context, a), await recordsIn(context, b))
+    return { ...compared, a: printable(compared.a), b: printable(compared.b) }
+  },
+})
+
+const printable = (side: Side): z.input<typeof sideShape> => ({ ...side, setup: side.setup && { ...side.setup } })

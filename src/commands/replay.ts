@@ -1,0 +1,169 @@
+/** A recorded run, lived again offline; or gone on with from one of its steps, made with something else. */
+
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { DISPATCH_STATUSES, type Dispatch } from '../domain/dispatch.ts'
+import { TirelessError } from '../domain/error.ts'
+import { type Event, eventFold } from '../domain/event.ts'
+import type { JournalRecord } from '../domain/record.ts'
+import { STOP_REASONS } from '../domain/stop.ts'
+import { commitOne } from '../ports/store.ts'
+import { redacted } from '../trace/redacted.ts'
+import { recordsOfRun } from '../trace/trace.ts'
+import { type Context, command } from './command.ts'
+import { endingOf, watch } from './run.ts'
+import { metadataOf } from './wishes.ts'
+
+const replayed = z.object({
+  run_id: z.string(),
+  identical: z.boolean(),
+  events: z.number(),
+  hash: z.string(),
+  first_divergence: z
+    .object({ seq: z.number(), recorded: z.unknown(), replayed: z.unknown() })
+    .nullable()
+    .describe('null: event for event the same'),
+})
+
+const forked = z.object({
+  run_id: z.string(),
+  forked_from: z.object({ run_id: z.string(), step: z.number() }),
+  status: z.enum(DISPATCH_STATUSES),
+  stop_reason: z.enum(STOP_REASONS).nullable(),
+  steps: z.number(),
+  answer: z.string().nullable(),
+  error: z.string().nullable(),
+  workspace: z.string(),
+})
+
+export const replay = command({
+  name: 'replay',
+  summary: 'live a run again, offline; with --from, go on from one of its steps with another model, parser or memory',
+  place: 'home',
+  positional: ['run'],
+  input: z.object({
+    run: z.string().describe('run id: the id of its dispatch'),
+    from: z.int().positive().optional().describe('fork: keep the steps up to this one, and go on from there'),
+    model: z.string().min(1).optional().describe('with --from: another model'),
+    parser: z.string().min(1).optional().describe('with --from: another parser'),
+    memory: z.string().min(1).optional().describe('with --from: another memory'),
+  }),
+  output: z.union([replayed, forked]),
+  async run(context, { run, from, ...wanted }, tell) {
+    const recorded = await find(context, run)
+    if (from !== undefined) return fork(context, recorded, from, wanted, tell)
+    if (Object.values(wanted).some((value) => value !== undefined))
+      throw new TirelessError('usage', {
+        what: 'a replay changes nothing',
+        fix: 'say with --from STEP where to go on with another model, parser or memory',
+      })
+    const { dispatch, past, records } = recorded
+    return compared(context, dispatch, records, await context.replay(dispatch, past, records))
+  },
+  exit: (output) => ('identical' in output ? (output.identical ? 0 : 1) : output.status === 'done' ? 0 : 1),
+})
+
+interface Recorded {
+  readonly dispatch: Dispatch
+  /** The session's journal before the run. */
+  readonly past: readonly JournalRecord[]
+  readonly records: readonly JournalRecord[]
+}
+
+async function find({ store }: Context, run_id: string): Promise<Recorded> {
+  const dispatch = await store.dispatch(run_id)
+  const journal = dispatch ? await store.journal(dispatch.session_id) : []
+  const records = recordsOfRun(journal, run_id)
+  const [first] = records
+  if (!dispatch || !first)
+    throw new TirelessError('not_found', {
+      what: dispatch ? 'this run has not begun' : 'there is no such run',
+      got: run_id,
+      fix: 'see: trace list',
+    })
+  return { dispatch, past: journal.filter(({ seq }) => seq < first.seq), records }
+}
+
+function compared(
+  { redact }: Context,
+  { dispatch_id: run_id, session_id }: Dispatch,
+  records: readonly JournalRecord[],
+  again: readonly JournalRecord[],
+): z.input<typeof replayed> {
+  const eventsOf = (made: readonly JournalRecord[]): string[] => {
+    const fold = eventFold({ run_id, session_id })
+    return made.flatMap((record) => fold.of(redacted(record, redact))).map(timeless)
+  }
+  const [recorded, lived] = [eventsOf(records), eventsOf(again)]
+  const at = recorded.findIndex((event, i) => event !== lived[i])
+  const parted = at >= 0 ? at : lived.length > recorded.length ? recorded.length : -1
+  const parsed = (event: string | undefined): unknown => (event === undefined ? null : JSON.parse(event))
+  return {
+    run_id,
+    identical: parted < 0,
+    events: recorded.length,
+    hash: hash('sha256', lived.join('\n')),
+    first_divergence:
+      parted < 0 ? null : { seq: parted + 1, recorded: parsed(recorded[parted]), replayed: parsed(lived[parted]) },
+  }
+}
+
+/** When it happened is no part of what happened. */
+function timeless({ ts: _, ...event }: Event): string {
+  return JSON.stringify(event)
+}
+
+async function fork(
+  context: Context,
+  { dispatch, records }: Recorded,
+  from: number,
+  wanted: { model?: string | undefined; parser?: string | undefined; memory?: string | undefined },
+  tell: Parameters<typeof watch>[2],
+): Promise<z.input<typeof forked>> {
+  const { store, clock, ids } = context
+  const dispatch_id = ids.next()
+  const session_id = `${dispatch.agent_id}-${dispatch_id}`
+  const session = await store.session(dispatch.session_id)
+  const { path: workspace } = await context.workspace(session_id)
+  if (session) await context.copyFolder(session.workspace, workspace)
+  const metadata = { ...dispatch.metadata, ...metadataOf(wanted) }
+  const { agent_id, kernel_id, prompt, priority } = dispatch
+  const made = { dispatch_id, kernel_id, agent_id, session_id, prompt, priority, metadata, source: 'fork', workspace }
+  await commitOne(store, [
+    { op: 'enqueue', now: clock.now(), dispatches: [made] },
+    { op: 'append', session_id, records: upTo(records, from, dispatch_id, wanted) },
+  ])
+  await watch(context, dispatch_id, tell)
+  const ending = await endingOf(context, dispatch_id, session_id)
+  return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, ...ending }
+}
+
+/** The steps that are kept, as the beginning of another run. */
+function upTo(
+  records: readonly JournalRecord[],
+  from: number,
+  run_id: string,
+  wanted: {
+    readonly model?: string | undefined
+    readonly parser?: string | undefined
+    readonly memory?: string | undefined
+  },
+): readonly JournalRecord[] {
+  const steps = records.filter((record) => record.kind === 'step_committed')
+  const last = steps[from - 1]
+  if (!last)
+    throw new TirelessError('usage', {
+      what: 'the run has no such step',
+      got: String(from),
+      expected: `a step from 1 to ${steps.length}`,
+    })
+  const first = records[0]?.seq ?? 1
+  const words = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+  return records
+    .filter(({ seq }) => seq <= last.seq)
+    .map((record): JournalRecord => {
+      const seq = record.seq - first + 1
+      if (record.kind === 'run_started') return { ...record, seq, run_id, setup: { ...record.setup, ...words } }
+      return record === last ? { ...last, seq, next: { kind: 'continue' } } : { ...record, seq }
+    })
+}

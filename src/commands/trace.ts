@@ -1,0 +1,137 @@
+/** Traces: what runs did, from their journals; where the home cannot be opened, from the files in it. */
+
+import { z } from 'zod'
+import { TirelessError } from '../domain/error.ts'
+import type { JournalRecord } from '../domain/record.ts'
+import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop.ts'
+import { exportHtml } from '../trace/export.ts'
+import { writePage } from '../trace/files.ts'
+import type { Manifest } from '../trace/manifest.ts'
+import type { ReadTrace } from '../trace/reader.ts'
+import { redacted } from '../trace/redacted.ts'
+import { recordsOfRun, traceOf } from '../trace/trace.ts'
+import { type Context, command } from './command.ts'
+
+const manifestShape = z.object({
+  run_id: z.string(),
+  session_id: z.string(),
+  schema_version: z.number(),
+  status: z.enum(['running', 'completed', 'failed']),
+  stop_reason: z.enum(STOP_REASONS).nullable(),
+  step_count: z.number(),
+  event_count: z.number(),
+  final_answer: z.string().nullable(),
+  usage: z.object({ input_tokens: z.number(), output_tokens: z.number(), cached_tokens: z.number() }),
+  cost_usd: z.number().nullable(),
+  started_at: z.string().nullable(),
+  ended_at: z.string().nullable(),
+  agent_id: z.string().nullable(),
+  behaviour: z.string().nullable(),
+  task: z.string().nullable(),
+  setup: z.looseObject({ model: z.string().nullable(), parser: z.string(), memory: z.string() }).nullable(),
+  failure_class: z.enum(FAILURE_CLASSES).nullable(),
+  error: z.string().nullable(),
+  issues: z.array(z.object({ code: z.string(), message: z.string() })),
+})
+
+const runInput = z.string().describe('run id: the id of its dispatch')
+
+/** Contract: a run's records in order, redacted; `not_found` where there is no such run, or nothing of it yet. */
+export async function recordsIn({ store, redact }: Context, run_id: string): Promise<readonly JournalRecord[]> {
+  const dispatch = await store.dispatch(run_id)
+  const records = dispatch ? recordsOfRun(await store.journal(dispatch.session_id), run_id) : []
+  if (records.length === 0)
+    throw new TirelessError('not_found', {
+      what: dispatch ? 'this run has not begun' : 'there is no such run',
+      got: run_id,
+      fix: 'see: trace list',
+    })
+  return records.map((record) => redacted(record, redact))
+}
+
+async function traceIn(context: Context, run_id: string): Promise<ReadTrace> {
+  const records = await recordsIn(context, run_id)
+  const dispatch = await context.store.dispatch(run_id)
+  return { ...traceOf({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
+}
+
+export const traceList = command({
+  name: 'trace list',
+  summary: 'the runs at a glance, newest first',
+  place: 'home',
+  input: z.object({ limit: z.int().positive().default(20).describe('at most so many') }),
+  output: z.object({ items: z.array(manifestShape) }),
+  async run({ store, redact }, { limit }) {
+    const items: Manifest[] = []
+    // One after the other: a journal can be long, and only one has to be held at a time.
+    for (const { dispatch_id: run_id, session_id } of await store.dispatches({ limit })) {
+      const records = recordsOfRun(await store.journal(session_id), run_id)
+      if (records.length > 0)
+        items.push(
+          traceOf(
+            { run_id, session_id },
+            records.map((record) => redacted(record, redact)),
+          ).manifest,
+        )
+    }
+    return { items: items.map(printable) }
+  },
+  shut: async ({ traces }, { limit }) => ({ items: (await traces.list(limit)).map(printable) }),
+})
+
+const printable = (manifest: Manifest): z.input<typeof manifestShape> => ({
+  ...manifest,
+  setup: manifest.setup && { ...manifest.setup },
+  issues: [...manifest.issues],
+})
+
+const shownShape = z.object({
+  manifest: manifestShape,
+  steps: z.array(z.looseObject({ step_id: z.number() })).nullable(),
+  events: z.array(z.looseObject({ seq: z.number(), phase: z.string(), stage: z.string() })).nullable(),
+  torn: z.array(z.string()).describe('files of the trace with lines that cannot be read'),
+})
+
+export const traceShow = command({
+  name: 'trace show',
+  summary: 'what one run did: its steps, or every event',
+  place: 'home',
+  positional: ['run'],
+  input: z.object({
+    run: runInput,
+    steps: z.boolean().default(false).describe('step by step (so it is unless --events is given)'),
+    events: z.boolean().default(false).describe('event by event'),
+  }),
+  output: shownShape,
+  run: async (context, asked) => shown(await traceIn(context, asked.run), asked),
+  shut: async ({ traces }, asked) => shown(await traces.read(asked.run), asked),
+})
+
+function shown(
+  { manifest, steps, events, torn }: ReadTrace,
+  asked: { readonly steps: boolean; readonly events: boolean },
+): z.input<typeof shownShape> {
+  return {
+    manifest: printable(manifest),
+    steps: asked.steps || !asked.events ? steps.map((step) => ({ ...step })) : null,
+    events: asked.events ? events.map((event) => ({ ...event })) : null,
+    torn: [...torn],
+  }
+}
+
+export const traceExport = command({
+  name: 'trace export',
+  summary: 'one run as a single page that needs nothing else',
+  place: 'home',
+  positional: ['run'],
+  input: z.object({ run: runInput, html: z.string().min(1).describe('the file to write').meta({ path: true }) }),
+  output: z.object({ run_id: z.string(), file: z.string(), bytes: z.number() }),
+  run: async (context, { run, html }) => exported(await traceIn(context, run), html),
+  shut: async ({ traces }, { run, html }) => exported(await traces.read(run), html),
+})
+
+async function exported(trace: ReadTrace, file: string): Promise<{ run_id: string; file: string; bytes: number }> {
+  const page = exportHtml(trace)
+  await writePage(file, page)
+  return { run_id: trace.manifest.run_id, file, bytes: Buffer.byteLength(page) }
+}

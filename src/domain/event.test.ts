@@ -1,0 +1,435 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  acting,
+  answered,
+  asked,
+  bound,
+  callOf,
+  committed,
+  ended,
+  finishing,
+  intended,
+  RUN,
+  recordsOf,
+  requested,
+  settled,
+  started,
+} from '../../test/journals.ts'
+import { type Event, eventsOf } from './event.ts'
+import type { FailingPhase, RecordBody, Ruling } from './record.ts'
+
+const told = (...bodies: readonly RecordBody[]): readonly Event[] => eventsOf(RUN, recordsOf(...bodies))
+const words = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
+const found = (events: readonly Event[], phase: string, stage: string): Event => {
+  const event = events.find((each) => each.phase === phase && each.stage === stage)
+  assert.ok(event, `${phase} ${stage} among ${words(events).join(', ')}`)
+  return event
+}
+const failed = (turn: number, phase: FailingPhase, ruling: Ruling = { kind: 'feedback' }): RecordBody => ({
+  kind: 'failed',
+  turn,
+  phase,
+  code: 'internal',
+  message: `${phase} broke`,
+  ruling,
+})
+
+const OBSERVED = ['OBSERVE start', 'OBSERVE observation_ready']
+const ASKED = ['DECIDE start', 'DECIDE model_input', 'DECIDE model_output']
+const DECIDED = [...OBSERVED, ...ASKED, 'DECIDE decision_ready']
+const ACTED = [...DECIDED, 'ACT start', 'ACT action_results']
+const REDUCED = ['REDUCE start', 'REDUCE state_reduced']
+const GOES_ON = ['CHECK_STOP start', 'CHECK_STOP continue']
+const STOPS = ['CHECK_STOP start', 'CHECK_STOP stop']
+
+describe('events of a run', () => {
+  test('case 1, case 2: act, then final: phases and stages in the order of the seed, and no CRITIC without critics', () => {
+    assert.deepEqual(words(told(started(), ...acting(1), ...finishing(2))), [
+      'INIT start',
+      ...[...ACTED, ...REDUCED, ...GOES_ON],
+      ...[...DECIDED, 'ACT start', 'ACT skipped', ...REDUCED, ...STOPS],
+      'END end',
+    ])
+  })
+
+  test('case 2: CRITIC has start and outputs_ready, where critics were asked', () => {
+    const verdicts = [
+      { critic: 'tests', verdict: { kind: 'retry', instruction: 'run them' } },
+      { critic: 'style', verdict: { kind: 'continue' } },
+    ] as const
+    const events = told(started(), ...acting(1).slice(0, -1), committed(1, { verdicts }))
+    assert.deepEqual(words(events).slice(-4), ['CRITIC start', 'CRITIC outputs_ready', ...GOES_ON])
+    assert.deepEqual(found(events, 'CRITIC', 'start').payload, { critics: ['tests', 'style'] })
+    assert.deepEqual(found(events, 'CRITIC', 'outputs_ready').payload, {
+      verdicts: [
+        { critic: 'tests', kind: 'retry', instruction: 'run them' },
+        { critic: 'style', kind: 'continue' },
+      ],
+    })
+  })
+
+  test('case 3: every event says whose it is; seq counts from 1 without gaps; steps count from 1 in every run', () => {
+    const events = told(started(), ...acting(41), ...acting(42), ...finishing(43))
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, i) => i + 1),
+    )
+    assert.deepEqual([...new Set(events.map(({ step_id }) => step_id))], [0, 1, 2, 3])
+    for (const event of events) {
+      assert.deepEqual([event.run_id, event.session_id, event.ok], [RUN.run_id, RUN.session_id, true])
+      assert.equal(typeof event.ts, 'number')
+    }
+  })
+
+  test('Q17: the same records give the same events, taken one by one or at once, and none depends on what follows', () => {
+    const records = recordsOf(started(), ...acting(1), bound(2), failed(2, 'DECIDE'), committed(2), ...finishing(3))
+    const whole = eventsOf(RUN, records)
+    for (let n = 0; n <= records.length; n++) {
+      const some = eventsOf(RUN, records.slice(0, n))
+      assert.deepEqual(whole.slice(0, some.length), some)
+    }
+  })
+
+  test('INIT says what the run is made with, END how it went', () => {
+    const events = told(started('say hello'), ended({ stop_reason: 'cancelled' }))
+    assert.partialDeepStrictEqual(events[0]?.payload, {
+      agent_id: 'default',
+      behaviour: 'solo',
+      task: 'say hello',
+      setup: { parser: 'native' },
+    })
+    assert.deepEqual([events[1]?.ok, events[1]?.payload], [false, { stop_reason: 'cancelled' }])
+    const good = told(started(), ended({ answer: 'hello' })).at(-1)
+    assert.deepEqual([good?.ok, good?.payload], [true, { stop_reason: 'final', answer: 'hello' }])
+  })
+
+  test('case 11: a run that never began ends not ok, with its issues', () => {
+    const issues = [{ code: 'ENV_HEALTH_CHECK_FAILED', message: 'no disk' }]
+    const events = told(
+      started(),
+      ended({ stop_reason: 'env_capability_mismatch', failure_class: 'infra', error: 'no disk', issues }),
+    )
+    assert.deepEqual(words(events), ['INIT start', 'END end'])
+    const { ok, payload, error, step_id } = events[1] as Event
+    assert.deepEqual(
+      [ok, payload, error, step_id],
+      [false, { stop_reason: 'env_capability_mismatch', failure_class: 'infra', issues }, 'no disk', 0],
+    )
+  })
+})
+
+describe('DECIDE', () => {
+  test('a request after another is told again, DECIDE begins once; a cut is told with the request behind it', () => {
+    const cut = { from: 3, summary: 'before', recalled: ['once'] }
+    const events = told(started(), bound(1), { kind: 'cut', turn: 1, cut }, requested(1), requested(1))
+    assert.deepEqual(words(events).slice(3), ['DECIDE start', 'DECIDE model_input', 'DECIDE model_input'])
+    assert.deepEqual(
+      events.slice(4).map(({ payload }) => payload),
+      [
+        { model: 'scripted/model', digest: 'abc', cut },
+        { model: 'scripted/model', digest: 'abc' },
+      ],
+    )
+  })
+
+  test('model_output has what the model said: text, calls, usage, and what a parser read', () => {
+    const calls = [asked('poke', { where: 'here' })]
+    const events = told(started(), answered(1, { text: 'hm', calls, said: 'x', notes: { thought: 'why' } }))
+    assert.deepEqual(found(events, 'DECIDE', 'model_output').payload, {
+      text: 'hm',
+      calls: [{ tool: 'poke', args: '{"where":"here"}' }],
+      usage: { input_tokens: 10, output_tokens: 5, cached_tokens: 1 },
+      said: 'x',
+      notes: { thought: 'why' },
+    })
+  })
+
+  test('the decision is read off the answer', () => {
+    const kinds = [
+      answered(1, { text: 'hello' }),
+      answered(1, { calls: [asked('finish', { answer: 'bye' })] }),
+      answered(1, { calls: [asked('wait', { for: 'a reply' })] }),
+      answered(1, { calls: [asked('poke'), asked('prod')] }),
+      answered(1, { text: 'Final Answer: no', said: 'yes' }),
+      answered(1, { text: '{', fault: 'the object is not closed' }),
+      answered(1, { text: 'long', finish: 'length' }),
+    ].map((body) => found(told(started(), body, committed(1)), 'DECIDE', 'decision_ready').payload)
+    assert.deepEqual(kinds, [
+      { kind: 'final', answer: 'hello' },
+      { kind: 'final', answer: 'bye', via: 'finish' },
+      { kind: 'wait', reason: 'a reply', via: 'wait' },
+      {
+        kind: 'act',
+        calls: [
+          { tool: 'poke', args: '{}' },
+          { tool: 'prod', args: '{}' },
+        ],
+      },
+      { kind: 'final', answer: 'yes' },
+      { kind: 'invalid', feedback: 'the object is not closed' },
+      { kind: 'invalid', feedback: 'the answer was cut at the output limit' },
+    ])
+  })
+
+  test('case 15: a decision of the behaviour itself: no model is told of', () => {
+    const decision = { kind: 'act', calls: [callOf('poke', { n: 1 })] } as const
+    const events = told(
+      started(),
+      bound(1),
+      { kind: 'decided', turn: 1, decision },
+      intended(1, 0),
+      settled(1, 0),
+      committed(1),
+    )
+    assert.deepEqual(words(events).slice(3, 7), [
+      ...['DECIDE start', 'DECIDE decision_ready'],
+      ...['ACT start', 'ACT action_results'],
+    ])
+    assert.deepEqual(found(events, 'DECIDE', 'decision_ready').payload, {
+      kind: 'act',
+      calls: [{ tool: 'poke', args: { n: 1 } }],
+    })
+  })
+
+  test('case 19: a branch is told once, with its candidates, their scores and the one that was taken', () => {
+    const decision = {
+      kind: 'branch',
+      candidates: [
+        { kind: 'final', answer: 'a' },
+        { kind: 'wait', match: 'any', reason: 'more' },
+      ],
+    } as const
+    const candidates = [
+      { kind: 'final', answer: 'a' },
+      { kind: 'wait', reason: 'more' },
+    ]
+    const branch = (chosen: number | null) =>
+      told(
+        started(),
+        bound(1),
+        { kind: 'decided', turn: 1, decision },
+        { kind: 'branched', turn: 1, scores: [1, null], chosen },
+        committed(1),
+      )
+    const taken = branch(0).filter(({ stage }) => stage === 'decision_ready')
+    assert.deepEqual(
+      taken.map(({ payload }) => payload),
+      [{ kind: 'final', answer: 'a', candidates, scores: [1, null], chosen: 0 }],
+    )
+    const none = branch(null)
+    assert.partialDeepStrictEqual(found(none, 'DECIDE', 'decision_ready').payload, { kind: 'branch', chosen: null })
+    assert.deepEqual(found(none, 'ACT', 'skipped').payload, { reason: 'the decision is branch' })
+  })
+})
+
+describe('ACT', () => {
+  test('one event for the results of all calls, in call order', () => {
+    const events = told(
+      started(),
+      bound(1),
+      requested(1),
+      answered(1, { calls: [asked('poke'), asked('prod')] }),
+      ...[intended(1, 0), intended(1, 1, 'prod')],
+      ...[settled(1, 1, { content: 'second' }), settled(1, 0, { status: 'error', content: 'first' })],
+      committed(1),
+    )
+    assert.deepEqual(words(events).slice(1, 9), ACTED)
+    const results = found(events, 'ACT', 'action_results')
+    assert.equal(results.ok, false)
+    assert.deepEqual(results.payload, {
+      results: [
+        { tool: 'poke', status: 'error', content: 'first' },
+        { tool: 'prod', status: 'ok', content: 'second' },
+      ],
+    })
+  })
+
+  test('a decision that is said by a call is no act', () => {
+    const events = told(
+      started(),
+      bound(1),
+      requested(1),
+      answered(1, { calls: [asked('finish', { answer: 'x' })] }),
+      settled(1, 0, { content: 'finished' }),
+      committed(1, { next: { kind: 'end', stop_reason: 'final' } }),
+    )
+    assert.deepEqual(words(events).slice(1), [...DECIDED, 'ACT start', 'ACT skipped', ...REDUCED, ...STOPS])
+  })
+})
+
+describe('CHECK_STOP', () => {
+  test('says whether it goes on, for what it waits, or why it stops', () => {
+    const wait = { kind: 'observation', match: 'any', until: 5, reason: 'a reply' } as const
+    const nexts = [
+      { kind: 'continue' },
+      { kind: 'continue', retry: true },
+      { kind: 'park', wait },
+      { kind: 'end', stop_reason: 'stagnation' },
+    ] as const
+    assert.deepEqual(
+      nexts.map((next) => {
+        const { stage, payload } = told(started(), bound(1), committed(1, { next })).at(-1) as Event
+        return [stage, payload]
+      }),
+      [
+        ['continue', {}],
+        ['continue', { retry: true }],
+        ['continue', { parked: 'a reply' }],
+        ['stop', { stop_reason: 'stagnation' }],
+      ],
+    )
+  })
+
+  test('REDUCE has the difference, bounded', () => {
+    const small = { keys: { n: { set: 1 } } }
+    const of = (patch: object) =>
+      found(
+        told(started(), ...acting(1).slice(0, -1), committed(1, { patch: patch as never })),
+        'REDUCE',
+        'state_reduced',
+      ).payload.state_diff
+    assert.deepEqual(of(small), small)
+    const large = of({ set: 'x'.repeat(100_000) })
+    assert.equal(typeof large, 'string')
+    assert.ok(String(large).length < 4200, `${String(large).length}`)
+  })
+})
+
+describe('what goes wrong', () => {
+  test('case 47: DECIDE_ERROR, then RECOVER; the failed turn is closed without having been reduced', () => {
+    const events = told(started(), bound(1), requested(1), failed(1, 'DECIDE'), committed(1))
+    assert.deepEqual(words(events).slice(3), [
+      ...['DECIDE start', 'DECIDE model_input', 'DECIDE_ERROR error', 'RECOVER feedback'],
+      ...GOES_ON,
+    ])
+    for (const event of events.slice(5, 7)) assert.deepEqual([event.ok, event.error], [false, 'DECIDE broke'])
+    assert.deepEqual(found(events, 'RECOVER', 'feedback').payload, {
+      phase: 'DECIDE',
+      code: 'internal',
+      ruling: { kind: 'feedback' },
+    })
+  })
+
+  test('case 47: ACT_ERROR after the decision, and no results', () => {
+    const events = told(
+      started(),
+      ...acting(1).slice(0, 4),
+      failed(1, 'ACT', { kind: 'stop' }),
+      committed(1, { next: { kind: 'end', stop_reason: 'unrecoverable_error' } }),
+      ended({ stop_reason: 'unrecoverable_error' }),
+    )
+    assert.deepEqual(words(events).slice(1), [
+      ...[...DECIDED, 'ACT start', 'ACT_ERROR error', 'RECOVER stop'],
+      ...[...STOPS, 'END end'],
+    ])
+  })
+
+  test('case 40: a failed reduction is REDUCE failing, behind the results', () => {
+    const events = told(started(), ...acting(1).slice(0, -1), failed(1, 'REDUCE'), committed(1))
+    assert.deepEqual(words(events).slice(1), [
+      ...[...ACTED, 'REDUCE start', 'REDUCE error', 'RECOVER feedback'],
+      ...GOES_ON,
+    ])
+  })
+
+  test('a turn that is tried again goes on where it was, and is then whole', () => {
+    const retry = { kind: 'retry', until: null } as const
+    const events = told(
+      started(),
+      ...[bound(1), requested(1), failed(1, 'DECIDE', retry)],
+      ...acting(1).slice(1, -1),
+      failed(1, 'CRITIC', retry),
+      committed(1),
+    )
+    assert.deepEqual(words(events).slice(3), [
+      ...['DECIDE start', 'DECIDE model_input', 'DECIDE_ERROR error', 'RECOVER retry'],
+      ...['DECIDE model_input', 'DECIDE model_output', 'DECIDE decision_ready', 'ACT start', 'ACT action_results'],
+      ...[...REDUCED, 'CRITIC start', 'CRITIC error', 'RECOVER retry'],
+      ...[...REDUCED, ...GOES_ON],
+    ])
+  })
+
+  test('what fails before anything was observed is OBSERVE failing', () => {
+    assert.deepEqual(words(told(started(), failed(1, 'OBSERVE'), committed(1))).slice(1), [
+      ...['OBSERVE start', 'OBSERVE error', 'RECOVER feedback'],
+      ...GOES_ON,
+    ])
+  })
+
+  test('a turn that was cut short is not told as if it had been reduced', () => {
+    const over = committed(1, { next: { kind: 'end', stop_reason: 'cancelled' } })
+    assert.deepEqual(words(told(started(), bound(1), requested(1), over)).slice(5), STOPS)
+    assert.deepEqual(words(told(started(), ...acting(1).slice(0, 4), over)).slice(8), STOPS)
+  })
+
+  test('case 5: a hook that broke is one diagnostic event, where it broke', () => {
+    const diagnosed = { kind: 'diagnosed', turn: 1, about: 'hook watcher', message: 'boom' } as const
+    const events = told(started(), bound(1), requested(1), diagnosed)
+    const { phase, stage, ok, payload, step_id } = events.at(-1) as Event
+    assert.deepEqual(
+      [phase, stage, ok, payload, step_id],
+      ['DECIDE', 'diagnostic', false, { about: 'hook watcher', message: 'boom' }, 1],
+    )
+    const early = told(started(), { ...diagnosed, turn: 0 }, ...acting(1)).map(({ phase, step_id }) => [phase, step_id])
+    assert.deepEqual(early.slice(1, 3), [
+      ['INIT', 0],
+      ['OBSERVE', 1],
+    ])
+  })
+
+  test("case 41: a critic's exception is told inside CRITIC, and never lost", () => {
+    const diagnosed = { kind: 'diagnosed', turn: 1, about: 'critic tests', message: 'boom' } as const
+    const events = told(started(), ...acting(1).slice(0, -1), diagnosed, committed(1))
+    assert.deepEqual(words(events).slice(-5), [
+      ...['CRITIC start', 'CRITIC diagnostic', 'CRITIC outputs_ready'],
+      ...GOES_ON,
+    ])
+    const cut = told(started(), bound(1), diagnosed, ended())
+    assert.deepEqual(words(cut).slice(-2), ['CRITIC diagnostic', 'END end'])
+  })
+})
+
+describe('case 63: what is told of a step is bounded', () => {
+  test('texts are cut with a mark that says how much is missing', () => {
+    const events = told(
+      started(),
+      answered(1, { text: 'x'.repeat(5000), calls: [asked('poke', { text: 'y'.repeat(5000) })] }),
+    )
+    const { text, calls } = found(events, 'DECIDE', 'model_output').payload
+    assert.equal(text, `${'x'.repeat(2000)}… (3000 characters more)`)
+    assert.ok(JSON.stringify(calls).length < 2200)
+  })
+
+  test('no character is cut in half', () => {
+    const events = told(started(`${'x'.repeat(1999)}😀${'y'.repeat(10)}`))
+    assert.equal(events[0]?.payload.task, `${'x'.repeat(1999)}… (12 characters more)`)
+  })
+
+  test('a step with enormous everything stays small', () => {
+    const huge = 'z'.repeat(1_000_000)
+    const events = told(
+      started(huge),
+      { kind: 'input_bound', turn: 1, input: [], feedback: huge, observation: { huge } },
+      { kind: 'cut', turn: 1, cut: { from: 1, summary: huge, recalled: [huge] } },
+      requested(1),
+      answered(1, {
+        text: huge,
+        calls: [asked('poke', { huge })],
+        said: huge,
+        notes: { thought: huge },
+        reasoning: huge,
+      }),
+      intended(1, 0, 'poke', { huge }),
+      settled(1, 0, { content: huge, facts: { huge } }),
+      { kind: 'diagnosed', turn: 1, about: 'hook', message: huge },
+      { ...(failed(1, 'REDUCE', { kind: 'retry', until: null }) as object), message: huge } as RecordBody,
+      committed(1, {
+        patch: { set: huge },
+        verdicts: [{ critic: 'c', verdict: { kind: 'retry', instruction: huge } }],
+      }),
+      ended({ answer: huge, error: huge, issues: [{ code: 'X', message: huge }] }),
+    )
+    assert.ok(JSON.stringify(events).length < 60_000, `${JSON.stringify(events).length}`)
+  })
+})

@@ -1,0 +1,75 @@
+/** Patch: how one JSON value became another. Exact, so that a state can be rebuilt from the patches alone; small where the change is. */
+
+import type { Json } from './json.ts'
+
+export type Patch =
+  /** This value, whatever was there. */
+  | { readonly set: Json }
+  /** An object: keys changed, keys gone. */
+  | { readonly keys?: Readonly<Record<string, Patch>>; readonly gone?: readonly string[] }
+  /** A list that was cut to `length` items, some of them changed, with others put behind it. */
+  | {
+      readonly length: number
+      readonly items?: Readonly<Record<string, Patch>>
+      readonly added?: readonly Json[]
+    }
+
+/** Undefined: they are equal. */
+export function patchOf(before: Json, after: Json): Patch | undefined {
+  if (Object.is(before, after)) return undefined
+  if (isList(before) && isList(after)) return listPatch(before, after)
+  if (isObject(before) && isObject(after)) return objectPatch(before, after)
+  return { set: after }
+}
+
+export function patched(before: Json, patch: Patch): Json {
+  if ('set' in patch) return patch.set
+  if ('length' in patch) {
+    if (!isList(before)) throw new Error('a patch for a list met something else')
+    const kept = before.slice(0, patch.length)
+    for (const [index, inner] of Object.entries(patch.items ?? {}))
+      kept[Number(index)] = patched(before[Number(index)] ?? null, inner)
+    return [...kept, ...(patch.added ?? [])]
+  }
+  if (!isObject(before)) throw new Error('a patch for an object met something else')
+  const gone = new Set(patch.gone ?? [])
+  const entries = Object.entries(before).filter(([key]) => !gone.has(key) && !Object.hasOwn(patch.keys ?? {}, key))
+  const changed = Object.entries(patch.keys ?? {}).map(([key, inner]): [string, Json] => [
+    key,
+    patched(Object.hasOwn(before, key) ? (before[key] ?? null) : null, inner),
+  ])
+  return Object.fromEntries([...entries, ...changed])
+}
+
+function objectPatch(before: JsonObject, after: JsonObject): Patch | undefined {
+  const keys: [string, Patch][] = []
+  for (const [key, value] of Object.entries(after)) {
+    const patch = Object.hasOwn(before, key) ? patchOf(before[key] ?? null, value) : { set: value }
+    if (patch) keys.push([key, patch])
+  }
+  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
+  if (keys.length === 0 && gone.length === 0) return undefined
+  return { ...(keys.length > 0 ? { keys: Object.fromEntries(keys) } : {}), ...(gone.length > 0 ? { gone } : {}) }
+}
+
+function listPatch(before: readonly Json[], after: readonly Json[]): Patch | undefined {
+  const length = Math.min(before.length, after.length)
+  const items: [string, Patch][] = []
+  for (let i = 0; i < length; i++) {
+    const patch = patchOf(before[i] ?? null, after[i] ?? null)
+    if (patch) items.push([String(i), patch])
+  }
+  const added = after.slice(length)
+  if (items.length === 0 && added.length === 0 && length === before.length) return undefined
+  return {
+    length,
+    ...(items.length > 0 ? { items: Object.fromEntries(items) } : {}),
+    ...(added.length > 0 ? { added } : {}),
+  }
+}
+
+type JsonObject = { readonly [key: string]: Json }
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

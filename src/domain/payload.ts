@@ -1,0 +1,195 @@
+/** Payload: what an event says of a record. Every text in it is bounded, so that what is told of a run grows with its steps alone. */
+
+import type { Decision, Next, Verdict } from './decision.ts'
+import { assertNever } from './error.ts'
+import type { Json } from './json.ts'
+import type { Observation } from './observation.ts'
+import type { Answer, Cut, JournalRecord } from './record.ts'
+
+export type Payload = Readonly<Record<string, Json>>
+export type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
+
+const MOST_TEXT = 2000
+const MOST_DIFF = 4096
+
+/** Contract: as it is, or its beginning with a mark that says how much is missing; never half a character. */
+export function shortened(text: string, most = MOST_TEXT): string {
+  if (text.length <= most) return text
+  const end = text.charCodeAt(most - 1) >= 0xd800 && text.charCodeAt(most - 1) <= 0xdbff ? most - 1 : most
+  return `${text.slice(0, end)}… (${text.length - end} characters more)`
+}
+
+/** Contract: as it is, or the beginning of its JSON. */
+function bounded(value: object | Json, most = MOST_TEXT): Json {
+  if (typeof value === 'string') return shortened(value, most)
+  if (typeof value !== 'object' || value === null) return value
+  const text = JSON.stringify(value)
+  return text.length <= most ? (value as Json) : shortened(text, most)
+}
+
+export const startPayload = ({ agent_id, behaviour, task, setup }: RecordOf<'run_started'>): Payload => ({
+  agent_id,
+  behaviour,
+  task: shortened(task),
+  setup: { ...setup, budget: { ...setup.budget } },
+})
+
+export function inputPayload({ input, feedback, observation }: RecordOf<'input_bound'>): Payload {
+  return {
+    input: input.map(inputOf),
+    ...(feedback === undefined ? {} : { feedback: shortened(feedback) }),
+    ...(observation === undefined ? {} : { observation: bounded(observation, MOST_DIFF) }),
+  }
+}
+
+function inputOf(observed: Observation): Json {
+  if (observed.type === 'user_message') return { type: observed.type, text: shortened(observed.text) }
+  const { type, name, payload } = observed
+  return payload === undefined ? { type, name } : { type, name, payload: bounded(payload) }
+}
+
+export const requestPayload = (
+  { model, digest, prepared }: RecordOf<'model_requested'>,
+  cut: Cut | undefined,
+): Payload => ({
+  model,
+  digest,
+  ...(prepared === undefined ? {} : { prepared: shortened(prepared) }),
+  ...(cut === undefined ? {} : { cut: cutOf(cut) }),
+})
+
+const cutOf = ({ from, summary, recalled }: Cut): Json => ({
+  from,
+  summary: shortened(summary),
+  recalled: recalled.map((text) => shortened(text)),
+})
+
+/** A call as it was asked for: of a model the text that it wrote, of a behaviour the arguments themselves. */
+export interface ToldCall {
+  readonly tool: string
+  readonly args: Json
+}
+
+const toldCalls = (calls: readonly ToldCall[]): readonly Json[] =>
+  calls.map(({ tool, args }) => ({ tool, args: bounded(args) }))
+
+export function answerPayload({ answer, usd }: RecordOf<'model_answered'>): Payload {
+  const { text, calls, usage, said, notes, fault } = answer
+  return {
+    text: shortened(text),
+    calls: toldCalls(calls),
+    usage: { ...usage },
+    ...(usd === undefined ? {} : { usd }),
+    ...(said === undefined ? {} : { said: shortened(said) }),
+    ...(notes === undefined
+      ? {}
+      : { notes: Object.fromEntries(Object.entries(notes).map(([name, note]) => [name, shortened(note)])) }),
+    ...(fault === undefined ? {} : { fault: shortened(fault) }),
+  }
+}
+
+/** What was decided, as far as it is told: of a model's answer it is read off, as the engine's own reading needs its tools. */
+export interface Choice {
+  readonly kind: Decision['kind']
+  readonly payload: Payload
+  readonly calls: readonly ToldCall[]
+}
+
+export function choiceOfAnswer({ text, calls, finish, said, fault }: Answer): Choice {
+  if (fault !== undefined) return choice('invalid', calls, { feedback: shortened(fault) })
+  if (finish === 'length') return choice('invalid', calls, { feedback: 'the answer was cut at the output limit' })
+  const [only] = calls
+  if (only === undefined) return choice('final', calls, { answer: shortened(said ?? text) })
+  if (calls.length === 1 && only.tool === 'finish')
+    return choice('final', calls, { answer: wordOf(only.args, 'answer'), via: only.tool })
+  if (calls.length === 1 && only.tool === 'wait')
+    return choice('wait', calls, { reason: wordOf(only.args, 'for'), via: only.tool })
+  return choice('act', calls, { calls: toldCalls(calls) })
+}
+
+export function choiceOfDecision(decision: Decision): Choice {
+  switch (decision.kind) {
+    case 'act':
+      return choice('act', decision.calls, { calls: toldCalls(decision.calls) })
+    case 'final':
+      return choice('final', [], { answer: shortened(decision.answer) })
+    case 'wait':
+      return choice('wait', [], { reason: shortened(decision.reason) })
+    case 'invalid':
+      return choice('invalid', decision.calls, { feedback: shortened(decision.feedback) })
+    case 'branch':
+      return choice('branch', [], { candidates: decision.candidates.map((each) => choiceOfDecision(each).payload) })
+    default:
+      return assertNever(decision)
+  }
+}
+
+/** Contract: the candidate that was taken, told with the others; where none was, still the branch. */
+export function chosenOf(decision: Decision | undefined, { scores, chosen }: RecordOf<'branched'>): Choice {
+  const { candidates } = decision?.kind === 'branch' ? decision : { candidates: [] }
+  const told = { candidates: candidates.map((each) => choiceOfDecision(each).payload), scores: [...scores], chosen }
+  const taken = chosen === null ? undefined : candidates[chosen]
+  if (taken === undefined) return choice('branch', [], told)
+  const { kind, calls, payload } = choiceOfDecision(taken)
+  return choice(kind, calls, { ...payload, ...told })
+}
+
+const choice = (kind: Choice['kind'], calls: readonly ToldCall[], payload: Payload): Choice => ({
+  kind,
+  calls,
+  payload: { kind, ...payload },
+})
+
+function wordOf(args: string, key: string): string {
+  try {
+    const word = (JSON.parse(args) as Record<string, unknown>)[key]
+    return typeof word === 'string' ? shortened(word) : ''
+  } catch {
+    return ''
+  }
+}
+
+export const resultOf = (tool: string, { result }: RecordOf<'call_settled'>): Json => ({
+  tool,
+  status: result.status,
+  content: shortened(result.content),
+})
+
+export const diffPayload = (patch: RecordOf<'step_committed'>['patch']): Payload => ({
+  state_diff: patch === undefined ? null : bounded(patch, MOST_DIFF),
+})
+
+export const verdictOf = ({ critic, verdict }: { readonly critic: string; readonly verdict: Verdict }): Json => {
+  switch (verdict.kind) {
+    case 'continue':
+      return { critic, kind: verdict.kind }
+    case 'retry':
+      return { critic, kind: verdict.kind, instruction: shortened(verdict.instruction) }
+    case 'stop':
+      return { critic, kind: verdict.kind, reason: shortened(verdict.reason) }
+    default:
+      return assertNever(verdict)
+  }
+}
+
+export function nextPayload(next: Next): Payload {
+  switch (next.kind) {
+    case 'continue':
+      return next.retry ? { retry: true } : {}
+    case 'park':
+      return { parked: shortened(next.wait.reason) }
+    case 'end':
+      return { stop_reason: next.stop_reason }
+    default:
+      return assertNever(next)
+  }
+}
+
+export const endPayload = ({ stop_reason, answer, failure_class, issues }: RecordOf<'run_ended'>): Payload => ({
+  stop_reason,
+  ...(answer === undefined ? {} : { answer: shortened(answer) }),
+  ...(failure_class === undefined ? {} : { failure_class }),
+  ...(issues === undefined
+    ? {}
+    : { issues: issues.map(({ code, message }) => ({ code, message: shortened(message) })) }),
+})

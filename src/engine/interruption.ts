@@ -1,0 +1,15 @@
+/** Why a run is interrupted: the program stops, somebody cancelled it, or its time is up. The reason of its signal. */
+
+export class Interruption extends Error {
+  readonly why: 'stopping' | 'cancelled' | 'time'
+  constructor(why: Interruption['why']) {
+    super(`interrupted: ${why}`)
+    this.why = why
+  }
+}
+
+/** Undefined: it is not interrupted. A signal without a reason of ours is a program that stops. */
+export function whyInterrupted(signal: AbortSignal): Interruption['why'] | undefined {
+  if (!signal.aborted) return undefined
+  return signal.reason instanceof Interruption ? signal.reason.why : 'stopping'
+}

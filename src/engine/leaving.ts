@@ -1,0 +1,48 @@
+/**
+ * Work that does not heed its signal is left behind: a moment after the interruption whoever waits for it goes on without it.
+ * One listener for a whole run, because a signal is slow to listen to.
+ */
+
+import type { Clock } from '../ports/clock.ts'
+
+/** How long whatever was interrupted may take to end by itself. */
+export const GRACE_MS = 2000
+
+export class Leaving {
+  readonly #leave = new Set<() => void>()
+  readonly #closed = new AbortController()
+  #over = false
+
+  constructor(signal: AbortSignal, clock: Clock) {
+    const leaveAll = async (): Promise<void> => {
+      await clock.sleep(GRACE_MS, this.#closed.signal)
+      if (this.#closed.signal.aborted) return
+      this.#over = true
+      for (const leave of this.#leave) leave()
+    }
+    if (signal.aborted) void leaveAll()
+    else signal.addEventListener('abort', leaveAll, { once: true })
+  }
+
+  /** Nobody waits for anything any more. */
+  close(): void {
+    this.#closed.abort('closed')
+  }
+
+  /** Contract: what `work` comes to, or what `left` says once it has been left behind. */
+  or<T>(work: Promise<T>, left: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        try {
+          resolve(left())
+        } catch (thrown) {
+          reject(thrown)
+        }
+      }
+      if (this.#over) leave()
+      this.#leave.add(leave)
+      const ended = work.finally(() => this.#leave.delete(leave))
+      ended.then(resolve, reject)
+    })
+  }
+}

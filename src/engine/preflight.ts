@@ -1,0 +1,91 @@
+/** Preflight: whether a task can be begun at all. Each issue has a code; the first that is not about the env decides the stop reason. */
+
+import type { Issue } from '../domain/decision.ts'
+import type { StopReason } from '../domain/stop.ts'
+import type { Budget, Resource } from '../domain/task.ts'
+import type { Env, FileOps } from '../ports/env.ts'
+import type { AnyTool } from '../ports/tool.ts'
+
+export const issue = (code: string, message: string): Issue => ({ code, message })
+
+export function reasonOf(
+  issues: readonly Issue[],
+): Extract<StopReason, 'task_validation_failed' | 'env_capability_mismatch'> {
+  return issues.some(({ code }) => !code.startsWith('ENV_')) ? 'task_validation_failed' : 'env_capability_mismatch'
+}
+
+export function taskIssues(prompt: string, budget: Budget): readonly Issue[] {
+  const limits = [
+    ['TASK_BUDGET_STEPS_INVALID', 'steps'],
+    ['TASK_BUDGET_RUNTIME_INVALID', 'ms'],
+    ['TASK_BUDGET_TOKENS_INVALID', 'tokens'],
+    ['TASK_BUDGET_MONEY_INVALID', 'usd'],
+  ] as const
+  return [
+    ...(prompt !== '' && prompt.trim() === '' ? [issue('TASK_OBJECTIVE_INVALID', 'the task says nothing')] : []),
+    ...limits.flatMap(([code, name]) => {
+      const limit: unknown = budget[name]
+      const valid = limit === null || (typeof limit === 'number' && Number.isFinite(limit) && limit > 0)
+      const message = `budget.${name}: got ${JSON.stringify(limit)}; expected a number above 0, or null for no limit`
+      return valid ? [] : [issue(code, message)]
+    }),
+  ]
+}
+
+/** What a run needs of its env: the ops groups of its tools, and its health. */
+export async function envIssues(env: Env, tools: Iterable<AnyTool>): Promise<readonly Issue[]> {
+  const missing = [...tools].flatMap((tool) =>
+    (tool.needs ?? [])
+      .filter((group) => !env.groups.includes(group))
+      .map((group) =>
+        env.groups.length === 0
+          ? issue('ENV_REQUIRED_OPS_MISSING', `${tool.name} needs ${group}, and there is no env that has any ops`)
+          : issue('ENV_OPS_GROUP_MISSING', `${tool.name} needs ${group}; this env has ${env.groups.join(', ')}`),
+      ),
+  )
+  const health = await env.health()
+  return health.ok ? missing : [...missing, issue('ENV_HEALTH_CHECK_FAILED', health.reason)]
+}
+
+/** Resources are looked for in the workspace, and put where they are to stand. */
+export async function resourceIssues(env: Env, resources: readonly Resource[]): Promise<readonly Issue[]> {
+  if (resources.length === 0) return []
+  const file = env.getOps('file')
+  const issues: Issue[] = []
+  for (const resource of resources) {
+    const { path, mount_to, required = true } = resource
+    if (typeof path !== 'string' || path === '')
+      issues.push(issue('TASK_RESOURCE_LOCATOR_MISSING', 'a resource has no path'))
+    else if (mount_to?.trim() === '') issues.push(issue('TASK_RESOURCE_MOUNT_INVALID', `${path}: mount_to is empty`))
+    else if (!file) issues.push(issue('ENV_REQUIRED_OPS_MISSING', `${path}: this env has no files`))
+    else issues.push(...(await standing(file, resource, required)))
+  }
+  return issues
+}
+
+async function standing(file: FileOps, { path, mount_to, writable }: Resource, required: boolean): Promise<Issue[]> {
+  const found = await file.read(path).catch(() => undefined)
+  const exists = found !== undefined || (await isFolder(file, path))
+  if (!exists) return required ? [issue('TASK_RESOURCE_MISSING', `${path} is not there`)] : []
+  try {
+    if (writable && found) await file.write(path, found.text, found.sha)
+  } catch (thrown) {
+    return [issue('TASK_RESOURCE_NOT_WRITABLE', `${path}: ${messageOf(thrown)}`)]
+  }
+  if (mount_to === undefined || !found) return []
+  try {
+    if ((await file.read(mount_to)) === undefined) await file.write(mount_to, found.text, null)
+    return []
+  } catch (thrown) {
+    return [issue('TASK_RESOURCE_MOUNT_INVALID', `${path} cannot stand at ${mount_to}: ${messageOf(thrown)}`)]
+  }
+}
+
+async function isFolder(file: FileOps, path: string): Promise<boolean> {
+  return file.list(path, 1, 1).then(
+    () => true,
+    () => false,
+  )
+}
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

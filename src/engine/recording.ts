@@ -1,0 +1,203 @@
+/** Recording: the records of a run, and how far its replay has come in them. What comes next in it is what happened. */
+
+import type { Issue } from '../domain/decision.ts'
+import type { JournalRecord, Setup } from '../domain/record.ts'
+import { INTERRUPTED_BEFORE } from './act.ts'
+import type { Interruption } from './interruption.ts'
+
+export type Kind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
+
+type CutShort = Exclude<Interruption['why'], 'stopping'>
+
+/** How a life of the replay is told that it is over. */
+export interface Ends {
+  die(): void
+  /** Given back after its step. */
+  rest(): void
+  interrupt(why: Interruption['why']): void
+  cancelAfterStep(): void
+}
+
+/** What is written of a run that cannot be opened. */
+const CLOSING: ReadonlySet<JournalRecord['kind']> = new Set([
+  'call_settled',
+  'step_committed',
+  'run_ended',
+  'diagnosed',
+])
+
+export class Recording {
+  /** What the session's journal held before the run. */
+  readonly past: readonly JournalRecord[]
+  readonly behaviour: string
+  readonly #records: readonly JournalRecord[]
+  /** Made so far; those behind `#written` are not on its disk. */
+  #made: JournalRecord[] = []
+  #written = 0
+  #parted = false
+  #ends: Ends = { die() {}, rest() {}, interrupt() {}, cancelAfterStep() {} }
+  #stepBegun = false
+
+  constructor(records: readonly JournalRecord[], past: readonly JournalRecord[]) {
+    const [started] = records
+    if (started?.kind !== 'run_started') throw new Error('a recording begins with the start of its run')
+    this.past = past
+    this.behaviour = started.behaviour
+    this.#records = records
+  }
+
+  /** A life begins with what is on its disk. */
+  begin(ends: Ends): void {
+    this.#ends = ends
+    this.#made.length = this.#written
+    this.#stepBegun = false
+  }
+
+  /** It has come through, or the two have parted: then there is no telling what would come next. */
+  over(): boolean {
+    return this.#parted || this.#written >= this.#records.length
+  }
+
+  part(): void {
+    this.#parted = true
+    this.#ends.die()
+  }
+
+  produced(): readonly JournalRecord[] {
+    return this.#made.slice(0, this.#written)
+  }
+
+  made(record: JournalRecord): void {
+    const expected = this.#records[this.#made.length]
+    this.#made.push(record)
+    if (expected?.kind !== record.kind) this.#parted = true
+    const next = this.#upcoming()[0]
+    if (next?.kind === 'call_settled' && next.result.content === INTERRUPTED_BEFORE.content)
+      this.interrupt(this.whyCutShort(this.find('step_committed')) ?? 'stopping')
+    if (record.kind !== 'step_committed') return
+    this.#stepBegun = false
+    // Given back after it, or never gone on with.
+    if (this.isTakenUpAnew() || this.issues() || !next) this.#ends.rest()
+    if (next?.kind === 'run_ended' && next.stop_reason === 'cancelled' && record.next.kind !== 'end')
+      this.#ends.cancelAfterStep()
+  }
+
+  written(): void {
+    this.#written = this.#made.length
+  }
+
+  #upcoming(): readonly JournalRecord[] {
+    return this.#records.slice(this.#made.length)
+  }
+
+  /** What is left of the turn that it is in, or of the one that it is about to begin. */
+  #turn(): readonly JournalRecord[] {
+    const upcoming = this.#upcoming()
+    const end = upcoming.findIndex(({ kind }) => kind === 'step_committed')
+    return end < 0 ? upcoming : upcoming.slice(0, end + 1)
+  }
+
+  find<K extends JournalRecord['kind']>(kind: K): Kind<K> | undefined {
+    return this.#turn().find((record): record is Kind<K> => record.kind === kind)
+  }
+
+  next(): JournalRecord | undefined {
+    return this.#upcoming()[0]
+  }
+
+  intended(index: number): Kind<'call_intended'> | undefined {
+    const found = this.#turn().find((record) => record.kind === 'call_intended' && record.index === index)
+    return found as Kind<'call_intended'> | undefined
+  }
+
+  settled(index: number): Kind<'call_settled'> | undefined {
+    const upcoming = this.#turn()
+    const settled = upcoming.find((record) => record.kind === 'call_settled' && record.index === index)
+    return this.intended(index) ? undefined : (settled as Kind<'call_settled'> | undefined)
+  }
+
+  diagnosed(about: string): Kind<'diagnosed'> | undefined {
+    const next = this.#upcoming()[0]
+    return next?.kind === 'diagnosed' && next.about === about ? next : undefined
+  }
+
+  brokenHooks(): readonly string[] {
+    const names = this.#records.flatMap((record) => {
+      const found = record.kind === 'diagnosed' ? /^hook (.*): on_\w+$/.exec(record.about) : null
+      return found?.[1] === undefined ? [] : [found[1]]
+    })
+    return [...new Set(names)]
+  }
+
+  /** What it is made with in the life that comes. */
+  setup(): Setup {
+    const next = this.#upcoming()[0]
+    const last = [...this.#made, ...(next ? [next] : [])].findLast(
+      (record) => record.kind === 'run_started' || record.kind === 'refitted',
+    )
+    return (last as Kind<'run_started' | 'refitted'>).setup
+  }
+
+  /** Why it could not be opened in this life, if it could not. */
+  issues(): readonly Issue[] | undefined {
+    const left = this.#upcoming()
+    const last = left.at(-1)
+    const closing = left.every(
+      (record) => CLOSING.has(record.kind) && (record.kind !== 'step_committed' || record.next.kind === 'end'),
+    )
+    return closing && last?.kind === 'run_ended' ? last.issues : undefined
+  }
+
+  /** The program was killed here, and came back as something else. */
+  isTakenUpAnew(): boolean {
+    const next = this.#upcoming()[0]
+    return next?.kind === 'refitted' || next?.kind === 'migrated'
+  }
+
+  /** It was cancelled while it rested. */
+  isCancelledHere(): boolean {
+    const next = this.#upcoming()[0]
+    return next?.kind === 'run_ended' && next.stop_reason === 'cancelled'
+  }
+
+  whyCutShort(record: JournalRecord | undefined): CutShort | undefined {
+    if (record?.kind !== 'step_committed' || record.next.kind !== 'end') return undefined
+    if (record.next.stop_reason === 'cancelled') return 'cancelled'
+    return record.next.stop_reason === 'budget_time' ? 'time' : undefined
+  }
+
+  interrupt(why: Interruption['why']): void {
+    this.#ends.interrupt(why)
+  }
+
+  /** Contract: never comes back; the life that asked is over, as it was then. */
+  die(): Promise<never> {
+    this.#ends.die()
+    return new Promise(() => {})
+  }
+
+  /** What is new to the turn that comes; the task itself the run knows. */
+  input(task: string): Kind<'input_bound'>['input'] {
+    const next = this.#upcoming().find((record) => record.kind === 'input_bound')
+    return next?.kind === 'input_bound' ? next.input.filter(({ id }) => id !== task) : []
+  }
+
+  /** Whether a call that was left open was, by the word of its owner, to be tried again. */
+  triedAgain(): readonly Kind<'call_intended'>[] {
+    return this.#turn().filter((record): record is Kind<'call_intended'> => record.kind === 'call_intended')
+  }
+
+  now(): number {
+    return this.#upcoming()[0]?.ts ?? this.#records.at(-1)?.ts ?? 0
+  }
+
+  /** At the first question a step's beginning, after that its end. */
+  monotonic(): number {
+    const steps = this.#records.filter((record) => record.kind === 'step_committed')
+    const done = this.#made.filter((record) => record.kind === 'step_committed').length
+    const before = steps.slice(0, done).reduce((sum, { ms }) => sum + ms, 0)
+    if (this.#stepBegun) return before + (steps[done]?.ms ?? 0)
+    this.#stepBegun = true
+    return before
+  }
+}

@@ -1,0 +1,14 @@
+/** Thrown in DECIDE where what came is no decision: it is told back to the mind, and nothing acts on it. */
+
+import type { Decision } from '../domain/decision.ts'
+import { TirelessError } from '../domain/error.ts'
+
+export type Invalid = Extract<Decision, { kind: 'invalid' }>
+
+export class Unusable extends TirelessError {
+  readonly decision: Invalid
+  constructor(decision: Invalid) {
+    super(decision.empty ? 'decision_empty' : 'decision_invalid', decision.feedback)
+    this.decision = decision
+  }
+}

@@ -1,0 +1,68 @@
+/** Which passages have most to do with a question: BM25 over words. Counted when asked, so that the texts are all that is kept. */
+
+import type { PastTurn } from '../ports/memory.ts'
+import { clipped, messageText, whole, wordsOf } from './text.ts'
+
+export interface Passage {
+  readonly turn: number
+  readonly text: string
+  /** The words of the text, each between two spaces. */
+  readonly words: string
+  readonly count: number
+}
+
+const MESSAGE_LIMIT = 600
+const PASSAGE_LIMIT = 1600
+const SNIPPET_LIMIT = 400
+const QUESTION_LIMIT = 32
+/** The usual constants: how soon a repeated word stops counting, how much a long passage is held against itself. */
+const K1 = 1.2
+const B = 0.75
+
+export function passageOf({ turn, messages }: PastTurn): Passage {
+  const text = clipped(
+    messages.map((message) => clipped(messageText(message), MESSAGE_LIMIT)).join('\n'),
+    PASSAGE_LIMIT,
+  )
+  const words = wordsOf(text)
+  return { turn, text, words: ` ${words.join('  ')} `, count: words.length }
+}
+
+/** At most `limit` snippets, in order of turn. */
+export function ranked(passages: readonly Passage[], question: string, limit: number): string[] {
+  const asked = [...new Set(wordsOf(question.slice(0, PASSAGE_LIMIT)))].slice(0, QUESTION_LIMIT)
+  const mean = passages.reduce((sum, passage) => sum + passage.count, 0) / passages.length
+  const found = passages.map((passage) => ({ passage, score: 0, word: '', weight: 0 }))
+  for (const word of asked) {
+    const times = passages.map((passage) => timesIn(passage.words, ` ${word} `))
+    const holding = times.filter((n) => n > 0).length
+    const weight = Math.log(1 + (passages.length - holding + 0.5) / (holding + 0.5))
+    for (const [index, entry] of found.entries()) {
+      const n = times[index] ?? 0
+      if (n === 0) continue
+      entry.score += (weight * n * (K1 + 1)) / (n + K1 * (1 - B + (B * entry.passage.count) / mean))
+      if (weight > entry.weight) Object.assign(entry, { word, weight })
+    }
+  }
+  return found
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || b.passage.turn - a.passage.turn)
+    .slice(0, limit)
+    .sort((a, b) => a.passage.turn - b.passage.turn)
+    .map(({ passage, word }) => snippet(passage, word))
+}
+
+function timesIn(words: string, word: string): number {
+  let times = 0
+  for (let at = words.indexOf(word); at >= 0; at = words.indexOf(word, at + word.length)) times++
+  return times
+}
+
+/** The passage around its rarest word that was asked for. */
+function snippet({ turn, text }: Passage, word: string): string {
+  const mark = `[turn ${turn}] `
+  const room = SNIPPET_LIMIT - mark.length
+  const at = text.length <= room ? 0 : Math.max(0, text.toLowerCase().indexOf(word) - Math.floor(room / 4))
+  const shown = at === 0 ? text : `…${whole(text.slice(at))}`
+  return mark + clipped(shown, room)
+}

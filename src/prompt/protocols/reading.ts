@@ -1,0 +1,59 @@
+/** What all text protocols share: what can be found in a text, the rules about it, and the one place where a refusal becomes a fault. */
+
+import type { Parsed, Parser } from '../../ports/parser.ts'
+
+export interface Found {
+  readonly thought: string[]
+  readonly reflection: string[]
+  readonly calls: { readonly tool: string; readonly args: string }[]
+  readonly finals: string[]
+}
+
+export function nothingFound(): Found {
+  return { thought: [], reflection: [], calls: [], finals: [] }
+}
+
+export class Unreadable extends Error {}
+
+/** The reason is told to the model, so it says what to do. */
+export function refuse(reason: string): never {
+  throw new Unreadable(reason)
+}
+
+export function parserOf(name: string, instructions: Parser['instructions'], read: (text: string) => Found): Parser {
+  return {
+    name,
+    instructions,
+    parse(text) {
+      try {
+        return ruled(read(text))
+      } catch (thrown) {
+        if (thrown instanceof Unreadable) return { kind: 'fault', reason: thrown.message }
+        throw thrown
+      }
+    },
+  }
+}
+
+/** Neither wins (case 24): either choice would drop something the model meant. */
+export const BOTH =
+  'it holds an action and a final answer; send only one of them: the answer once you have seen the results'
+
+function ruled({ thought, reflection, calls, finals }: Found): Parsed {
+  if (calls.length > 0 && finals.length > 0) refuse(BOTH)
+  if (finals.length > 1) refuse('it holds more than one final answer; send one')
+  if (calls.length === 0 && finals.length === 0)
+    refuse('it holds neither an action nor a final answer; send one of them')
+  const notes = { ...note('thought', thought), ...note('reflection', reflection) }
+  return {
+    kind: 'said',
+    text: finals[0] ?? '',
+    calls: calls.map((call, index) => ({ id: `call_${index + 1}`, ...call })),
+    ...(Object.keys(notes).length > 0 ? { notes } : {}),
+  }
+}
+
+function note(key: string, parts: readonly string[]): Record<string, string> {
+  const text = parts.filter((part) => part !== '').join('\n')
+  return text === '' ? {} : { [key]: text }
+}

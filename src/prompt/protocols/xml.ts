@@ -1,0 +1,113 @@
+/**
+ * XML protocol: `<action>` or `<final_answer>`, with `<think>` and `<reflection>`; prose around them is ignored. No general XML: a body is
+ * everything up to its closing tag, so HTML in it stays as it is. Entities are decoded once, except in CDATA, which is taken verbatim.
+ */
+
+import type { Json } from '../../domain/json.ts'
+import type { Parser } from '../../ports/parser.ts'
+import { readBody, readOpening } from './markup.ts'
+import { type Found, nothingFound, parserOf, refuse } from './reading.ts'
+import { toolList } from './tools.ts'
+import { behindSpace, bracketEnd, isObject, matchAt, readJson } from './values.ts'
+import { type Part, partsBy, WORDS, type Words } from './words.ts'
+
+const INSTRUCTIONS = `Answer with these tags and nothing else.
+To use tools, one <action> per call, in this order:
+<think>why</think>
+<action name="<tool>"><arg name="<argument>">text, taken exactly as it stands</arg><arg name="<argument>" type="json">[1, 2]</arg></action>
+Arguments that are not text need type="json". Put text that holds & or one of these tags into <![CDATA[…]]>.
+To give the final answer, once there is nothing left to do:
+<think>why</think>
+<final_answer>…</final_answer>
+Never send an action and a final answer together. The results come with the next message; <reflection> may say what you learnt from the last ones.`
+
+export function xmlParser(words: Words = WORDS): Parser {
+  const partOf = partsBy(words)
+  return parserOf(
+    'xml',
+    (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
+    (text) => readTags(text, partOf),
+  )
+}
+
+function readTags(text: string, partOf: (word: string) => Part | undefined): Found {
+  const found = nothingFound()
+  const tags = /<!--|<!\[CDATA\[|<(\/?)(\p{L}[\p{L}\p{N}_-]*)/gu
+  for (let match = tags.exec(text); match; match = tags.exec(text)) {
+    const [whole, slash, name = ''] = match
+    if (whole.startsWith('<!')) {
+      tags.lastIndex = behindSection(text, tags.lastIndex, whole === '<!--' ? '-->' : ']]>')
+      continue
+    }
+    const part = partOf(name)
+    if (!part) continue
+    if (slash) refuse(`</${name}> closes nothing; put text that holds tags into <![CDATA[…]]>`)
+    tags.lastIndex = readPart(text, tags.lastIndex, name, part, found)
+  }
+  return found
+}
+
+function readPart(text: string, from: number, name: string, part: Part, found: Found): number {
+  const opening = readOpening(text, from, name)
+  if (part === 'action') {
+    const tool = opening.attributes.get('name') || refuse(`<${name}> needs the name of a tool: <${name} name="…">`)
+    const { args, end } = opening.closed ? { args: {}, end: opening.end } : readActionBody(text, opening.end, name)
+    found.calls.push({ tool, args: JSON.stringify(args) })
+    return end
+  }
+  const body = opening.closed ? { text: '', end: opening.end } : readBody(text, opening.end, name)
+  found[part === 'final' ? 'finals' : part].push(body.text.trim())
+  return body.end
+}
+
+/** Arguments as tags, or all of them as one JSON object, which has escapes of its own and so needs no entities. */
+function readActionBody(text: string, from: number, name: string): { args: Json; end: number } {
+  const at = behindSpace(text, from)
+  if (text[at] === '{') {
+    const end = bracketEnd(text, at)
+    return { args: readJson(text.slice(at, end)), end: behindClosing(text, end, name) }
+  }
+  if (text.startsWith('<![CDATA[', at)) {
+    const body = readBody(text, at, name)
+    const args = readJson(body.text)
+    return isObject(args)
+      ? { args, end: body.end }
+      : refuse(`the body of <${name}> must be a JSON object or <arg> tags`)
+  }
+  return readArgs(text, at, name)
+}
+
+function readArgs(text: string, from: number, action: string): { args: Json; end: number } {
+  const args = new Map<string, Json>()
+  let at = from
+  for (let tag = matchAt(/<arg(?=[\s>/])/iy, text, at); tag; tag = matchAt(/<arg(?=[\s>/])/iy, text, at)) {
+    const opening = readOpening(text, at + tag.length, 'arg')
+    const name = opening.attributes.get('name') ?? refuse('<arg> needs a name: <arg name="…">')
+    if (args.has(name)) refuse(`the argument ${name} is there twice`)
+    const body = opening.closed ? { text: '', end: opening.end } : readBody(text, opening.end, 'arg', ['arg', action])
+    args.set(name, typed(body.text, opening.attributes.get('type'), name))
+    at = behindSpace(text, body.end)
+  }
+  return { args: Object.fromEntries(args), end: behindClosing(text, at, action) }
+}
+
+function typed(text: string, type: string | undefined, name: string): Json {
+  if (type === 'json') return readJson(text)
+  return type === undefined || type === 'string'
+    ? text
+    : refuse(`<arg name="${name}"> has the type ${type}; expected json, or no type`)
+}
+
+function behindClosing(text: string, from: number, name: string): number {
+  const at = behindSpace(text, from)
+  const tag = matchAt(new RegExp(`</${name}\\s*>`, 'iy'), text, at)
+  return tag === undefined
+    ? refuse(`<${name}> must hold <arg> tags or one JSON object, and be closed with </${name}>`)
+    : at + tag.length
+}
+
+/** Comments, and CDATA outside the tags: nothing in them is an action. */
+function behindSection(text: string, from: number, close: string): number {
+  const end = text.indexOf(close, from)
+  return end < 0 ? refuse(`it was cut: ${close} is missing`) : end + close.length
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  acting,
+  answered,
+  asked,
+  bound,
+  committed,
+  ended,
+  finishing,
+  intended,
+  RUN,
+  recordsOf,
+  requested,
+  settled,
+  started,
+} from '../../test/journals.ts'
+import type { RecordBody } from '../domain/record.ts'
+import { exportHtml } from './export.ts'
+import { traceOf } from './trace.ts'
+
+const pageOf = (...bodies: readonly RecordBody[]): string => exportHtml(traceOf(RUN, recordsOf(...bodies)))
+
+const EVIL = `</pre></style></title><script>alert(1)</script><img src=x onerror="alert(2)"><!-- ' " & \0`
+
+describe('a run as a page', () => {
+  test('case 62: is whole in itself: no script, nothing loaded, and a policy that forbids both', () => {
+    const page = pageOf(started(), ...acting(1), ...finishing(2))
+    assert.match(page, /^<!doctype html>/)
+    assert.match(
+      page,
+      /http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;"/,
+    )
+    assert.doesNotMatch(page, /<script|<link|<iframe|<img|src=|url\(|@import|https?:/i)
+  })
+
+  test('case 62: hostile content anywhere is text', () => {
+    const record: RecordBody = {
+      kind: 'failed',
+      turn: 2,
+      phase: 'DECIDE',
+      code: 'internal',
+      message: EVIL,
+      ruling: { kind: 'feedback' },
+    }
+    const page = pageOf(
+      started(EVIL, { model: EVIL, parser: EVIL, memory: EVIL, critics: [EVIL] }),
+      {
+        kind: 'input_bound',
+        turn: 1,
+        input: [
+          { id: '1', type: 'user_message', text: EVIL, ts: 0 },
+          { id: '2', type: 'system_event', name: EVIL, payload: { [EVIL]: EVIL }, ts: 0 },
+        ],
+        feedback: EVIL,
+        observation: { [EVIL]: EVIL },
+      },
+      requested(1),
+      answered(1, { text: EVIL, notes: { [EVIL]: EVIL }, calls: [asked(EVIL, { [EVIL]: EVIL })] }),
+      intended(1, 0, EVIL, { [EVIL]: EVIL }),
+      settled(1, 0, { status: EVIL as never, content: EVIL }),
+      { kind: 'diagnosed', turn: 1, about: EVIL, message: EVIL },
+      committed(1, {
+        patch: { keys: { [EVIL]: { set: EVIL } } },
+        verdicts: [{ critic: EVIL, verdict: { kind: 'stop', reason: EVIL } }],
+      }),
+      bound(2),
+      record,
+      committed(2),
+      ended({ stop_reason: 'critic_stop', answer: EVIL, error: EVIL, issues: [{ code: EVIL, message: EVIL }] }),
+    )
+    // Every tag of the page is one of ours, and none has a handler.
+    const tags = [...page.matchAll(/<\/?([a-z!][a-z0-9-]*)([^>]*)>/gi)]
+    const known = new Set(
+      '!doctype html head meta title style body main p span code h1 h2 h3 dl div dt dd nav a article header b section pre details summary table thead tbody tr th td footer'.split(
+        ' ',
+      ),
+    )
+    assert.deepEqual(
+      tags.map(([, name = '']) => name.toLowerCase()).filter((name) => !known.has(name)),
+      [],
+    )
+    for (const [tag, , rest = ''] of tags) assert.doesNotMatch(rest, /\son\w+\s*=|javascript:/i, tag)
+    assert.equal(page.match(/<\/style>/g)?.length, 1)
+    assert.ok(!page.includes('\0'))
+    assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'), 'and it can be read')
+  })
+
+  test('Q15: it shows what a run did: task, observation, words, calls, results, changes, verdicts, trouble, answer', () => {
+    const page = pageOf(
+      started('find the bug'),
+      bound(1, 'look closer'),
+      requested(1),
+      answered(1, { text: 'I look.', notes: { thought: 'because' }, calls: [asked('poke', { where: 'here' })] }),
+      intended(1, 0),
+      settled(1, 0, { status: 'error', content: 'it bites' }),
+      committed(1, {
+        patch: { keys: { found: { set: 42 } } },
+        verdicts: [{ critic: 'tests', verdict: { kind: 'retry', instruction: 'once more' } }],
+      }),
+      ...finishing(2, 'fixed it'),
+    )
+    for (const word of [
+      'find the bug',
+      'look closer',
+      'I look.',
+      'thought: because',
+      'poke',
+      'where: here',
+      'it bites',
+      '&quot;set&quot;: 42',
+      'once more',
+      'fixed it',
+      'scripted/model',
+      'Step 2',
+    ])
+      assert.ok(page.includes(word), word)
+  })
+
+  test('a run that never began, and one that is not over, are pages too', () => {
+    const issues = [{ code: 'ENV_HEALTH_CHECK_FAILED', message: 'no disk' }]
+    assert.match(
+      pageOf(started(), ended({ stop_reason: 'env_capability_mismatch', issues })),
+      /ENV_HEALTH_CHECK_FAILED: no disk/,
+    )
+    assert.match(pageOf(started(), bound(1)), /not over/)
+    assert.match(pageOf(), /has not begun/)
+  })
+})

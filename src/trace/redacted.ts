@@ -1,0 +1,46 @@
+/** Records made fit for files: every text redacted, before any of it is cut. */
+
+import type { JournalRecord } from '../domain/record.ts'
+
+/** Contract: hides what is secret in a text, and leaves every other text as it is. */
+export type Redact = (text: string) => string
+
+/** Contract: the same record where nothing had to be hidden. */
+export function redacted(record: JournalRecord, redact: Redact): JournalRecord {
+  return hidden(record, redact) as JournalRecord
+}
+
+function hidden(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (typeof value !== 'object' || value === null) return value
+  return Array.isArray(value) ? hiddenItems(value, redact) : hiddenFields(value as Fields, redact)
+}
+
+/** Copied with the first thing that has to be hidden: mostly there is none. */
+function hiddenItems(items: readonly unknown[], redact: Redact): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let i = 0; i < items.length; i++) {
+    const item = hidden(items[i], redact)
+    if (item === items[i]) continue
+    copy ??= [...items]
+    copy[i] = item
+  }
+  return copy ?? items
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function hiddenFields(fields: Fields, redact: Redact): Fields {
+  let copy: [string, unknown][] | undefined
+  let i = 0
+  for (const key of Object.keys(fields)) {
+    const name = redact(key)
+    const item = hidden(fields[key], redact)
+    if (name !== key || item !== fields[key]) {
+      copy ??= Object.entries(fields)
+      copy[i] = [name, item]
+    }
+    i += 1
+  }
+  return copy ? Object.fromEntries(copy) : fields
+}

@@ -1,0 +1,83 @@
+/** A step as the trace tells it: one line made of the events of one turn. */
+
+import type { Event } from '../domain/event.ts'
+import type { Json } from '../domain/json.ts'
+
+/** Null where the step did not come so far. */
+export interface Step {
+  readonly step_id: number
+  readonly observation: Json
+  readonly decision: Json
+  readonly actions: readonly Json[]
+  readonly action_results: readonly Json[]
+  readonly critic: Json
+  readonly state_diff: Json
+  /** What went wrong in it. */
+  readonly error?: string
+}
+
+export interface StepFold {
+  /** Contract: given every event of the run once, in order; the step that is over with it, if one is. */
+  of(event: Event): Step | undefined
+}
+
+export function stepFold(): StepFold {
+  let open: Step | undefined
+  const close = (): Step | undefined => {
+    const over = open
+    open = undefined
+    return over
+  }
+  return {
+    of(event) {
+      if (event.phase === 'END') return close()
+      if (event.step_id === 0 || event.stage === 'diagnostic') return undefined
+      open = withEvent(open ?? newStep(event.step_id), event)
+      return event.phase === 'CHECK_STOP' && (event.stage === 'stop' || event.stage === 'continue')
+        ? close()
+        : undefined
+    },
+  }
+}
+
+const newStep = (step_id: number): Step => ({
+  step_id,
+  observation: null,
+  decision: null,
+  actions: [],
+  action_results: [],
+  critic: null,
+  state_diff: null,
+})
+
+function withEvent(step: Step, { phase, stage, payload, error }: Event): Step {
+  switch (`${phase} ${stage}`) {
+    case 'OBSERVE observation_ready':
+      return { ...step, observation: payload }
+    case 'DECIDE decision_ready': {
+      const { calls, ...decision } = payload
+      return { ...step, decision, actions: listOf(calls).map(readable) }
+    }
+    case 'ACT action_results':
+      return { ...step, action_results: listOf(payload.results) }
+    case 'REDUCE state_reduced':
+      return { ...step, state_diff: payload.state_diff ?? null }
+    case 'CRITIC outputs_ready':
+      return { ...step, critic: payload.verdicts ?? null }
+    default:
+      return error === undefined ? step : { ...step, error }
+  }
+}
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+
+/** A model writes arguments as text. */
+function readable(call: Json): Json {
+  const { tool, args } = call as { readonly tool: string; readonly args: Json }
+  if (typeof args !== 'string') return call
+  try {
+    return { tool, args: JSON.parse(args) as Json }
+  } catch {
+    return call
+  }
+}

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { freshFolder } from '../../test/apps.ts'
+import { acting, bound, committed, finishing, RUN, recordsOf, requested, started } from '../../test/journals.ts'
+import type { JournalRecord, RecordBody } from '../domain/record.ts'
+import { FakeClock } from '../testing/fake-clock.ts'
+import { FILES } from './files.ts'
+import type { Manifest } from './manifest.ts'
+import { type ReadTrace, traceReader } from './reader.ts'
+import { traceOf } from './trace.ts'
+import { type TraceWriter, traceWriter, type WriterOptions } from './writer.ts'
+
+const WHOLE = [started(), ...acting(1), ...acting(2), ...finishing(3)]
+const WAIT = { kind: 'observation', match: 'any', until: 5, reason: 'a reply' } as const
+
+interface Bench {
+  readonly folder: string
+  readonly clock: FakeClock
+  readonly writer: TraceWriter
+  tell(...bodies: readonly RecordBody[]): readonly JournalRecord[]
+  lines(file: keyof typeof FILES): number
+  read(): Promise<ReadTrace>
+}
+
+function benchOf(t: TestContext, options: Partial<WriterOptions> = {}): Bench {
+  const folder = options.folder ?? join(freshFolder(t, 'traces'), 'traces')
+  const clock = new FakeClock()
+  const writer = traceWriter({ folder, clock, redact: (text) => text, ...options })
+  t.after(() => writer.close())
+  return {
+    folder,
+    clock,
+    writer,
+    tell(...bodies) {
+      const records = recordsOf(...bodies)
+      for (const record of records) writer.recorded(RUN, record)
+      return records
+    },
+    lines: (file) => readFileSync(join(folder, RUN.run_id, FILES[file]), 'utf8').split('\n').length - 1,
+    read: () => traceReader(folder).read(RUN.run_id),
+  }
+}
+
+describe('the trace of a run', () => {
+  test('case 58: is whole when the run is over: the lines are as many as the manifest counts', async (t) => {
+    const { tell, read, lines } = benchOf(t)
+    const records = tell(...WHOLE)
+    const trace = await read()
+    assert.deepEqual(trace, { ...traceOf(RUN, records), torn: [] })
+    assert.deepEqual([lines('events'), lines('steps')], [trace.manifest.event_count, trace.manifest.step_count])
+    assert.deepEqual([lines('events'), lines('steps')], [38, 3])
+    assert.partialDeepStrictEqual(trace.manifest, {
+      run_id: RUN.run_id,
+      session_id: RUN.session_id,
+      schema_version: 1,
+      status: 'completed',
+      stop_reason: 'final',
+      final_answer: 'all done',
+      usage: { input_tokens: 30, output_tokens: 15, cached_tokens: 3 },
+      cost_usd: null,
+      started_at: '2026-01-01T00:00:00.000Z',
+      ended_at: '2026-01-01T00:00:17.000Z',
+      task: 'the task',
+    } satisfies Partial<Manifest>)
+  })
+
+  test('a step is one line: what was observed, decided, done, and what came of it', async (t) => {
+    const { tell, read } = benchOf(t)
+    const patch = { keys: { n: { set: 1 } } }
+    const verdicts = [{ critic: 'tests', verdict: { kind: 'continue' } }] as const
+    const acted = acting(1, 'poke', { n: 1 }).slice(1, -1)
+    tell(started(), bound(1, 'hello'), ...acted, committed(1, { patch, verdicts }), ...finishing(2))
+    const { steps } = await read()
+    assert.deepEqual(steps[0], {
+      step_id: 1,
+      observation: { input: [{ type: 'user_message', text: 'hello' }] },
+      decision: { kind: 'act' },
+      actions: [{ tool: 'poke', args: { n: 1 } }],
+      action_results: [{ tool: 'poke', status: 'ok', content: 'poked' }],
+      critic: [{ critic: 'tests', kind: 'continue' }],
+      state_diff: patch,
+    })
+    assert.deepEqual(steps[1]?.decision, { kind: 'final', answer: 'all done' })
+  })
+
+  test('is written in batches: at most once in 200 ms, at once at the end and when the run is parked', async (t) => {
+    const { tell, clock, lines, writer } = benchOf(t)
+    const records = tell(started(), ...acting(1))
+    await clock.advance(199)
+    assert.throws(() => lines('events'), /ENOENT/)
+    await clock.advance(1)
+    assert.equal(lines('events'), 13)
+    const more = recordsOf(started(), ...acting(1), ...acting(2)).slice(records.length)
+    for (const record of more) writer.recorded(RUN, record)
+    assert.equal(lines('events'), 13)
+    const [park] = recordsOf(committed(3, { next: { kind: 'park', wait: WAIT } }))
+    writer.recorded(RUN, { ...(park as JournalRecord), seq: 14 })
+    assert.equal(lines('events'), 27)
+    await clock.advance(1000)
+    assert.equal(clock.sleeping, 0, 'whoever has nothing to write sleeps for nothing')
+  })
+
+  test('case 64: files and folders are their owner’s alone', (t) => {
+    const { tell, folder } = benchOf(t)
+    tell(...WHOLE)
+    const own = join(folder, RUN.run_id)
+    assert.equal(statSync(own).mode & 0o777, 0o700)
+    assert.deepEqual(readdirSync(own).toSorted(), ['events.jsonl', 'manifest.json', 'steps.jsonl'])
+    for (const name of readdirSync(own)) assert.equal(statSync(join(own, name)).mode & 0o777, 0o600)
+  })
+
+  test('a run that is taken up again in another life has its files written anew, whatever a crash left there', async (t) => {
+    const { tell, folder, clock, read, writer } = benchOf(t)
+    const past = tell(started(), ...acting(1), bound(2), requested(2))
+    await clock.advance(200)
+    writer.close()
+    appendFileSync(join(folder, RUN.run_id, FILES.events), '{"seq": 99, "torn')
+    const next = traceWriter({ folder, clock, redact: (text) => text })
+    t.after(() => next.close())
+    next.opened(RUN, past)
+    const whole = recordsOf(started(), ...acting(1), ...finishing(2))
+    for (const record of whole.slice(past.length)) next.recorded(RUN, record)
+    assert.deepEqual(await read(), { ...traceOf(RUN, whole), torn: [] })
+  })
+
+  test('one that is taken up again in the same life goes on where it was', async (t) => {
+    const { folder, writer, read } = benchOf(t)
+    const parked = [started(), ...acting(1).slice(0, -1), committed(1, { next: { kind: 'park', wait: WAIT } })]
+    const records = recordsOf(...parked, ...finishing(2))
+    for (const record of records.slice(0, parked.length)) writer.recorded(RUN, record)
+    const file = join(folder, RUN.run_id, FILES.events)
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"stage":"start"', '"stage":"START"'))
+    writer.opened(RUN, records.slice(0, parked.length))
+    for (const record of records.slice(parked.length)) writer.recorded(RUN, record)
+    const { events, steps } = await read()
+    assert.deepEqual(events.slice(1), traceOf(RUN, records).events.slice(1))
+    assert.deepEqual(steps, traceOf(RUN, records).steps)
+    assert.equal(events[0]?.stage, 'START', 'what was written before is left alone')
+  })
+
+  test('what closes the run of somebody else is not part of it', async (t) => {
+    const { writer, read } = benchOf(t)
+    const own = recordsOf(...WHOLE)
+    const foreign = recordsOf(committed(9), { kind: 'run_ended', run_id: 'other', stop_reason: 'unrecoverable_error' })
+    for (const record of [...foreign, ...own]) writer.recorded(RUN, record)
+    assert.deepEqual(await read(), { ...traceOf(RUN, own), torn: [] })
+  })
+
+  test('case 63: a step takes as many bytes at the thousandth as at the tenth', (t) => {
+    const { tell, folder } = benchOf(t)
+    const steps = Array.from({ length: 1000 }, (_, i) =>
+      acting(i + 1, 'poke', { n: 'x'.repeat(5000) }, 'y'.repeat(5000)),
+    )
+    tell(started(), ...steps.flat(), ...finishing(1001))
+    for (const file of [FILES.events, FILES.steps]) {
+      const lines = readFileSync(join(folder, RUN.run_id, file), 'utf8')
+        .split('\n')
+        .slice(0, -1)
+      const sizes = new Map<number, number>()
+      for (const line of lines) {
+        const { step_id } = JSON.parse(line) as { step_id: number }
+        sizes.set(step_id, (sizes.get(step_id) ?? 0) + line.length)
+      }
+      const [tenth = 0, last = 0] = [sizes.get(10), sizes.get(1000)]
+      assert.ok(Math.abs(last - tenth) < 100, `${file}: ${tenth} bytes, then ${last}`)
+      assert.ok(last < 20_000, `${file}: ${last}`)
+    }
+  })
+})
+
+describe('I9: a trace that cannot be written', () => {
+  test('hurts nobody, and is written whole when it can be', async (t) => {
+    const { tell, folder, clock, read } = benchOf(t)
+    writeFileSync(folder, 'a file where the folder should be')
+    const records = tell(...WHOLE)
+    await clock.advance(200)
+    rmSync(folder)
+    await clock.advance(5000)
+    assert.deepEqual(await read(), { ...traceOf(RUN, records), torn: [] })
+    assert.equal(clock.sleeping, 0)
+  })
+
+  test('case 101: on a full disk, what was written by half is written again, not twice', async (t) => {
+    const { folder, clock, writer, read } = benchOf(t)
+    const own = join(folder, RUN.run_id)
+    const records = recordsOf(...WHOLE)
+    for (const record of records.slice(0, 7)) writer.recorded(RUN, record)
+    await clock.advance(200)
+    rmSync(join(own, FILES.steps))
+    symlinkSync('/dev/full', join(own, FILES.steps))
+    for (const record of records.slice(7)) writer.recorded(RUN, record)
+    assert.match(readFileSync(join(own, FILES.manifest), 'utf8'), /"status": "running"/)
+    rmSync(join(own, FILES.steps))
+    writeFileSync(join(own, FILES.steps), `${JSON.stringify(traceOf(RUN, records).steps[0])}\n{"step_id":2,"obs`)
+    await clock.advance(5000)
+    assert.deepEqual(await read(), { ...traceOf(RUN, records), torn: [] })
+  })
+
+  test('holds back so much and no more', async (t) => {
+    const folder = join(freshFolder(t, 'traces'), 'traces')
+    const { tell, clock } = benchOf(t, { folder, mostHeld: 1000 })
+    writeFileSync(folder, 'a file where the folder should be')
+    tell(...WHOLE)
+    rmSync(folder)
+    await clock.advance(60_000)
+    assert.throws(() => readdirSync(folder), /ENOENT/, 'given up: the journal has it all the same')
+  })
+
+  test('case 62: a run whose id is no id is not traced, and its neighbours are', async (t) => {
+    const { folder, writer, clock, read } = benchOf(t)
+    const evil = { run_id: '../../evil', session_id: 's' }
+    const records = recordsOf(...WHOLE)
+    writer.opened(evil, recordsOf(started('x', {}, evil.run_id)))
+    for (const record of records) writer.recorded(evil, record)
+    for (const record of records) writer.recorded(RUN, record)
+    await clock.advance(200)
+    assert.deepEqual(readdirSync(folder), [RUN.run_id])
+    assert.equal((await read()).manifest.status, 'completed')
+  })
+})
+
+describe('reading a trace', () => {
+  test('case 59, case 64: a torn last line is flagged, the rest is shown, and nothing is repaired', async (t) => {
+    const { tell, folder, read } = benchOf(t)
+    const records = tell(...WHOLE)
+    const file = join(folder, RUN.run_id, FILES.events)
+    const torn = readFileSync(file, 'utf8').slice(0, -30)
+    writeFileSync(file, torn)
+    const trace = await read()
+    assert.deepEqual(trace.torn, [FILES.events])
+    assert.deepEqual(trace.events, traceOf(RUN, records).events.slice(0, -1))
+    assert.equal(readFileSync(file, 'utf8'), torn)
+  })
+
+  test('case 62: run ids cannot leave the folder', async (t) => {
+    const { folder } = benchOf(t)
+    mkdirSync(folder, { recursive: true })
+    mkdirSync(join(folder, '..', 'secret'))
+    writeFileSync(join(folder, '..', 'secret', FILES.manifest), '{}')
+    for (const id of ['../secret', '..', '.', '', 'a/b', '/etc', 'a\0b', 'C:\\x'])
+      await assert.rejects(traceReader(folder).read(id), { code: 'usage' }, id)
+    await assert.rejects(traceReader(folder).read('nobody'), { code: 'not_found' })
+  })
+
+  test('the newest come first, so many of them; what is no trace is passed over', async (t) => {
+    const { folder } = benchOf(t)
+    assert.deepEqual(await traceReader(folder).list(5), [])
+    for (const id of ['run-1', 'run-2', 'run-3']) {
+      mkdirSync(join(folder, id), { recursive: true })
+      writeFileSync(join(folder, id, FILES.manifest), JSON.stringify({ run_id: id }))
+    }
+    writeFileSync(join(folder, 'run-2', FILES.manifest), '{"run')
+    assert.deepEqual(
+      (await traceReader(folder).list(3)).map(({ run_id }) => run_id),
+      ['run-3', 'run-1'],
+    )
+    assert.equal((await traceReader(folder).list(1)).length, 1)
+  })
+})

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Wish } from '../../src/ports/behaviour.ts'
+import type { Candidate, Search } from '../../src/ports/search.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp, runTaskIn } from '../apps.ts'
+import { aBehaviour, aTool, heard, recordsOf } from './acting.ts'
+
+const saying = (answer: string): Wish => ({ kind: 'final', answer })
+const branch = (...answers: string[]): Wish => ({ kind: 'branch', candidates: answers.map(saying) })
+const word = (candidate: Candidate): string => (candidate.kind === 'final' ? candidate.answer : candidate.kind)
+
+/** The longer the better; of three letters and less nothing is thought. */
+const longest: Search = {
+  name: 'longest',
+  score: (_, candidate) => word(candidate).length,
+  prune: (_, __, score) => score <= 3,
+}
+
+const OWN = { behaviour: 'own' }
+
+describe('a branch', () => {
+  test('case 19, Q16: expand, score, prune, select, in this order, and what was chosen is recorded', async (t) => {
+    const log: string[] = []
+    const search: Search = {
+      name: 'noisy',
+      expand: (_, candidates) => {
+        log.push(`expand ${candidates.map(word).join(' ')}`)
+        return [...candidates, saying('elderberry'), saying('fig')]
+      },
+      score: (_, candidate) => {
+        log.push(`score ${word(candidate)}`)
+        return word(candidate).length
+      },
+      prune: (_, candidate, score) => {
+        log.push(`prune ${word(candidate)}`)
+        return score <= 3
+      },
+      select: (_, scored) => {
+        log.push(`select ${scored.map(({ candidate }) => word(candidate)).join(' ')}`)
+        return 1
+      },
+    }
+    const app = await openApp(t, { behaviours: [aBehaviour({ search, decide: () => branch('kiwi', 'plum') })] })
+    const result = await runTaskIn(app, 'choose', OWN)
+    assert.equal(result.answer, 'plum')
+    assert.deepEqual(log, [
+      'expand kiwi plum',
+      ...['score kiwi', 'score plum', 'score elderberry', 'score fig'],
+      ...['prune kiwi', 'prune plum', 'prune elderberry', 'prune fig'],
+      'select kiwi plum elderberry',
+    ])
+    const branched = (await recordsOf(app, result.session_id, 'branched')).map(({ scores, chosen }) => [scores, chosen])
+    assert.deepEqual(branched, [[[4, 4, 10, 3], 1]])
+  })
+
+  test('Q16: without select the best score is taken, first come first; without a search, the first', async (t) => {
+    for (const [search, chosen] of [
+      [longest, 'plums'],
+      [undefined, 'fig'],
+    ] as const) {
+      const own = aBehaviour({ ...(search ? { search } : {}), decide: () => branch('fig', 'plums', 'pears') })
+      const app = await openApp(t, { behaviours: [own] })
+      assert.equal((await runTaskIn(app, 'choose', OWN)).answer, chosen)
+    }
+  })
+
+  test('Q16: a candidate may be to act: its calls are run, those of the others are not', async (t) => {
+    const poke = aTool()
+    const acting = (n: number): Wish => ({ kind: 'act', calls: [{ tool: 'poke', args: { n } }] })
+    const own = aBehaviour({
+      tools: ['poke'],
+      initState: () => 0,
+      search: { name: 'last', score: () => 0, select: (_, scored) => scored.length - 1 },
+      decide: (state) => (state === 0 ? { kind: 'branch', candidates: [acting(1), acting(2)] } : saying('done')),
+      reduce: () => 1,
+    })
+    const app = await openApp(t, { behaviours: [own], tools: [poke] })
+    assert.equal((await runTaskIn(app, 'choose', OWN)).status, 'done')
+    assert.deepEqual(poke.asked, [{ n: 2 }])
+  })
+
+  test('case 19: all given up: recorded, told to the mind, decided anew', async (t) => {
+    let asked = 0
+    const own = aBehaviour({ search: longest, decide: () => (asked++ === 0 ? branch('fig', 'nut') : undefined) })
+    const model = scriptedModel([{ text: 'something else' }])
+    const app = await openApp(t, { model, behaviours: [own] })
+    const result = await runTaskIn(app, 'choose', OWN)
+    assert.equal(result.answer, 'something else')
+    assert.match(heard(model, 0), /all 2 candidates were given up/)
+    assert.partialDeepStrictEqual(await recordsOf(app, result.session_id, 'branched'), [
+      { scores: [3, 3], chosen: null },
+    ])
+  })
+
+  test('case 19: all given up each time: a bounded number of times, then the run is over; it never waits', async (t) => {
+    const app = await openApp(t, { behaviours: [aBehaviour({ search: longest, decide: () => branch('fig') })] })
+    const result = await runTaskIn(app, 'choose', OWN)
+    assert.deepEqual([result.status, result.stop_reason, result.wait], ['failed', 'unrecoverable_error', null])
+    assert.equal((await recordsOf(app, result.session_id, 'branched')).length, 3)
+  })
+
+  const broken: readonly [string, Search, RegExp][] = [
+    [
+      'candidates that it made up and that cannot be',
+      { name: 'wild', score: () => 0, expand: () => [{ kind: 'act', calls: [{ tool: 'nope' }] }] },
+      /no tool .*nope/,
+    ],
+    [
+      'a branch in place of a candidate',
+      { name: 'deep', score: () => 0, expand: () => [branch('a')] },
+      /inside a branch/,
+    ],
+    ['a choice that is none', { name: 'lost', score: () => 0, select: () => 7 }, /7/],
+    [
+      'an exception',
+      {
+        name: 'sick',
+        score: () => {
+          throw new Error('I feel ill')
+        },
+      },
+      /I feel ill/,
+    ],
+  ]
+  for (const [name, search, reason] of broken)
+    test(`Q16: a search that comes up with ${name}: told back, nothing runs`, async (t) => {
+      let asked = 0
+      const own = aBehaviour({ tools: ['poke'], search, decide: () => (asked++ === 0 ? branch('a', 'b') : undefined) })
+      const poke = aTool()
+      const model = scriptedModel([{ text: 'without it' }])
+      const app = await openApp(t, { model, behaviours: [own], tools: [poke] })
+      const result = await runTaskIn(app, 'choose', OWN)
+      assert.deepEqual([result.answer, poke.asked], ['without it', []])
+      assert.match(heard(model, 0), reason)
+    })
+
+  test('Q16, case 9: what one run made of its search is nothing to the next', async (t) => {
+    const own = aBehaviour({ search: longest, decide: () => branch('kiwi', 'melon') })
+    const app = await openApp(t, { behaviours: [own] })
+    const sessions = [await runTaskIn(app, 'one', OWN), await runTaskIn(app, 'two', OWN)]
+    for (const { session_id } of sessions)
+      assert.partialDeepStrictEqual(await recordsOf(app, session_id, 'branched'), [{ scores: [4, 5], chosen: 1 }])
+  })
+})

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { App } from '../../src/app.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, until } from '../apps.ts'
+import { aTool, enqueue, hangingModel, type Queued, recordsOf, resultsOf, untilAborted } from './acting.ts'
+
+const done: ScriptedStep = { text: 'done' }
+const acting: ScriptedStep = { calls: [{ tool: 'poke' }, { tool: 'poke', args: { second: true } }] }
+const waiting: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
+
+interface Reached {
+  readonly items: readonly { readonly dispatch_id: string; readonly was: string; readonly status: string }[]
+}
+
+const cancel = async (app: App, { dispatch_id }: Queued, how?: string): Promise<Reached> =>
+  (await app.run('queue cancel', { id: dispatch_id, ...(how === undefined ? {} : { how }) })) as Reached
+
+const statusOf = async (app: App, { dispatch_id }: Queued): Promise<string> =>
+  (await dispatchOf(app, dispatch_id)).status
+
+const has = async (app: App, { session_id }: Queued, kind: string): Promise<boolean> =>
+  kindsOf(await journalOf(app, session_id)).includes(kind)
+
+/** The run's last word. */
+const ending = async (app: App, { session_id }: Queued): Promise<unknown> =>
+  (await recordsOf(app, session_id, 'run_ended')).map(({ stop_reason }) => stop_reason)
+
+describe('cancel at once', () => {
+  test('case 51: during a model call: it is aborted, nothing of it is in the history, journal and trace are closed', async (t) => {
+    const home = freshFolder(t)
+    const model = hangingModel('half a sen')
+    const app = await openApp(t, { home, model })
+    const heard: string[] = []
+    app.context.listen((progress) => {
+      if (progress.kind === 'delta' && progress.delta.kind === 'text') heard.push(progress.delta.text)
+    })
+    const task = await enqueue(app)
+    const started = app.run('start', { until_idle: true })
+    await until(() => heard.length > 0)
+    assert.deepEqual((await cancel(app, task)).items, [
+      { dispatch_id: task.dispatch_id, was: 'running', status: 'cancelled' },
+    ])
+    await started
+    assert.equal(model.aborted, true)
+    assert.deepEqual(heard, ['half a sen'])
+    const journal = await journalOf(app, task.session_id)
+    assert.doesNotMatch(JSON.stringify(journal), /half a sen/)
+    assert.deepEqual(kindsOf(journal).slice(-2), ['step_committed', 'run_ended'])
+    assert.deepEqual(await ending(app, task), ['cancelled'])
+    await app.close()
+    const manifest = JSON.parse(readFileSync(join(home, 'traces', task.dispatch_id, 'manifest.json'), 'utf8'))
+    assert.partialDeepStrictEqual(manifest, { stop_reason: 'cancelled' })
+  })
+
+  test('case 51: what was said to it and never seen by its mind is still unread, and its next run hears it once', async (t) => {
+    let hanging = true
+    const inner = hangingModel()
+    const scripted = scriptedModel([done])
+    const model = {
+      ...inner,
+      call: (...given: Parameters<typeof scripted.call>) => (hanging ? inner : scripted).call(...given),
+    }
+    const app = await openApp(t, { model })
+    const task = await enqueue(app, { prompt: 'first' })
+    const started = app.run('start', { until_idle: true })
+    await until(() => has(app, task, 'model_requested'))
+    await cancel(app, task)
+    await started
+    hanging = false
+    await app.run('send', { session: task.session_id, text: 'second' })
+    await app.run('start', { until_idle: true })
+    assert.deepEqual(scripted.requests[0]?.messages, [{ role: 'user', text: 'second' }])
+  })
+
+  test('case 51: a model that does not heed its signal is left behind', async (t) => {
+    const clock = new FakeClock()
+    const deaf = { id: 'scripted/deaf', call: () => new Promise<never>(() => {}) }
+    const app = await openApp(t, { model: deaf, clock })
+    const task = await enqueue(app)
+    const started = app.run('start', { until_idle: true })
+    await until(() => has(app, task, 'model_requested'))
+    await passing(clock, cancel(app, task))
+    await passing(clock, started)
+    assert.deepEqual([await statusOf(app, task), await ending(app, task)], ['cancelled', ['cancelled']])
+  })
+
+  test('case 51: during a tool: it is told to stop, the next call does not begin, the results are on record', async (t) => {
+    const tool = aTool({ run: untilAborted })
+    const app = await openApp(t, { model: scriptedModel([acting, done]), tools: [tool] })
+    const task = await enqueue(app)
+    const started = app.run('start', { until_idle: true })
+    await until(() => tool.asked.length > 0)
+    await cancel(app, task)
+    await started
+    assert.deepEqual(
+      (await resultsOf(app, task.session_id)).map(({ status }) => status),
+      ['interrupted', 'not_started'],
+    )
+    assert.deepEqual([tool.asked.length, await statusOf(app, task)], [1, 'cancelled'])
+  })
+})
+
+describe('cancel after the step', () => {
+  /** A tool that is under way until the test lets it go. */
+  async function underWay(t: Parameters<typeof openApp>[0], script: readonly ScriptedStep[]) {
+    const gate = Promise.withResolvers<string>()
+    const tool = aTool({
+      run: (args, context) =>
+        args.second === true ? 'second' : Promise.race([gate.promise, untilAborted(args, context)]),
+    })
+    const model = scriptedModel(script)
+    const app = await openApp(t, { model, tools: [tool] })
+    const task = await enqueue(app)
+    const started = app.run('start', { until_idle: true })
+    await until(() => tool.asked.length > 0)
+    return { app, task, tool, model, started, goOn: () => gate.resolve('first') }
+  }
+  const wished = async (app: App, { dispatch_id }: Queued) => (await dispatchOf(app, dispatch_id)).cancel
+
+  test('case 52: the step that is under way is completed and committed; then it is over', async (t) => {
+    const { app, task, model, started, goOn } = await underWay(t, [acting, done])
+    const cancelled = cancel(app, task, 'after_step')
+    await until(async () => (await wished(app, task)) === 'after_step')
+    goOn()
+    assert.equal((await cancelled).items[0]?.status, 'cancelled')
+    await started
+    assert.deepEqual(
+      (await resultsOf(app, task.session_id)).map(({ content }) => content),
+      ['first', 'second'],
+    )
+    const [step] = await recordsOf(app, task.session_id, 'step_committed')
+    assert.deepEqual([step?.next.kind, model.requests.length], ['continue', 1])
+    assert.deepEqual(await ending(app, task), ['cancelled'])
+  })
+
+  test('case 52: a step that ends in an answer ends in an answer', async (t) => {
+    const gate = Promise.withResolvers<void>()
+    const inner = scriptedModel([{ text: 'just in time' }])
+    const model = {
+      ...inner,
+      call: async (...given: Parameters<typeof inner.call>) => {
+        await gate.promise
+        return inner.call(...given)
+      },
+    }
+    const app = await openApp(t, { model })
+    const task = await enqueue(app)
+    const started = app.run('start', { until_idle: true })
+    await until(() => has(app, task, 'model_requested'))
+    const cancelled = cancel(app, task, 'after_step')
+    await until(async () => (await wished(app, task)) === 'after_step')
+    gate.resolve()
+    assert.equal((await cancelled).items[0]?.status, 'done')
+    await started
+    assert.equal((await dispatchOf(app, task.dispatch_id)).result, 'just in time')
+  })
+
+  test('case 52: a step that ends in a wait is the last one: nobody waits for it', async (t) => {
+    const gate = Promise.withResolvers<void>()
+    const inner = scriptedModel([waiting, done])
+    const model = {
+      ...inner,
+      call: async (...given: Parameters<typeof inner.call>) => {
+        await gate.promise
+        return inner.call(...given)
+      },
+    }
+    const app = await openApp(t, { model })
+    const task = await enqueue(app)
+    const started = app.run('start', { until_idle: true })
+    await until(() => has(app, task, 'model_requested'))
+    const cancelled = cancel(app, task, 'after_step')
+    await until(async () => (await wished(app, task)) === 'after_step')
+    gate.resolve()
+    assert.equal((await cancelled).items[0]?.status, 'cancelled')
+    await started
+    assert.deepEqual([await ending(app, task), inner.requests.length], [['cancelled'], 1])
+  })
+
+  test('case 52: a wish only gets stronger: after_step, then at once', async (t) => {
+    const { app, task, started } = await underWay(t, [acting, done])
+    const gently = cancel(app, task, 'after_step')
+    await until(async () => (await wished(app, task)) === 'after_step')
+    await cancel(app, task, 'immediate')
+    await Promise.all([gently, started])
+    assert.deepEqual(
+      (await resultsOf(app, task.session_id)).map(({ status }) => status),
+      ['interrupted', 'not_started'],
+    )
+  })
+
+  test('case 52: and never weaker: at once, then after_step', async (t) => {
+    const gate = Promise.withResolvers<string>()
+    const deaf = aTool({ run: () => gate.promise })
+    const app = await openApp(t, { model: scriptedModel([acting, done]), tools: [deaf] })
+    const task = await enqueue(app)
+    const started = app.run('start', { until_idle: true })
+    await until(() => deaf.asked.length > 0)
+    const both = [cancel(app, task, 'immediate'), cancel(app, task, 'after_step')]
+    await until(async () => (await wished(app, task)) !== null)
+    await new Promise(setImmediate)
+    assert.equal(await wished(app, task), 'immediate')
+    gate.resolve('after all')
+    await Promise.all([...both, started])
+    assert.deepEqual(
+      (await resultsOf(app, task.session_id)).map(({ status }) => status),
+      ['ok', 'not_started'],
+    )
+  })
+})
+
+describe('cancel at any time', () => {
+  test('case 53: before its first step: it never begins', async (t) => {
+    const model = scriptedModel([])
+    const app = await openApp(t, { model })
+    const task = await enqueue(app)
+    assert.deepEqual((await cancel(app, task)).items[0], {
+      dispatch_id: task.dispatch_id,
+      was: 'pending',
+      status: 'cancelled',
+    })
+    await app.run('start', { until_idle: true })
+    assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id)], ['cancelled', []])
+  })
+
+  test('case 53: before its time has come', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([]) })
+    const task = await enqueue(app, { at: '1h' })
+    assert.equal((await cancel(app, task)).items[0]?.status, 'cancelled')
+    assert.deepEqual(await ending(app, task), ['cancelled'])
+  })
+
+  test('case 53: while it waits: at once, whoever works the queue, and its journal is closed', async (t) => {
+    for (const how of ['immediate', 'after_step']) {
+      const model = scriptedModel([waiting])
+      const app = await openApp(t, { model })
+      const task = await enqueue(app)
+      await app.run('start', { until_idle: true })
+      assert.deepEqual((await cancel(app, task, how)).items[0], {
+        dispatch_id: task.dispatch_id,
+        was: 'waiting',
+        status: 'cancelled',
+      })
+      assert.deepEqual([await ending(app, task), model.requests.length], [['cancelled'], 1])
+    }
+  })
+
+  test('case 53: after its end, and a second time: nothing, and no error', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([done]) })
+    const task = await enqueue(app)
+    await app.run('start', { until_idle: true })
+    assert.deepEqual((await cancel(app, task)).items, [])
+    assert.equal(await statusOf(app, task), 'done')
+    const other = await enqueue(app)
+    await cancel(app, other)
+    assert.deepEqual((await cancel(app, other)).items, [])
+    await assert.rejects(app.run('queue cancel', { id: 'nobody' }), { code: 'not_found' })
+  })
+
+  test('case 53: two at once are one', async (t) => {
+    const app = await openApp(t, { model: hangingModel() })
+    const task = await enqueue(app)
+    const started = app.run('start', { until_idle: true })
+    await until(() => has(app, task, 'model_requested'))
+    await Promise.all([cancel(app, task), cancel(app, task), cancel(app, task, 'after_step')])
+    await started
+    assert.deepEqual(await ending(app, task), ['cancelled'])
+  })
+
+  test('case 53: at every moment of being claimed: none is lost', async (t) => {
+    const app = await openApp(t, { model: hangingModel() })
+    for (let ticks = 0; ticks < 40; ticks++) {
+      const task = await enqueue(app)
+      const started = app.run('start', { until_idle: true })
+      for (let i = 0; i < ticks; i++) await Promise.resolve()
+      await cancel(app, task)
+      await started
+      assert.equal(await statusOf(app, task), 'cancelled', `after ${ticks} ticks`)
+    }
+  })
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Verdict } from '../../src/domain/decision.ts'
+import type { Critic } from '../../src/ports/behaviour.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { passing, runTaskIn } from '../apps.ts'
+import { answer, found, poke, type Ruled, ruled, runRuled, watchedApp, words } from './watched.ts'
+
+const CONTINUE: Verdict = { kind: 'continue' }
+const retry = (instruction = 'again'): Verdict => ({ kind: 'retry', instruction })
+const stop = (reason = 'enough'): Verdict => ({ kind: 'stop', reason })
+
+/** Says what the list says, its last word for ever; notes that it was asked. */
+function critic(name: string, said: readonly unknown[], asked: string[] = []): Critic {
+  let times = 0
+  return {
+    name,
+    judge() {
+      asked.push(name)
+      return said[Math.min(times++, said.length - 1)] as Verdict
+    },
+  }
+}
+
+describe('critics', () => {
+  test('case 41, Q12: asked in order; the first that does not say continue wins, and nobody after it is asked', async (t) => {
+    const asked: string[] = []
+    const { app, events } = await watchedApp(t, {
+      behaviours: [ruled([answer()], { critics: [critic('own', [stop('never heard')], asked)] })],
+      critics: [critic('mild', [CONTINUE], asked), critic('strict', [retry(), CONTINUE], asked), critic('third', [stop()], asked)],
+    })
+    const { stop_reason, error, steps } = await runRuled(app)
+    assert.deepEqual([stop_reason, error, steps], ['critic_stop', 'enough', 2])
+    assert.deepEqual(asked, ['mild', 'strict', 'mild', 'strict', 'third'])
+    assert.deepEqual(
+      events.filter(({ stage }) => stage === 'outputs_ready').map(({ payload }) => payload.verdicts),
+      [
+        [
+          { critic: 'mild', kind: 'continue' },
+          { critic: 'strict', kind: 'retry', instruction: 'again' },
+        ],
+        [
+          { critic: 'mild', kind: 'continue' },
+          { critic: 'strict', kind: 'continue' },
+          { critic: 'third', kind: 'stop', reason: 'enough' },
+        ],
+      ],
+    )
+  })
+
+  test("case 41: a retry overrules a final; its instruction reaches a rule's next look and a model's next request", async (t) => {
+    const heard: unknown[] = []
+    const behaviour = ruled([answer('first'), answer('second')], {
+      observe: (_, { feedback = null }) => (heard.push(feedback), feedback),
+    })
+    const ruling = await watchedApp(t, { behaviours: [behaviour], critics: [critic('strict', [retry('prove it'), CONTINUE])] })
+    assert.equal((await runRuled(ruling.app)).answer, 'second')
+    assert.deepEqual(heard, [null, 'prove it'])
+    const model = scriptedModel([{ text: 'first' }, { text: 'second' }])
+    const asking = await watchedApp(t, { model, critics: [critic('strict', [retry('prove it'), CONTINUE])] })
+    assert.equal((await runTaskIn(asking.app)).answer, 'second')
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /prove it/)
+  })
+
+  test('case 41: three retries in a row are the most; the fourth stops the run', async (t) => {
+    const { app } = await watchedApp(t, { behaviours: [ruled([answer()])], critics: [critic('never', [retry('no')])] })
+    const { stop_reason, steps, error, answer: given, failure_class } = await runRuled(app)
+    assert.deepEqual([stop_reason, steps, given, failure_class], ['critic_stop', 4, null, 'invalid_result'])
+    assert.match(error ?? '', /3 times in a row.*no/)
+  })
+
+  test('case 41: a step that passes begins the count anew; every retry uses up a step of the budget', async (t) => {
+    const three = [retry(), retry(), retry()]
+    const said = [...three, CONTINUE, ...three, CONTINUE]
+    const behaviours = [ruled([poke, poke, poke, poke, answer()])]
+    const patient = await watchedApp(t, { behaviours, critics: [critic('picky', said)] })
+    const result = await runRuled(patient.app)
+    assert.deepEqual([result.stop_reason, result.steps], ['final', 8])
+    const poor = await watchedApp(t, { behaviours, critics: [critic('picky', said)] })
+    const ended = await runRuled(poor.app, { max_steps: 2 })
+    assert.deepEqual([ended.stop_reason, ended.steps], ['budget_steps', 2])
+  })
+
+  for (const [what, broken] of [
+    ['throws', { name: 'broken', judge: () => assert.fail('it broke') }],
+    ['rejects', { name: 'broken', judge: () => Promise.reject(new TypeError('it broke')) }],
+    ['says nothing', critic('broken', [undefined])],
+    ['says what is no verdict', critic('broken', [{ kind: 'halt' }])],
+    ['asks for a retry without an instruction', critic('broken', [{ kind: 'retry' }])],
+  ] as const)
+    test(`case 41, Q12: a critic that ${what} is diagnosed and passed over; the others are asked, the run goes on`, async (t) => {
+      const asked: string[] = []
+      const { app, events } = await watchedApp(t, {
+        behaviours: [ruled([answer()])],
+        critics: [broken, critic('sound', [CONTINUE], asked)],
+      })
+      const { status, stop_reason } = await runRuled(app)
+      assert.deepEqual([status, stop_reason, asked], ['done', 'final', ['sound']])
+      const judged = words(events).filter((word) => word.startsWith('CRITIC'))
+      assert.deepEqual(judged, ['CRITIC start', 'CRITIC diagnostic', 'CRITIC outputs_ready'])
+      assert.equal(found(events, 'CRITIC', 'diagnostic').payload.about, 'critic broken')
+      assert.equal(words(events).at(-1), 'END end')
+    })
+
+  test('Q12: a critic is shown the state as it will be, and cannot change it', async (t) => {
+    const seen: unknown[] = []
+    const meddling: Critic = {
+      name: 'meddling',
+      judge(state) {
+        seen.push((state as Ruled).step)
+        Object.assign(state as object, { step: 40 })
+        return CONTINUE
+      },
+    }
+    const { app } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], critics: [meddling] })
+    assert.deepEqual([(await runRuled(app)).steps, seen], [2, [1, 2]])
+  })
+
+  test('case 44: a critic that never answers is left behind when the time is up', async (t) => {
+    const clock = new FakeClock()
+    const { app, events } = await watchedApp(t, {
+      clock,
+      behaviours: [ruled([answer()])],
+      critics: [{ name: 'hanging', judge: () => new Promise<Verdict>(() => {}) }],
+    })
+    const { stop_reason } = await passing(clock, runRuled(app, { max_seconds: 60 }))
+    assert.equal(stop_reason, 'budget_time')
+    assert.equal(words(events).at(-1), 'END end')
+  })
+})

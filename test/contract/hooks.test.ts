@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Event } from '../../src/domain/event.ts'
+import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
+import { TirelessError } from '../../src/domain/error.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { passing, runTaskIn, until } from '../apps.ts'
+import { answer, manifestOf, notingHook, poke, poking, ruled, runRuled, watchedApp, words } from './watched.ts'
+
+const pairs = (step: number, ...phases: readonly string[]): string[] =>
+  phases.flatMap((phase) => [`before_${phase} ${step}`, `after_${phase} ${step}`])
+const UP_TO_REDUCE = ['observe', 'decide', 'act', 'reduce']
+
+describe('hooks', () => {
+  test('case 4, Q3: a pair per phase and step, in order, with an ACT that is skipped and a step that stops', async (t) => {
+    const hook = notingHook()
+    const { app } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], hooks: [hook] })
+    await runRuled(app)
+    const step = (n: number) => pairs(n, ...UP_TO_REDUCE, 'check_stop')
+    assert.deepEqual(hook.told, ['run_start 0', ...step(1), ...step(2), 'run_end 2'])
+  })
+
+  test('case 4: with a critic that asks for the step again, and one that stops the run', async (t) => {
+    const hook = notingHook()
+    let asked = 0
+    const picky = {
+      name: 'picky',
+      judge: () =>
+        asked++ === 0 ? ({ kind: 'retry', instruction: 'no' } as const) : ({ kind: 'stop', reason: 'enough' } as const),
+    }
+    const { app } = await watchedApp(t, { behaviours: [ruled([answer()])], hooks: [hook], critics: [picky] })
+    await runRuled(app)
+    const step = (n: number) => pairs(n, ...UP_TO_REDUCE, 'critic', 'check_stop')
+    assert.deepEqual(hook.told, ['run_start 0', ...step(1), ...step(2), 'run_end 2'])
+  })
+
+  for (const broken of ['observe', 'decide', 'reduce'] as const)
+    test(`case 4: a step whose ${broken} throws is recovered: what was begun has its after, with the error`, async (t) => {
+      const hook = notingHook()
+      let thrown = 0
+      const whole = ruled([answer()])
+      const once = {
+        ...whole,
+        [broken]: (...given: [never, never]) => {
+          if (thrown++ === 0) throw new Error('broken once')
+          return broken === 'observe' ? null : whole[broken]?.(...given)
+        },
+      }
+      const { app } = await watchedApp(t, { behaviours: [once], hooks: [hook] })
+      assert.equal((await runRuled(app)).status, 'done')
+      const before = UP_TO_REDUCE.slice(0, UP_TO_REDUCE.indexOf(broken))
+      assert.deepEqual(hook.told, [
+        'run_start 0',
+        ...[...pairs(1, ...before), `before_${broken} 1`, `after_${broken} 1 !`, 'recover 1 !'],
+        ...pairs(1, 'check_stop'),
+        ...pairs(2, ...UP_TO_REDUCE, 'check_stop'),
+        'run_end 2',
+      ])
+    })
+
+  test('case 4: a model that is asked again has another DECIDE, and no other OBSERVE', async (t) => {
+    const clock = new FakeClock()
+    const hook = notingHook()
+    const model = scriptedModel([{ text: 'done', faults: [new TirelessError('model_unavailable', 'busy')] }])
+    const { app } = await watchedApp(t, { clock, model, hooks: [hook] })
+    await passing(clock, runTaskIn(app))
+    assert.deepEqual(hook.told, [
+      'run_start 0',
+      ...[...pairs(1, 'observe'), 'before_decide 1', 'after_decide 1 !', 'recover 1 !'],
+      ...pairs(1, 'decide', 'act', 'reduce', 'check_stop'),
+      'run_end 1',
+    ])
+  })
+
+  test('case 4: a run that is given up has every pair closed, and its end', async (t) => {
+    const hook = notingHook()
+    const never = () => {
+      throw new Error('never')
+    }
+    const { app } = await watchedApp(t, { behaviours: [ruled([], { decide: never })], hooks: [hook] })
+    await runRuled(app)
+    for (const phase of HOOKED_PHASES) {
+      const count = (moment: string) => hook.told.filter((told) => told.startsWith(`${moment}_${phase}`)).length
+      assert.equal(count('before'), count('after'), phase)
+    }
+    assert.deepEqual(hook.told.slice(-4), ['recover 3 !', ...pairs(3, 'check_stop'), 'run_end 3'])
+  })
+
+  test('case 5, case 6: a hook that throws, TypeError or not, at once or later, is called once and costs one diagnostic', async (t) => {
+    for (const [name, boom] of [
+      ['an Error', () => void assert.fail('boom')],
+      ['a TypeError', () => void (undefined as unknown as string).length],
+      ['a rejection', () => Promise.reject(new Error('boom'))],
+    ] as const) {
+      let calls = 0
+      const broken: Hook = {
+        name: 'broken',
+        on_before_act() {
+          calls += 1
+          return boom()
+        },
+      }
+      const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], hooks: [broken] })
+      assert.equal((await runRuled(app)).status, 'done', name)
+      const diagnostics = events.filter(({ stage }) => stage === 'diagnostic')
+      assert.deepEqual([calls, diagnostics.length, diagnostics[0]?.ok], [1, 1, false], name)
+      assert.equal(diagnostics[0]?.payload.about, 'hook broken: on_before_act')
+      assert.deepEqual(words(events).slice(-1), ['END end'])
+    }
+  })
+
+  test('case 5: of the hooks that throw in every moment none changes what becomes of the run', async (t) => {
+    const noting = notingHook()
+    const moments = Object.keys(noting).filter((key) => key.startsWith('on_'))
+    const boom = () => {
+      throw new Error('boom')
+    }
+    const broken: Hook = { name: 'broken', ...Object.fromEntries(moments.map((moment) => [moment, boom])), on_event: boom }
+    const { app, events } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], hooks: [broken, noting] })
+    const { status, stop_reason } = await runRuled(app)
+    assert.deepEqual([status, stop_reason], ['done', 'final'])
+    assert.equal(events.filter(({ stage }) => stage === 'diagnostic').length, noting.told.length)
+  })
+
+  test('case 7: a hook that never returns is waited for a moment, once; the run goes on without it', async (t) => {
+    const clock = new FakeClock()
+    let calls = 0
+    const hanging: Hook = {
+      name: 'hanging',
+      on_before_observe() {
+        calls += 1
+        return new Promise(() => {})
+      },
+    }
+    const { app, events } = await watchedApp(t, { clock, behaviours: [ruled([poke, answer()])], hooks: [hanging] })
+    const { status } = await passing(clock, runRuled(app))
+    const diagnostics = events.filter(({ stage }) => stage === 'diagnostic')
+    assert.deepEqual([status, calls, diagnostics.length], ['done', 2, 1], 'called again, and not waited for again')
+    assert.match(String(diagnostics[0]?.payload.message), /longer than 1000 ms/)
+  })
+
+  test('case 7: a run whose hook hangs can be cancelled all the same', async (t) => {
+    const clock = new FakeClock()
+    const hook: Hook = { name: 'hanging', on_after_decide: () => new Promise(() => {}) }
+    const forever = poking(() => {})
+    const { app, events } = await watchedApp(t, {
+      clock,
+      tools: [forever],
+      behaviours: [ruled([poke])],
+      hooks: [hook],
+    })
+    const running = runRuled(app)
+    await until(() => clock.sleeping > 2)
+    const [dispatch] = ((await app.run('queue list', {})) as { items: { dispatch_id: string }[] }).items
+    const cancelled = app.run('queue cancel', { id: dispatch?.dispatch_id })
+    const { status, stop_reason } = await passing(clock, running)
+    await cancelled
+    assert.deepEqual([status, stop_reason, forever.runs], ['cancelled', 'cancelled', 0])
+    assert.deepEqual(words(events).at(-1), 'END end')
+  })
+
+  test('Q3: on_event is told every event, in order, once; one that breaks or hangs is in the log and hurts nobody', async (t) => {
+    const told: Event[] = []
+    const hooks: Hook[] = [
+      { name: 'broken', on_event: () => Promise.reject(new Error('deaf')) },
+      { name: 'hanging', on_event: () => new Promise(() => {}) },
+      { name: 'hearing', on_event: (event) => void told.push(event) },
+    ]
+    const { app, events } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], hooks })
+    assert.equal((await runRuled(app)).status, 'done')
+    assert.deepEqual(told, events)
+    const { items } = (await app.run('logs', {})) as { items: readonly { event: string; message?: string }[] }
+    const failures = items.filter(({ event }) => event === 'hook failed')
+    assert.deepEqual([failures.length, failures[0]?.message], [events.length, 'deaf'])
+  })
+
+  test('Q3, I9: a listener that throws keeps nothing from the others', async (t) => {
+    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])] })
+    let heard = 0
+    app.context.listen(() => {
+      throw new Error('deaf')
+    })
+    app.context.listen(() => void (heard += 1))
+    const { dispatch_id } = await runRuled(app)
+    assert.ok(events.length > 0 && heard >= events.length)
+    assert.equal((await manifestOf(app, dispatch_id)).status, 'completed')
+  })
+})

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Memory, MemoryKind, MemoryView, PastTurn } from '../../src/ports/memory.ts'
+import { pastMessages } from '../../src/prompt/conversation.ts'
+import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp, runTaskIn } from '../apps.ts'
+import { aBehaviour, aTool, recordsOf } from './acting.ts'
+
+const STEPS = 30
+
+/** Looks something up so many times; the answer to the first look is what it will be asked about. */
+const looking = (): ScriptedModel =>
+  scriptedModel((request) => {
+    const turn = Number(/look (\d+)/.exec(lastTold(request.messages))?.[1] ?? 0)
+    return turn < STEPS ? { calls: [{ tool: 'poke', args: { n: turn + 1 } }] } : { text: 'done' }
+  })
+
+function lastTold(messages: readonly { role: string }[]): string {
+  return JSON.stringify(messages.at(-1))
+}
+
+const look = () =>
+  aTool({ run: ({ n }) => (n === 1 ? 'look 1: the treasure lies under the oak' : `look ${n}: nothing but sand`) })
+
+describe('the memory shown is the memory sent', () => {
+  for (const memory of ['whole', 'window', 'summary', 'recall'])
+    test(`case 18, Q5, Q10: ${memory}: what the behaviour sees is what the model gets, in every step`, async (t) => {
+      const views: MemoryView[] = []
+      const own = aBehaviour({
+        tools: ['poke'],
+        memory,
+        observe: (_, view) => {
+          views.push(view.memory)
+          return null
+        },
+        buildMemoryQuery: () => ({ text: 'where is the treasure, under which oak?' }),
+      })
+      const model = looking()
+      const app = await openApp(t, {
+        model,
+        behaviours: [own],
+        tools: [look()],
+        yaml: 'budget: { per_dispatch_calls: 99 }',
+      })
+      const result = await runTaskIn(app, 'find the treasure', { behaviour: 'own' })
+      assert.deepEqual([result.status, views.length], ['done', STEPS + 1])
+      for (const [i, view] of views.entries()) {
+        const sent = model.requests[i]?.messages ?? []
+        assert.deepEqual(
+          sent.slice(0, pastMessages(view).length),
+          pastMessages(view),
+          `step ${i + 1}: what is told of the past`,
+        )
+        const whole = sent.filter(({ role }) => role === 'assistant').length
+        assert.equal(whole, i - Math.max(0, view.from - 1), `step ${i + 1}: turns shown whole`)
+      }
+      const last = views.at(-1)
+      assert.equal((last?.from ?? 0) > 0, memory !== 'whole')
+      assert.equal((last?.summary ?? '') !== '', memory === 'summary')
+      assert.equal(last?.recalled.some((text) => text.includes('under the oak')) ?? false, memory === 'recall')
+    })
+
+  test('Q10: the same task under another memory: the requests part where the window first moves, not before', async (t) => {
+    const [whole, window] = [looking(), looking()]
+    for (const [memory, model] of [
+      ['whole', whole],
+      ['window', window],
+    ] as const)
+      await runTaskIn(
+        await openApp(t, { model, tools: [look()], yaml: 'budget: { per_dispatch_calls: 99 }' }),
+        'find the treasure',
+        { memory },
+      )
+    const part = whole.requests.findIndex(
+      (request, i) => JSON.stringify(request) !== JSON.stringify(window.requests[i]),
+    )
+    assert.equal(part, 25, 'with the 25th turn behind it, of 12 to 24 that are shown')
+    assert.equal(window.requests.length, whole.requests.length)
+  })
+})
+
+/** Keeps what it is told, in order. */
+function notedMemory(log: string[], view: (turns: readonly PastTurn[]) => MemoryView): MemoryKind {
+  return {
+    name: 'noted',
+    open(): Memory {
+      log.push('open')
+      let turns: PastTurn[] = []
+      return {
+        reset() {
+          log.push('reset')
+          turns = []
+        },
+        append(turn) {
+          log.push(`append ${turn.turn}`)
+          turns.push(turn)
+        },
+        retrieve: () => view(turns),
+        summarise: () => '',
+        evict: () => 0,
+      }
+    },
+  }
+}
+
+const EVERYTHING: MemoryView = { from: 0, summary: '', recalled: [] }
+
+describe('a memory of one’s own', () => {
+  test('Q10, case 8: opened anew for each run, reset before its first OBSERVE, told every turn once, also those of runs before', async (t) => {
+    const log: string[] = []
+    const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: `answer ${turn}` }))
+    const app = await openApp(t, { model, tools: [aTool()], memories: [notedMemory(log, () => EVERYTHING)] })
+    const own = { memory: 'noted' }
+    const first = await runTaskIn(app, 'one', own)
+    assert.deepEqual(log.splice(0), ['open', 'reset', 'append 1', 'append 2'])
+    await runTaskIn(app, 'another session', own)
+    assert.deepEqual(log.splice(0), ['open', 'reset', 'append 1', 'append 2'])
+    assert.equal(first.status, 'done')
+  })
+
+  test('Q10: after a park it is told again what it had been told', async (t) => {
+    const log: string[] = []
+    const model = scriptedModel([
+      { calls: [{ tool: 'poke' }] },
+      { calls: [{ tool: 'wait', args: { for: 'message' } }] },
+      { text: 'thanks' },
+    ])
+    const app = await openApp(t, { model, tools: [aTool()], memories: [notedMemory(log, () => EVERYTHING)] })
+    const parked = await runTaskIn(app, 'one', { memory: 'noted' })
+    log.splice(0)
+    await app.run('send', { session: parked.session_id, text: 'here' })
+    await app.run('start', { until_idle: true })
+    assert.deepEqual(log, ['open', 'reset', 'append 1', 'append 2', 'append 3'])
+  })
+
+  test('case 18: what it gives of the past is journalled once, and stays until it moves on', async (t) => {
+    const view = (turns: readonly PastTurn[]): MemoryView => ({
+      from: turns.length < 2 ? 0 : 2,
+      summary: turns.length < 2 ? '' : 'it began',
+      recalled: [],
+    })
+    const model = scriptedModel((request) =>
+      request.messages.length < 8 && !JSON.stringify(request.messages).includes('call-3')
+        ? { calls: [{ tool: 'poke', id: `call-${request.messages.filter(({ role }) => role === 'tool').length}` }] }
+        : { text: 'done' },
+    )
+    const app = await openApp(t, {
+      model,
+      tools: [aTool({ run: (_, { call }) => call })],
+      memories: [notedMemory([], view)],
+    })
+    const { session_id } = await runTaskIn(app, 'one', { memory: 'noted', max_steps: 5 })
+    const cuts = await recordsOf(app, session_id, 'cut')
+    assert.deepEqual(
+      cuts.map(({ turn, cut }) => [turn, cut.from, cut.summary]),
+      [[3, 2, 'it began']],
+    )
+    assert.match(JSON.stringify(model.requests[2]?.messages[0]), /it began/)
+    assert.equal(model.requests[2]?.messages[1]?.role, 'assistant', 'turn 2 follows, without the input of turn 1')
+  })
+
+  test('Q10: one that breaks is told to nobody but the record: the run goes on', async (t) => {
+    const kind = notedMemory([], () => EVERYTHING)
+    const broken: MemoryKind = {
+      name: 'broken',
+      open: () => ({
+        ...kind.open(),
+        append: () => {
+          throw new Error('I forget')
+        },
+      }),
+    }
+    const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
+    const app = await openApp(t, { model, tools: [aTool()], memories: [broken] })
+    const result = await runTaskIn(app, 'one', { memory: 'broken' })
+    assert.deepEqual([result.status, result.answer, result.steps], ['done', 'done', 2])
+    const told = (await recordsOf(app, result.session_id, 'diagnosed')).map(({ about, message }) => [about, message])
+    assert.deepEqual(told, [
+      ['memory', 'I forget'],
+      ['memory', 'I forget'],
+    ])
+  })
+})

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { Json } from '../../src/domain/json.ts'
+import type { TaskResult } from '../../src/library.ts'
+import { type Env, type OpsGroup, supplying } from '../../src/ports/env.ts'
+import { freshFolder } from '../apps.ts'
+import {
+  answer,
+  found,
+  issueCodes,
+  manifestOf,
+  notingHook,
+  poke,
+  poking,
+  ruled,
+  runRuled,
+  watchedApp,
+  withEnv,
+  words,
+} from './watched.ts'
+
+const REFUSED = ['INIT start', 'END end']
+const needing = (...needs: OpsGroup[]) => poking(() => {}, { needs })
+/** The env with the files alone, or with nothing. */
+const lacking = (left: 'file' | 'nothing') =>
+  withEnv((env) => {
+    const file = env.getOps('file')
+    return { ...env, ...supplying(left === 'file' && file ? { file } : {}) }
+  })
+
+describe('preflight', () => {
+  test('case 11, Q1: a run that cannot begin has INIT and END, its issues, no step, and everything taken down', async (t) => {
+    const hook = notingHook()
+    const log: string[] = []
+    const closing = withEnv((env) => closingInto(log, env))
+    const { app, events } = await watchedApp(t, {
+      behaviours: [ruled([poke])],
+      hooks: [hook],
+      tools: [poking(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
+      plugins: [closing],
+    })
+    const result = await runRuled(app)
+    assert.deepEqual(
+      [result.status, result.stop_reason, result.steps, issueCodes(result)],
+      ['failed', 'env_capability_mismatch', 0, ['ENV_OPS_GROUP_MISSING']],
+    )
+    assert.deepEqual(words(events), REFUSED)
+    const end = found(events, 'END', 'end')
+    assert.deepEqual([end.ok, end.step_id], [false, 0])
+    assert.deepEqual(end.payload.issues, result.issues)
+    assert.deepEqual(hook.told, ['run_start 0', 'run_end 0'])
+    assert.deepEqual(log, ['env closed'])
+    const manifest = await manifestOf(app, result.dispatch_id)
+    assert.deepEqual([manifest.status, manifest.step_count, manifest.issues], ['failed', 0, result.issues])
+  })
+
+  test('case 12: an env that cannot be set up ends the run as env_capability_mismatch; nothing is swallowed', async (t) => {
+    const broken = withEnv(() => Promise.reject(new Error('no such container')))
+    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], plugins: [broken] })
+    const result = await runRuled(app)
+    assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', ['ENV_SETUP_FAILED']])
+    assert.match(result.error ?? '', /no such container/)
+    assert.deepEqual(words(events), REFUSED)
+  })
+
+  test('case 12: a tool that cannot be set up ends the run; those before it are taken down in reverse, then the env', async (t) => {
+    const log: string[] = []
+    const tool = (name: string, fails = false) =>
+      poking(() => {}, {
+        name,
+        async setup() {
+          if (fails) throw new Error(`${name} is broken`)
+          log.push(`up ${name}`)
+        },
+        async teardown() {
+          log.push(`down ${name}`)
+          throw new Error('it does not matter')
+        },
+      })
+    const { app } = await watchedApp(t, {
+      behaviours: [ruled([answer()], { tools: ['one', 'two', 'three', 'four'] })],
+      tools: [tool('one'), tool('two'), tool('three', true), tool('four')],
+      plugins: [withEnv((env) => closingInto(log, env))],
+    })
+    const result = await runRuled(app)
+    assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', ['ENV_TOOL_SETUP_FAILED']])
+    assert.deepEqual(log, ['up one', 'up two', 'down two', 'down one', 'env closed'])
+  })
+
+  test('case 12: what was set up is taken down once however the run goes: done, failed, and parked', async (t) => {
+    const wait = { kind: 'wait', match: 'user_message', reason: 'a word' } as const
+    for (const [wish, status] of [
+      [answer(), 'done'],
+      [answer(''), 'failed'],
+      [wait, 'waiting'],
+    ] as const) {
+      const log: string[] = []
+      const tool = poking(() => {}, {
+        setup: async () => void log.push('up'),
+        teardown: async () => void log.push('down'),
+      })
+      const { app } = await watchedApp(t, { behaviours: [ruled([wish])], tools: [tool] })
+      assert.equal((await runRuled(app)).status, status)
+      assert.deepEqual(log, ['up', 'down'], status)
+    }
+  })
+})
+
+describe('issue codes', () => {
+  const resources: [string, object, string][] = [
+    ['that is not there', { path: 'gone.txt' }, 'TASK_RESOURCE_MISSING'],
+    ['without a path', { path: '' }, 'TASK_RESOURCE_LOCATOR_MISSING'],
+    ['to stand nowhere', { path: 'a.txt', mount_to: ' ' }, 'TASK_RESOURCE_MOUNT_INVALID'],
+    ['to stand outside the workspace', { path: 'a.txt', mount_to: '../b.txt' }, 'TASK_RESOURCE_MOUNT_INVALID'],
+    ['outside the workspace', { path: '/etc/passwd' }, 'TASK_RESOURCE_MISSING'],
+  ]
+  for (const [what, resource, code] of resources)
+    test(`case 13, Q7: a resource ${what}: ${code}`, async (t) => {
+      const result = await tried(t, { resources: [resource] })
+      assert.deepEqual([result.stop_reason, issueCodes(result)], ['task_validation_failed', [code]])
+    })
+
+  test('case 13: a resource that cannot be written to', async (t) => {
+    const readOnly = withEnv((env) => {
+      const file = env.getOps('file')
+      if (!file) return env
+      const write = () => Promise.reject(new Error('read-only file system'))
+      return { ...env, ...supplying({ file: { ...file, read: file.read, list: file.list, write } }) }
+    })
+    const result = await tried(t, { resources: [{ path: 'a.txt', writable: true }] }, { plugins: [readOnly] })
+    assert.deepEqual(issueCodes(result), ['TASK_RESOURCE_NOT_WRITABLE'])
+  })
+
+  test('Q7: resources that are there, or need not be, keep nobody; one is put where it is to stand', async (t) => {
+    const wanted = [
+      { path: 'a.txt', writable: true, mount_to: 'input/a.txt' },
+      { path: 'folder' },
+      { path: 'gone.txt', required: false },
+    ]
+    const result = await tried(t, { resources: wanted })
+    assert.deepEqual([result.status, issueCodes(result)], ['done', []])
+    assert.equal(readFileSync(join(result.workspace, 'input/a.txt'), 'utf8'), 'a')
+  })
+
+  test('case 13, Q7: what the env lacks: no ops at all, a group, its health', async (t) => {
+    const sick = withEnv((env) => ({ ...env, health: async () => ({ ok: false, reason: 'the disk is full' }) as const }))
+    const cases = [
+      [lacking('nothing'), 'ENV_REQUIRED_OPS_MISSING'],
+      [lacking('file'), 'ENV_OPS_GROUP_MISSING'],
+      [sick, 'ENV_HEALTH_CHECK_FAILED'],
+    ] as const
+    for (const [plugin, code] of cases) {
+      const result = await tried(t, {}, { plugins: [plugin], tools: [needing('process')] })
+      assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', [code]])
+    }
+  })
+
+  test('case 14, Q7: an env whose health check throws is unhealthy, and its run is over like any other', async (t) => {
+    const health = () => {
+      throw new Error('cannot even ask')
+    }
+    const result = await tried(t, {}, { plugins: [withEnv((env) => ({ ...env, health }))] })
+    assert.deepEqual([result.status, issueCodes(result)], ['failed', ['ENV_HEALTH_CHECK_FAILED']])
+  })
+
+  test('Q7: names that nobody knows: behaviour, parser, memory, env', async (t) => {
+    for (const [wish, code] of [
+      [{ behaviour: 'nobody' }, 'TASK_BEHAVIOUR_UNKNOWN'],
+      [{ parser: 'morse' }, 'TASK_PARSER_UNKNOWN'],
+      [{ memory: 'elephant' }, 'TASK_MEMORY_UNKNOWN'],
+      [{ env: 'moon' }, 'ENV_SETUP_FAILED'],
+    ] as const) {
+      const result = await tried(t, wish)
+      assert.deepEqual(issueCodes(result), [code])
+      assert.match(result.issues[0]?.message ?? '', /expected one of/, 'it says which there are')
+    }
+  })
+
+  test('Q7: every issue is told, and one that is not about the env decides the reason', async (t) => {
+    const { app } = await watchedApp(t, {
+      behaviours: [ruled([answer()])],
+      plugins: [lacking('file')],
+      tools: [needing('process', 'git')],
+    })
+    const result = await runRuled(app, { resources: [{ path: 'gone.txt' }] })
+    assert.deepEqual(issueCodes(result), ['TASK_RESOURCE_MISSING', 'ENV_OPS_GROUP_MISSING', 'ENV_OPS_GROUP_MISSING'])
+    assert.equal(result.stop_reason, 'task_validation_failed')
+  })
+
+  test('Q7: an objective or a budget that is none is refused at the door, and by the preflight where it came in another way', async (t) => {
+    const { app } = await watchedApp(t, { behaviours: [ruled([answer()])] })
+    await assert.rejects(runRuled(app, { task: '  ' }), { code: 'usage' })
+    await assert.rejects(runRuled(app, { max_steps: 0 }), { code: 'usage' })
+    const budget: Json = { steps: 0, ms: -1, tokens: 'many', usd: -0.5 }
+    await app.context.store.commit([
+      {
+        ops: [
+          {
+            op: 'enqueue',
+            now: app.context.clock.now(),
+            dispatches: [
+              {
+                ...{ dispatch_id: 'd1', kernel_id: 'k', agent_id: 'default', session_id: 's1', source: 'test' },
+                ...{ prompt: '\t ', priority: 0, metadata: { behaviour: 'ruled', budget } },
+                workspace: freshFolder(t, 'workspace'),
+              },
+            ],
+          },
+        ],
+      },
+    ])
+    await app.run('start', { until_idle: true })
+    const { issues, stop_reason } = await manifestOf(app, 'd1')
+    assert.equal(stop_reason, 'task_validation_failed')
+    assert.deepEqual(
+      issues.map(({ code }) => code),
+      [
+        'TASK_OBJECTIVE_INVALID',
+        ...['STEPS', 'RUNTIME', 'TOKENS', 'MONEY'].map((name) => `TASK_BUDGET_${name}_INVALID`),
+      ],
+    )
+  })
+})
+
+function closingInto(log: string[], env: Env): Env {
+  const close = async (): Promise<void> => {
+    log.push('env closed')
+    await env.close()
+  }
+  return { ...env, close }
+}
+
+/** In a workspace with a file and a folder. */
+async function tried(
+  t: TestContext,
+  input: object,
+  { plugins = [], ...options }: Parameters<typeof watchedApp>[1] = {},
+): Promise<TaskResult> {
+  const furnished = withEnv(async (env) => {
+    await env.getOps('file')?.write('a.txt', 'a', null)
+    await env.getOps('file')?.write('folder/b.txt', 'b', null)
+    return env
+  }, 'furnished env')
+  const { app } = await watchedApp(t, {
+    behaviours: [ruled([answer()])],
+    plugins: [furnished, ...plugins],
+    ...options,
+  })
+  return runRuled(app, input)
+}

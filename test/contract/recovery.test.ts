@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { App } from '../../src/app.ts'
+import { TirelessError } from '../../src/domain/error.ts'
+import type { Json } from '../../src/domain/json.ts'
+import type { ModelRequest } from '../../src/ports/model.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { journalOf, passing, runTaskIn } from '../apps.ts'
+import { answer, poke, poking, ruled, runRuled, watchedApp, words } from './watched.ts'
+
+const reportOf = async (app: App, session: string): Promise<Json> => {
+  const end = (await journalOf(app, session)).at(-1)
+  return end?.kind === 'run_ended' ? (end.failure_report ?? null) : null
+}
+
+/** A behaviour that fails and succeeds as the letters say, its last letter for ever. */
+const following = (letters: string) => {
+  let asked = 0
+  return ruled([], {
+    decide() {
+      const letter = letters[Math.min(asked++, letters.length - 1)]
+      if (letter === 'F') throw new Error('not now')
+      return letter === '.' ? answer() : poke
+    },
+  })
+}
+
+describe('recovery', () => {
+  test('case 47, Q14: a failing DECIDE: DECIDE_ERROR, RECOVER, the ruling; after the limit unrecoverable_error with a report', async (t) => {
+    const { app, events } = await watchedApp(t, { behaviours: [following('F')] })
+    const result = await runRuled(app)
+    const failing = (ruling: string, end: string) => [
+      ...['OBSERVE start', 'OBSERVE observation_ready', 'DECIDE start', 'DECIDE_ERROR error', `RECOVER ${ruling}`],
+      ...['CHECK_STOP start', `CHECK_STOP ${end}`],
+    ]
+    assert.deepEqual(words(events), [
+      'INIT start',
+      ...[...failing('feedback', 'continue'), ...failing('feedback', 'continue'), ...failing('stop', 'stop')],
+      'END end',
+    ])
+    assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 3])
+    assert.match(result.error ?? '', /not now \(after 3 failures in a row\)/)
+    assert.deepEqual(await reportOf(app, result.session_id), {
+      ...{ phase: 'DECIDE', code: 'internal', category: 'system_error' },
+      ...{ in_a_row: 3, in_all: 3 },
+    })
+  })
+
+  test('case 47: a failing ACT: ACT_ERROR, RECOVER; the call that was begun is settled, and the mind is told', async (t) => {
+    const heard: unknown[] = []
+    const broken = Object.defineProperty(poking(), 'timeoutMs', { get: () => assert.fail('no hands') })
+    const behaviour = ruled([poke], {
+      observe: (_, { feedback = null }) => (heard.push(feedback), feedback),
+      decide: (_, observation) => (observation === null ? poke : answer()),
+    })
+    const { app, events } = await watchedApp(t, { tools: [broken], behaviours: [behaviour] })
+    const { status, session_id } = await runRuled(app)
+    assert.deepEqual([status, heard], ['done', [null, 'no hands']])
+    const told = words(events)
+    const from = told.indexOf('ACT start')
+    assert.deepEqual(told.slice(from, from + 5), [
+      ...['ACT start', 'ACT_ERROR error', 'RECOVER feedback'],
+      ...['CHECK_STOP start', 'CHECK_STOP continue'],
+    ])
+    const settled = (await journalOf(app, session_id)).filter(({ kind }) => kind === 'call_settled')
+    assert.deepEqual(
+      settled.map((record) => record.kind === 'call_settled' && record.result.status),
+      ['unknown'],
+    )
+  })
+
+  test('case 48, Q14: three in a row are the limit; a success in between begins the row anew', async (t) => {
+    for (const [letters, reason, steps] of [
+      ['FFF', 'unrecoverable_error', 3],
+      ['FFSFFS.', 'final', 7],
+      ['FFSFFF', 'unrecoverable_error', 6],
+    ] as const) {
+      const { app } = await watchedApp(t, { behaviours: [following(letters)] })
+      const result = await runRuled(app)
+      assert.deepEqual([result.stop_reason, result.steps], [reason, steps], letters)
+    }
+  })
+
+  test('case 48: ten in one run are the limit too, and no success takes any of them back', async (t) => {
+    const { app } = await watchedApp(t, { behaviours: [following(`${'FFS'.repeat(4)}FFS.`)] })
+    const result = await runRuled(app)
+    assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 14])
+    const report = (await reportOf(app, result.session_id)) as Record<string, Json>
+    assert.deepEqual([report.in_a_row, report.in_all], [2, 10])
+  })
+
+  test('case 48: a turn that came through at the second try is a success: the row ends with it', async (t) => {
+    const clock = new FakeClock()
+    const faults = [new TirelessError('model_unavailable', 'busy')]
+    const step = { calls: [{ tool: 'poke' }], faults }
+    const model = scriptedModel([step, step, step, step, { text: 'done', faults }])
+    const { app } = await watchedApp(t, { clock, model })
+    const result = await passing(clock, runTaskIn(app))
+    assert.deepEqual([result.status, result.steps], ['done', 5])
+  })
+
+  const categories: [string, () => unknown, string][] = [
+    ['a model that refuses', () => new TirelessError('model_refused', 'no'), 'model_error'],
+    ['an Error that speaks of models, parsers and json', () => new Error('model: parser: json state tool'), 'system_error'],
+    ['what is no Error at all', () => 'the tool was not found', 'system_error'],
+    ['a state that does not fit', () => new TirelessError('state_invalid', 'no'), 'state_error'],
+    ['a path that was refused', () => new TirelessError('path_refused', 'no'), 'env_error'],
+    ['a word of interruption where nobody interrupted', () => new TirelessError('aborted', 'no'), 'system_error'],
+  ]
+  for (const [what, thrown, category] of categories)
+    test(`Q14: the category comes from the type, not from the text: ${what}: ${category}`, async (t) => {
+      const decide = () => {
+        throw thrown()
+      }
+      const { app } = await watchedApp(t, { behaviours: [ruled([], { decide })] })
+      const { stop_reason, session_id } = await runRuled(app)
+      const report = (await reportOf(app, session_id)) as Record<string, Json>
+      assert.deepEqual([stop_reason, report.phase, report.category], ['unrecoverable_error', 'DECIDE', category])
+    })
+})
+
+describe('too long for the model', () => {
+  const oversize = () => new TirelessError('model_oversize', 'too long')
+  const toolsIn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === 'tool').length
+
+  test('case 49: it is made shorter once, in the same turn, and the run goes on', async (t) => {
+    let pokes = 0
+    const model = scriptedModel((request) => {
+      if (toolsIn(request) > 3) throw oversize()
+      return pokes++ < 6 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }
+    })
+    const { app, events } = await watchedApp(t, { model })
+    const result = await runTaskIn(app)
+    assert.deepEqual([result.status, result.steps], ['done', 7])
+    const lengths = model.requests.map(toolsIn)
+    assert.ok(lengths.includes(4), 'it was too long')
+    assert.deepEqual(lengths.slice(0, 6), [0, 1, 2, 3, 4, 2])
+    assert.ok(words(events).includes('RECOVER retry'))
+  })
+
+  test('case 49: too long twice in one turn, or with nothing to leave out, is context_overflow', async (t) => {
+    for (const [from, steps] of [
+      [3, 4],
+      [0, 1],
+    ] as const) {
+      let asked = 0
+      const model = scriptedModel((_, turn) => {
+        if (asked++ >= from) throw oversize()
+        return { calls: [{ tool: 'poke' }], text: `turn ${turn}` }
+      })
+      const { app } = await watchedApp(t, { model })
+      const result = await runTaskIn(app)
+      assert.deepEqual([result.stop_reason, result.failure_class, result.steps], ['context_overflow', 'provider', steps])
+      assert.equal(model.requests.length, from === 0 ? 1 : from + 2)
+    }
+  })
+})
+

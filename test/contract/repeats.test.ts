@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp, runTaskIn } from '../apps.ts'
+import { aTool, heard, PURE, resultsOf } from './acting.ts'
+
+const poke = (args: { readonly [name: string]: number | string } = { who: 'a' }): ScriptedStep => ({
+  calls: [{ tool: 'poke', args }],
+})
+const done: ScriptedStep = { text: 'done' }
+
+const times = (n: number, step: ScriptedStep = poke()): ScriptedStep[] => Array.from({ length: n }, () => step)
+
+const isWarned = (model: ScriptedModel, nth: number): boolean => heard(model, nth).includes('[warning]')
+
+describe('the same call with the same result', () => {
+  test('case 36: the third time comes with a warning, the fourth is held back', async (t) => {
+    const tool = aTool()
+    const model = scriptedModel([...times(4), done])
+    const app = await openApp(t, { model, tools: [tool] })
+    const { session_id, status } = await runTaskIn(app)
+    assert.equal(status, 'done')
+    assert.deepEqual(
+      [1, 2, 3].map((nth) => isWarned(model, nth)),
+      [false, false, true],
+    )
+    assert.deepEqual(
+      (await resultsOf(app, session_id)).map((result) => result.status),
+      ['ok', 'ok', 'ok', 'blocked'],
+    )
+    assert.equal(tool.asked.length, 3)
+    assert.match(heard(model, 4), /\[blocked\].*Do something else/)
+  })
+
+  test('case 36: held back three steps in a row: the run is over, for stagnation', async (t) => {
+    const tool = aTool()
+    const result = await runTaskIn(await openApp(t, { model: scriptedModel(times(20)), tools: [tool] }))
+    assert.deepEqual(
+      [result.stop_reason, result.failure_class, result.steps, tool.asked.length],
+      ['stagnation', 'invalid_result', 6, 3],
+    )
+  })
+
+  test('case 36: something else in between, and it may be done again', async (t) => {
+    const tool = aTool()
+    const model = scriptedModel([...times(3), ...times(1, poke({ who: 'b' })), ...times(2), done])
+    const app = await openApp(t, { model, tools: [tool] })
+    await runTaskIn(app)
+    assert.equal(tool.asked.length, 6)
+  })
+
+  test('case 36: a result that changes is no repetition', async (t) => {
+    let n = 0
+    const tool = aTool({ run: () => `now ${n++}` })
+    const model = scriptedModel([...times(8), done])
+    await runTaskIn(await openApp(t, { model, tools: [tool] }))
+    assert.equal(tool.asked.length, 8)
+  })
+
+  test('case 36: arguments that a tool calls volatile do not count; others do', async (t) => {
+    for (const [volatile, runs] of [
+      [['id'], 3],
+      [[], 6],
+    ] as const) {
+      const tool = aTool({ volatile })
+      const steps = Array.from({ length: 6 }, (_, id) => poke({ who: 'a', id }))
+      const result = await runTaskIn(await openApp(t, { model: scriptedModel([...steps, done]), tools: [tool] }))
+      assert.equal(tool.asked.length, runs, `${volatile}: ${result.stop_reason}`)
+    }
+  })
+
+  test('case 36: side by side in one step they count as well: the third is warned, the next step held back', async (t) => {
+    const tool = aTool({ effect: PURE })
+    const four: ScriptedStep = { calls: Array.from({ length: 4 }, () => ({ tool: 'poke', args: { who: 'a' } })) }
+    const model = scriptedModel([four, poke(), done])
+    const app = await openApp(t, { model, tools: [tool] })
+    const { session_id } = await runTaskIn(app)
+    const results = await resultsOf(app, session_id)
+    assert.deepEqual(
+      results.map(({ status, content }) => [status, content.includes('[warning]')]),
+      [
+        ['ok', false],
+        ['ok', false],
+        ['ok', true],
+        ['ok', false],
+        ['blocked', false],
+      ],
+    )
+  })
+
+  test('case 9: what one run repeated is not counted against the next', async (t) => {
+    const tool = aTool()
+    const model = scriptedModel((request) => {
+      const calls = request.messages.slice(request.messages.findLastIndex(({ role }) => role === 'user'))
+      return calls.length < 6 ? poke() : done
+    })
+    const app = await openApp(t, { model, tools: [tool] })
+    const { session_id } = await runTaskIn(app)
+    await app.run('send', { session: session_id, text: 'once more' })
+    await app.run('start', { until_idle: true })
+    const statuses = (await resultsOf(app, session_id)).map(({ status }) => status)
+    assert.deepEqual(statuses, ['ok', 'ok', 'ok', 'ok', 'ok', 'ok'])
+  })
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { runTask } from '../../src/library.ts'
+import { type StopReason, STOP_REASONS } from '../../src/domain/stop.ts'
+import type { Wish } from '../../src/ports/behaviour.ts'
+import type { Model } from '../../src/ports/model.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchOf, freshFolder, journalOf, passing, runTaskIn } from '../apps.ts'
+import { answer, found, poke, poking, ruled, runRuled, watchedApp, withEnv, words } from './watched.ts'
+
+const yes = () => true
+const never = <T>() => new Promise<T>(() => {})
+
+describe('why a run stops', () => {
+  const precedence: [string, Wish, { stops: boolean; terminal: boolean }, StopReason][] = [
+    ['final before all others', answer(), { stops: true, terminal: true }, 'final'],
+    ['then the agent’s own condition', poke, { stops: true, terminal: true }, 'agent_condition'],
+    ['then the env’s end', poke, { stops: false, terminal: true }, 'env_terminal'],
+    ['then the budgets', poke, { stops: false, terminal: false }, 'budget_steps'],
+  ]
+  for (const [what, wish, { stops, terminal }, reason] of precedence)
+    test(`case 42, Q13: ${what}, all in one step that also reaches its limit`, async (t) => {
+      const { app, events } = await watchedApp(t, {
+        behaviours: [ruled([wish], stops ? { shouldStop: yes } : {})],
+        plugins: terminal ? [withEnv((env) => ({ ...env, isTerminal: yes }))] : [],
+      })
+      const { stop_reason, steps, status } = await runRuled(app, { max_steps: 1 })
+      assert.deepEqual([stop_reason, steps, status], [reason, 1, reason === 'budget_steps' ? 'failed' : 'done'])
+      assert.equal(found(events, 'CHECK_STOP', 'stop').payload.stop_reason, reason)
+      assert.equal(found(events, 'END', 'end').payload.stop_reason, reason)
+    })
+
+  test('case 43: at a limit of n exactly n steps run; the task’s limit beats the configured one, and null is none', async (t) => {
+    for (const [input, steps, reason] of [
+      [{ max_steps: 1 }, 1, 'budget_steps'],
+      [{ max_steps: 3 }, 3, 'budget_steps'],
+      [{}, 5, 'budget_steps'],
+      [{ max_steps: 8 }, 7, 'final'],
+      [{ max_steps: null }, 7, 'final'],
+    ] as const) {
+      const tool = poking()
+      const { app } = await watchedApp(t, {
+        tools: [tool],
+        behaviours: [ruled([...Array<Wish>(6).fill(poke), answer()])],
+        yaml: 'budget: { per_dispatch_calls: 5 }',
+      })
+      const result = await runRuled(app, input)
+      assert.deepEqual([result.steps, result.stop_reason], [steps, reason])
+      assert.equal(tool.runs, Math.min(steps, 6))
+    }
+  })
+
+  test('case 43, Q13: tokens and money stop the step that reaches them, each with its own reason', async (t) => {
+    const usage = { input_tokens: 30, output_tokens: 10, cached_tokens: 0 }
+    for (const [input, steps, reason, failure] of [
+      [{ max_tokens: 80 }, 2, 'budget_tokens', 'budget'],
+      [{ max_tokens: 81 }, 3, 'budget_tokens', 'budget'],
+      [{ max_usd: 0.5 }, 2, 'budget_money', 'budget'],
+      [{ max_usd: 0.51 }, 3, 'budget_money', 'budget'],
+    ] as const) {
+      const model: Model = {
+        ...scriptedModel(() => ({ calls: [{ tool: 'poke' }], usage })),
+        cost: () => 0.25,
+      }
+      const { app } = await watchedApp(t, { model })
+      const result = await runTaskIn(app, 'the task', input)
+      assert.deepEqual([result.steps, result.stop_reason, result.failure_class], [steps, reason, failure])
+    }
+  })
+
+  test('case 43: time counts while the run is at work, over all its steps', async (t) => {
+    const clock = new FakeClock()
+    const slow = poking(() => clock.advance(40_000))
+    const { app } = await watchedApp(t, { clock, tools: [slow], behaviours: [ruled([poke])] })
+    const result = await runRuled(app, { max_seconds: 100 })
+    assert.deepEqual([result.steps, result.stop_reason, result.failure_class], [3, 'budget_time', 'timeout'])
+  })
+
+  test('case 44, Q13: the time budget interrupts a model that hangs and heeds nothing', async (t) => {
+    const clock = new FakeClock()
+    const { app, events } = await watchedApp(t, { clock, model: { id: 'scripted/hang', call: never } })
+    const result = await passing(clock, runTaskIn(app, 'the task', { max_seconds: 60 }))
+    assert.deepEqual([result.status, result.stop_reason], ['failed', 'budget_time'])
+    assert.deepEqual(words(events).slice(-3), ['CHECK_STOP start', 'CHECK_STOP stop', 'END end'])
+  })
+
+  test('case 44: and a tool, whether it heeds its signal or not; what is known of the call is recorded', async (t) => {
+    for (const [heeds, content] of [
+      [true, /told to stop/],
+      [false, /may still be running/],
+    ] as const) {
+      const clock = new FakeClock()
+      const hanging = poking(({ signal }) =>
+        heeds
+          ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('told to stop'))))
+          : never(),
+      )
+      const { app } = await watchedApp(t, { clock, tools: [hanging], behaviours: [ruled([poke])] })
+      const result = await passing(clock, runRuled(app, { max_seconds: 60 }))
+      assert.deepEqual([result.stop_reason, result.steps, hanging.runs], ['budget_time', 1, 1])
+      const settled = (await journalOf(app, result.session_id)).find(({ kind }) => kind === 'call_settled')
+      assert.ok(settled?.kind === 'call_settled')
+      assert.equal(settled.result.status, 'interrupted')
+      assert.match(settled.result.content, content)
+    }
+  })
+
+  test('Q13: the same call with the same result, over and over, is warned of, held back, and ends as stagnation', async (t) => {
+    const same = poking(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
+    const { app } = await watchedApp(t, { tools: [same], behaviours: [ruled([poke])] })
+    const { stop_reason, steps } = await runRuled(app)
+    assert.deepEqual([stop_reason, steps], ['stagnation', 6])
+  })
+
+  test('case 45: only the reasons there are; a final needs an answer, and nobody else can name a reason', async (t) => {
+    for (const wish of [{ kind: 'end', stop_reason: 'bored' }, { kind: 'final' }, { kind: 'final', answer: ' \n' }]) {
+      const { app, events } = await watchedApp(t, { behaviours: [ruled([wish as unknown as Wish])] })
+      const { status, stop_reason, answer: given, failure_class } = await runRuled(app)
+      assert.deepEqual(
+        [status, stop_reason, given, failure_class],
+        ['failed', 'unrecoverable_error', null, 'invalid_result'],
+      )
+      const reasons: readonly unknown[] = STOP_REASONS
+      assert.ok(reasons.includes(found(events, 'END', 'end').payload.stop_reason))
+    }
+  })
+
+  test('case 46: success is what the criteria find, whatever the run says of itself and however it stopped', async (t) => {
+    const said = (text: string) => ({ name: 'said', met: (ending: { answer: string | null }) => ending.answer === text })
+    const broken = { name: 'broken', met: () => assert.fail('cannot tell') }
+    const task = { objective: 'the task', behaviour: 'ruled' }
+    const run = (wish: Wish, more: object) =>
+      runTask({ ...task, ...more }, { home: freshFolder(t), tools: [poking()], behaviours: [ruled([wish], { shouldStop: yes })] })
+    const claimed = await run(answer('I failed'), { success_criteria: [said('it works')] })
+    assert.deepEqual([claimed.status, claimed.success], ['done', false])
+    const proven = await run(answer('it works'), { success_criteria: [said('it works')] })
+    assert.deepEqual([proven.success, proven.criteria], [true, [{ name: 'said', met: true }]])
+    const conditional = await run(poke, {})
+    assert.deepEqual([conditional.stop_reason, conditional.success], ['agent_condition', null])
+    const stopped = await run(poke, { success_criteria: [said('it works')] })
+    assert.deepEqual([stopped.stop_reason, stopped.success], ['agent_condition', false])
+    const unsure = await run(answer('it works'), { success_criteria: [said('it works'), broken] })
+    assert.deepEqual([unsure.success, unsure.criteria.at(-1)], [false, { name: 'broken', met: false, error: 'cannot tell' }])
+  })
+
+  test('case 50: waiting uses nothing: no step, no model call, no write, for hours; then the next step is the next', async (t) => {
+    const clock = new FakeClock()
+    const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'at last' }])
+    const { app } = await watchedApp(t, { clock, model })
+    const parked = await runTaskIn(app, 'the task', { max_steps: 2, max_seconds: 60 })
+    assert.deepEqual([parked.status, parked.steps], ['waiting', 1])
+    const before = await journalOf(app, parked.session_id)
+    for (let hour = 0; hour < 20; hour++) {
+      await clock.advance(3_600_000)
+      const commits = app.context.store.commits()
+      await app.run('start', { until_idle: true })
+      assert.equal(app.context.store.commits(), commits, `nothing was written in hour ${hour}`)
+    }
+    assert.deepEqual([model.requests.length, await journalOf(app, parked.session_id)], [1, before])
+    await app.run('send', { session: parked.session_id, text: 'here' })
+    await app.run('start', { until_idle: true })
+    const dispatch = await dispatchOf(app, parked.dispatch_id)
+    assert.deepEqual([dispatch.status, dispatch.result, model.requests.length], ['done', 'at last', 2])
+  })
+})

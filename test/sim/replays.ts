@@ -1,0 +1,42 @@
+/** Every run of a world that has come to its end is lived again offline, and must come to the same events. */
+
+import { eventFold } from '../../src/domain/event.ts'
+import type { JournalRecord } from '../../src/domain/record.ts'
+import { replay } from '../../src/engine/replay.ts'
+import type { Engine } from '../../src/engine/run.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { recordsOfRun } from '../../src/trace/trace.ts'
+import { compose, Life } from './life.ts'
+import type { World } from './world.ts'
+
+/** Fails the world where one comes to something else. */
+export async function checkReplays(world: World): Promise<void> {
+  const engine: Engine = compose(world, new Life(world), NO_STORE)
+  for (const { session_id } of await world.reader.sessions({ limit: 1000 })) {
+    const journal = await world.reader.journal(session_id)
+    for (const started of journal) {
+      if (started.kind !== 'run_started') continue
+      const records = recordsOfRun(journal, started.run_id)
+      const dispatch = await world.reader.dispatch(started.run_id)
+      // Set aside as poison: whoever came after it had the last word.
+      if (!dispatch || hasForeignEnd(records)) continue
+      const past = journal.filter(({ seq }) => seq < started.seq)
+      const again = await replay(engine, dispatch, past, records)
+      const [recorded, lived] = [eventsOf(started.run_id, records), eventsOf(started.run_id, again)]
+      const at = recorded.findIndex((event, i) => event !== lived[i])
+      world.counters.add('run replayed')
+      if (at >= 0 || recorded.length !== lived.length)
+        world.fail('Q17', `${started.run_id}: event ${at + 1} was ${recorded[at]}, is ${lived[at]}`)
+    }
+  }
+}
+
+const NO_STORE = {} as Store
+
+const hasForeignEnd = (records: readonly JournalRecord[]): boolean =>
+  records.some((record) => record.kind === 'run_ended' && record.error?.includes('without a word to its journal'))
+
+function eventsOf(run_id: string, records: readonly JournalRecord[]): readonly string[] {
+  const fold = eventFold({ run_id, session_id: '' })
+  return records.flatMap((record) => fold.of(record)).map(({ ts: _, ...event }) => JSON.stringify(event))
+}

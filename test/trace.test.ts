@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { z } from 'zod'
+import type { App } from '../src/app.ts'
+import type { Progress } from '../src/commands/command.ts'
+import { TirelessError } from '../src/domain/error.ts'
+import type { Event } from '../src/domain/event.ts'
+import type { TaskResult } from '../src/library.ts'
+import { defineTool } from '../src/ports/define-tool.ts'
+import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
+import type { Manifest } from '../src/trace/manifest.ts'
+import { traceReader } from '../src/trace/reader.ts'
+import { freshFolder, openApp, runTaskIn, until } from './apps.ts'
+import { begin, ended, homeWith, json, providerWith, tireless } from './command-line.ts'
+import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
+
+const write: ScriptedStep = { text: 'I write it.', calls: [{ tool: 'create_file', args: { path: 'a', content: 'x' } }] }
+const tracesOf = (app: App) => traceReader(join(homeOf(app), 'traces'))
+const homeOf = (app: App): string => app.service('home').root
+const listed = async (app: App): Promise<readonly Manifest[]> =>
+  ((await app.run('trace list', {})) as { items: Manifest[] }).items
+
+function filesOf(home: string, run_id: string): Readonly<Record<string, string>> {
+  const folder = join(home, 'traces', run_id)
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+}
+
+describe('case 58: the trace is whole on every way out', () => {
+  const paths: Readonly<
+    Record<string, { script: ScriptedStep[]; yaml?: string; expected: Partial<Manifest>; critic?: 'stop' }>
+  > = {
+    'a final answer': {
+      script: [write, { text: 'done' }],
+      expected: { status: 'completed', stop_reason: 'final', step_count: 2, final_answer: 'done' },
+    },
+    'a spent budget': {
+      script: [write, write, write],
+      yaml: 'budget: { per_dispatch_calls: 2 }',
+      expected: { status: 'failed', stop_reason: 'budget_steps', step_count: 2, final_answer: null },
+    },
+    'a provider that refuses': {
+      script: [write, { text: 'x', faults: [new TirelessError('model_auth', 'the key is bad')] }],
+      expected: { status: 'failed', stop_reason: 'unrecoverable_error', failure_class: 'provider' },
+    },
+    'a critic’s stop': {
+      script: [write],
+      critic: 'stop',
+      expected: { status: 'failed', stop_reason: 'critic_stop', step_count: 1 },
+    },
+    'a wait': {
+      script: [write, { calls: [{ tool: 'wait', args: { for: 'message' } }] }],
+      expected: { status: 'running', stop_reason: null, ended_at: null, step_count: 2 },
+    },
+  }
+  for (const [name, { script, yaml = '', expected, critic }] of Object.entries(paths))
+    test(name, async (t) => {
+      const judge = () => ({ kind: 'stop', reason: 'enough' }) as const
+      const critics = critic ? [{ name: 'strict', judge }] : []
+      const app = await openApp(t, { model: scriptedModel(script), yaml, critics })
+      const { dispatch_id } = await runTaskIn(app)
+      const { manifest, events, steps, torn } = await tracesOf(app).read(dispatch_id)
+      assert.partialDeepStrictEqual(manifest, expected)
+      assert.deepEqual([manifest.event_count, manifest.step_count, torn], [events.length, steps.length, []])
+      assert.deepEqual(await listed(app), [manifest], 'the journal says the same')
+    })
+
+  test('also a process that is killed: the next one completes it', async (t) => {
+    const home = await homeWith(t, [
+      { calls: [{ tool: 'bash', args: { command: 'touch begun; sleep 300' } }] },
+      { text: 'done' },
+    ])
+    const workspaces = join(home, 'workspaces')
+    const killed = begin(t, home, 'run', 'work')
+    await until(
+      () =>
+        existsSync(workspaces) && readdirSync(workspaces).some((name) => existsSync(join(workspaces, name, 'begun'))),
+    )
+    killed.kill('SIGKILL')
+    await ended(killed)
+    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
+    const [run_id = ''] = readdirSync(join(home, 'traces'))
+    const { manifest, events, steps, torn } = await traceReader(join(home, 'traces')).read(run_id)
+    assert.deepEqual([manifest.status, manifest.step_count, torn], ['completed', steps.length, []])
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, i) => i + 1),
+    )
+  })
+})
+
+describe('trace', () => {
+  test('case 61: what was told live, what the journal gives and what the files hold are the same events', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([write, { text: 'done' }]) })
+    const told: Event[] = []
+    const hear = (progress: Progress): void => {
+      if (progress.kind === 'event') told.push(progress.event)
+    }
+    const { dispatch_id } = (await app.run('run', { task: 'x' }, hear)) as TaskResult
+    const { events } = (await app.run('trace show', { run: dispatch_id, events: true })) as { events: Event[] }
+    assert.deepEqual(events, told)
+    assert.deepEqual((await tracesOf(app).read(dispatch_id)).events, told)
+  })
+
+  test('list and show read the journal where the files are lost', async (t) => {
+    const app = await openApp(t, { model: scriptedModel(() => ({ text: 'done' })) })
+    const first = await runTaskIn(app, 'one')
+    const second = await runTaskIn(app, 'two')
+    rmSync(join(homeOf(app), 'traces'), { recursive: true })
+    assert.deepEqual(
+      (await listed(app)).map(({ run_id, task }) => [run_id, task]),
+      [
+        [second.dispatch_id, 'two'],
+        [first.dispatch_id, 'one'],
+      ],
+    )
+    assert.equal(((await app.run('trace list', { limit: 1 })) as { items: Manifest[] }).items.length, 1)
+    const shown = (await app.run('trace show', { run: first.dispatch_id })) as { steps: unknown[]; events: null }
+    assert.deepEqual([shown.steps.length, shown.events], [1, null])
+    await assert.rejects(app.run('trace show', { run: 'nobody' }), { code: 'not_found' })
+  })
+
+  test('show and export read the files where the home cannot be opened', async (t) => {
+    const home = await homeWith(t, [{ text: 'done' }])
+    const { dispatch_id = '' } = await json<{ dispatch_id: string }>(home, 'run', 'think')
+    for (const name of readdirSync(home)) if (name.startsWith('tireless.db')) rmSync(join(home, name))
+    writeFileSync(join(home, 'tireless.db'), 'this is no database, and it is long enough to be told from an empty one')
+    const shown = await tireless(home, 'trace', 'show', dispatch_id)
+    assert.deepEqual([shown.exit, /step 1.*final/.test(shown.stdout)], [0, true], shown.stderr)
+    assert.equal((await json<{ items: unknown[] }>(home, 'trace', 'list')).items.length, 1)
+    const page = join(home, 'page.html')
+    assert.equal((await tireless(home, 'trace', 'export', dispatch_id, '--html', page)).exit, 0)
+    assert.match(readFileSync(page, 'utf8'), /^<!doctype html>/)
+    assert.equal((await tireless(home, 'trace', 'show', '../../etc')).exit, 2)
+  })
+
+  test('case 64: a live run can be read, and is not touched by it', async (t) => {
+    const go = Promise.withResolvers<void>()
+    const slow = defineTool({
+      name: 'slow',
+      description: 'for tests',
+      args: z.strictObject({}),
+      effect: () => ({ recovery: 'once', reach: 'workspace' }),
+      async run() {
+        await go.promise
+        return { status: 'ok', content: 'at last' }
+      },
+    })
+    const app = await openApp(t, {
+      model: scriptedModel([{ calls: [{ tool: 'slow' }] }, { text: 'done' }]),
+      tools: [slow],
+    })
+    const running = runTaskIn(app)
+    const folder = join(homeOf(app), 'traces')
+    await until(
+      () => existsSync(folder) && readdirSync(folder).some((id) => existsSync(join(folder, id, 'manifest.json'))),
+    )
+    const [run_id = ''] = readdirSync(folder)
+    await until(async () => (await traceReader(folder).read(run_id)).events.at(-1)?.phase === 'ACT')
+    const before = filesOf(homeOf(app), run_id)
+    assert.equal((await traceReader(folder).read(run_id)).manifest.status, 'running')
+    assert.deepEqual(filesOf(homeOf(app), run_id), before)
+    go.resolve()
+    assert.equal((await running).status, 'done')
+    assert.equal((await traceReader(folder).read(run_id)).manifest.status, 'completed')
+  })
+
+  test('a run that was set aside, and is closed by whoever comes next in its session, has its trace completed', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
+    const { dispatch_id, session_id } = await runTaskIn(app)
+    rmSync(join(homeOf(app), 'traces'), { recursive: true })
+    const next = { run_id: 'the-next', session_id }
+    const { sink, listen } = app.service('events')
+    const heard: Progress[] = []
+    listen((progress) => heard.push(progress))
+    sink.opened(next, [])
+    sink.recorded(next, { kind: 'run_ended', run_id: dispatch_id, stop_reason: 'unrecoverable_error', seq: 99, ts: 0 })
+    await until(() => existsSync(join(homeOf(app), 'traces', dispatch_id, 'manifest.json')))
+    assert.deepEqual(readdirSync(join(homeOf(app), 'traces')), [dispatch_id])
+    assert.deepEqual(heard, [], 'it is no event of the next')
+  })
+
+  test('I9: a traces folder that cannot be made costs the trace, never the run', async (t) => {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'traces'), 'a file where the folder should be')
+    const app = await openApp(t, { home, model: scriptedModel([write, { text: 'done' }]) })
+    assert.equal((await runTaskIn(app)).status, 'done')
+    assert.equal((await listed(app))[0]?.status, 'completed')
+  })
+
+  test('progress: a person sees the model’s words, each call as it starts, and its result', async (t) => {
+    const home = await homeWith(t, [
+      { text: 'I say hi.', calls: [{ tool: 'bash', args: { command: 'echo hi there' } }] },
+      { text: 'done' },
+    ])
+    const { stderr } = await tireless(home, 'run', 'work')
+    const lines = stderr.split('\n').filter((line) => line.startsWith('step ') || /^(default|ended)/.test(line))
+    assert.deepEqual(
+      lines.map((line) => line.replace(/ok .*/, 'ok')),
+      [
+        'default begins',
+        'step 1 asks local/test',
+        'step 1 I say hi.',
+        'step 1 bash {"command":"echo hi there","timeout_s":120}',
+        'step 1 ok',
+        'step 2 asks local/test',
+        'step 2 done',
+        'ended: final',
+      ],
+    )
+  })
+})
+
+describe('case 60: no secret reaches the files', () => {
+  const SECRETS = {
+    configured: 'configured-key-0123456789',
+    variable: 'value-of-a-variable-42',
+    header: 'header-token-xyz',
+    looking: 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz',
+  }
+  const text = `Authorization: Bearer ${SECRETS.header}\n${SECRETS.looking} ${SECRETS.configured} ${SECRETS.variable}`
+  // Where a text is cut for the trace, a secret must not be cut in two.
+  const halved = `${'x'.repeat(1990)}${SECRETS.configured}`
+
+  test('of the configuration, of variables, of headers, and what looks like one: in words, calls, results and errors', async (t) => {
+    const provider = await providerWith(t, [
+      { text, calls: [{ tool: 'create_file', args: { path: 'a.txt', content: text } }] },
+      { text: halved, calls: [{ tool: 'view_file', args: { path: 'a.txt' } }] },
+      { calls: [{ tool: 'bash', args: { command: `echo $MY_API_TOKEN; echo '${halved}'; exit 3` } }] },
+      { calls: [{ tool: 'view_file', args: { path: SECRETS.configured } }] },
+      { text },
+    ])
+    const home = freshFolder(t)
+    const keyed = configFor(provider).replace('base_url', `api_key: ${SECRETS.configured}, base_url`)
+    assert.match(keyed, /api_key: configured/)
+    writeFileSync(join(home, 'tireless.yaml'), keyed)
+    const env = [`MY_API_TOKEN=${SECRETS.variable}`, process.execPath, ...NODE_FLAGS, MAIN]
+    const done = await run('env', [...env, 'run', `remember ${text}`, '--home', home, '--json'])
+    const { dispatch_id } = JSON.parse(done.stdout) as { dispatch_id: string }
+    const page = join(home, 'page.html')
+    await run('env', [...env, 'trace', 'export', dispatch_id, '--html', page, '--home', home])
+    assert.equal(statSync(page).mode & 0o777, 0o600)
+    const files = { ...filesOf(home, dispatch_id), page: readFileSync(page, 'utf8') }
+    for (const [name, content] of Object.entries(files)) {
+      for (const secret of Object.values(SECRETS)) {
+        assert.ok(!content.includes(secret), `${secret} in ${name}`)
+        assert.ok(!content.includes(secret.slice(0, 10)), `the beginning of ${secret} in ${name}`)
+      }
+      assert.ok(content.includes('(secret)'), name)
+    }
+  })
+})
+
+describe('compare', () => {
+  /** The same task twice; what the model does the second time is the second script. */
+  async function twice(
+    t: TestContext,
+    one: ScriptedStep[],
+    other: ScriptedStep[],
+  ): Promise<{ app: App; ids: string[] }> {
+    let runs = 0
+    const model = scriptedModel((_, turn) => {
+      if (turn === 0) runs += 1
+      return (runs === 1 ? one : other)[turn] ?? { text: 'lost' }
+    })
+    const app = await openApp(t, { model })
+    const first = await runTaskIn(app, 'same')
+    const second = await runTaskIn(app, 'same')
+    return { app, ids: [first.dispatch_id, second.dispatch_id] }
+  }
+
+  test('Q15: the first divergence, steps and outcome of two runs', async (t) => {
+    const look: ScriptedStep = { calls: [{ tool: 'list_files', args: { path: '.' } }] }
+    const { app, ids } = await twice(t, [write, { text: 'a' }], [write, look, { text: 'b' }])
+    const compared = await app.run('compare', { a: ids[0], b: ids[1] })
+    assert.partialDeepStrictEqual(compared, {
+      first_divergence: {
+        step: 2,
+        phase: 'DECIDE',
+        a: { kind: 'final', answer: 'a' },
+        b: { kind: 'act', calls: [{ tool: 'list_files', args: { path: '.' } }] },
+      },
+      a: { steps: 2, stop_reason: 'final', answer: 'a', cost_usd: null },
+      b: { steps: 3, stop_reason: 'final', answer: 'b' },
+    })
+    assert.partialDeepStrictEqual(await app.run('compare', { a: ids[0], b: ids[0] }), { first_divergence: null })
+  })
+
+  test('case 61: other tasks, runs that are not over and runs that are not there are refused', async (t) => {
+    const waits: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
+    const { app, ids } = await twice(t, [{ text: 'a' }], [waits])
+    const [a, b] = ids
+    await assert.rejects(app.run('compare', { a, b }), { code: 'conflict', message: /is not over/ })
+    await assert.rejects(app.run('compare', { a, b: 'nobody' }), { code: 'not_found' })
+    const third = await runTaskIn(app, 'another')
+    await assert.rejects(app.run('compare', { a, b: third.dispatch_id }), { code: 'conflict' })
+  })
+
+  test('for people: where they part, then both side by side', async (t) => {
+    const home = await homeWith(t, [{ text: 'forty-two' }])
+    const first = await json<{ dispatch_id: string }>(home, 'run', 'think')
+    const second = await json<{ dispatch_id: string }>(home, 'run', 'think')
+    const said = await tireless(home, 'compare', first.dispatch_id, second.dispatch_id)
+    assert.equal(said.exit, 0, said.stderr)
+    assert.match(said.stdout, /^they did the same/)
+    assert.match(said.stdout, /^stop_reason +final +final$/m)
+  })
+})
