@@ -84,7 +84,11 @@ models: { default: local/test, timeout: 2s, providers: { local: { type: openai-c
         assert.equal(asked.length, requests, `${fault}: requests`)
         const dispatch = items.find(({ prompt }) => prompt === `stays ${fault}.`)
         const told = (await journalOf(app, dispatch?.session_id ?? '')).flatMap((record) =>
-          record.kind === 'failed' && !record.code.startsWith('decision_') ? [record.code as string] : record.kind === 'model_answered' ? ['answer'] : [],
+          record.kind === 'failed' && !record.code.startsWith('decision_')
+            ? [record.code as string]
+            : record.kind === 'model_answered'
+              ? ['answer']
+              : [],
         )
         assert.ok(told.length > 0 && told.every((code) => codes.includes(code)), `${fault}: told as ${told}`)
       }

@@ -22,6 +22,17 @@ test("examples/01 is the README's program, and does what the README says", async
   assert.match(said.stdout, /Good morning/)
 })
 
+test('examples/02: a rule agent halves its way to the answer; its critic has it weighed twice', async (t) => {
+  const example = join(ROOT, 'examples/02-rule-agent.ts')
+  const said = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, example])
+  assert.equal(said.exit, 0, said.stderr)
+  assert.match(
+    said.stdout,
+    /1 REDUCE .*"high":\{"set":49\}[\s\S]*8 CRITIC .*"retry","instruction":"weigh it once more"/,
+  )
+  assert.match(said.stdout, /\ndone 42 grams after 10 steps\n$/)
+})
+
 test('the library and its testing part export what the interface names', () => {
   for (const name of ['createApp', 'defineTool', 'runTask', 'TirelessError']) assert.ok(name in library, name)
   for (const name of ['FakeClock', 'scriptedModel', 'seededIds', 'startProviderServer', 'storeConformance'])

@@ -49,36 +49,37 @@ export interface Reduced {
 }
 
 /** The shape of a behaviour's state. Checked after every step; a state of an older version is migrated when its run is opened. */
-export interface StateShape {
+export interface StateShape<S = Json> {
   readonly version: number
-  readonly schema: z.ZodType<Json>
-  migrate?(state: Json, from: number): Json
+  readonly schema: z.ZodType<S>
+  migrate?(state: Json, from: number): S
 }
 
-export interface Behaviour {
+/** `S`: its state, plain data. */
+export interface Behaviour<S = Json> {
   readonly name: string
   /** Tools offered; fixed for as long as the behaviour lasts. */
   readonly tools: readonly string[]
-  readonly state?: StateShape
+  readonly state?: StateShape<S>
   /** Used instead of what the run is set up with. */
   readonly parser?: string
   readonly memory?: string
-  readonly critics?: readonly Critic[]
+  readonly critics?: readonly Critic<S>[]
   readonly search?: Search
-  initState(task: string): Json
+  initState(task: string): S
   /** Contract: bounded. Without it the observation is the input as it came. */
-  observe?(state: Json, view: EnvView): Json
+  observe?(state: S, view: EnvView): Json
   /** Contract: a decision without a model, or nothing: then the model is asked. */
-  decide?(state: Json, observation: Json): Wish | undefined
+  decide?(state: S, observation: Json): Wish | undefined
   /** Contract: what the model is told in this step. Without it, the input in plain words. */
-  prepare?(state: Json, observation: Json): string
+  prepare?(state: S, observation: Json): string
   /** Contract: asked once when the run is opened, and byte-stable from then on. */
-  buildSystemPrompt(state: Json): string
+  buildSystemPrompt(state: S): string
   /** Contract: what the past is asked about, given what is new. The answer is in the view that `observe` gets, and in the request. */
-  buildMemoryQuery?(state: Json, input: readonly Observation[]): MemoryQuery
+  buildMemoryQuery?(state: S, input: readonly Observation[]): MemoryQuery
   /** Contract: the new state, or nothing where it changed the one it was given. */
-  reduce?(state: Json, step: Reduced): Json | undefined
-  shouldStop?(state: Json): boolean
+  reduce?(state: S, step: Reduced): S | undefined
+  shouldStop?(state: S): boolean
 }
 
 export interface Behaviours {
@@ -86,12 +87,12 @@ export interface Behaviours {
   get(agentId: string, name?: string): Behaviour
 }
 
-export interface Critic {
+export interface Critic<S = Json> {
   readonly name: string
-  judge(state: Json, step: Reduced): Verdict | Promise<Verdict>
+  judge(state: S, step: Reduced): Verdict | Promise<Verdict>
 }
 
 /** Gives a behaviour's author the types, and nothing else. */
-export function defineBehaviour(behaviour: Behaviour): Behaviour {
+export function defineBehaviour<S extends Json>(behaviour: Behaviour<S>): Behaviour {
   return behaviour
 }

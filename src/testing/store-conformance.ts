@@ -465,6 +465,60 @@ export const storeConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'case 52: a cancel is kept for the run, only gets stronger, and whoever is asked to end does not stay parked',
+    async run(store) {
+      const { epoch, fence } = await running(store)
+      const wished = async (how: 'after_step' | 'immediate') => {
+        const [members] = await commitOne(store, [{ op: 'cancel', dispatch_id: 'one', how, now: NOW }])
+        return [members, (await store.dispatch('one'))?.cancel]
+      }
+      const members = [{ dispatch_id: 'one', status: 'running' }]
+      assert.deepEqual(await wished('after_step'), [members, 'after_step'])
+      assert.deepEqual(await wished('immediate'), [members, 'immediate'])
+      assert.deepEqual(await wished('after_step'), [members, 'immediate'])
+      await commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence)
+      assert.equal(await statusOf(store, 'one'), 'pending')
+      const [again] = await claim(store, epoch)
+      assert.equal(again?.dispatch_id, 'one')
+    },
+  },
+  {
+    name: 'case 53: what was never claimed is cancelled at once, what waits is woken for it, what is over is left as it is',
+    async run(store) {
+      const { epoch, fence } = await running(store, 'over')
+      await enqueue(store, dispatchOf('waits'), dispatchOf('new'))
+      const [waits] = await claim(store, epoch)
+      await commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], waits)
+      await commitOne(store, [settleAs('done')], fence)
+      for (const dispatch_id of ['over', 'waits', 'new'])
+        await commitOne(store, [{ op: 'cancel', dispatch_id, how: 'immediate', now: NOW }])
+      const found = ['over', 'waits', 'new'].map((id) => statusOf(store, id))
+      assert.deepEqual(await Promise.all(found), ['done', 'pending', 'cancelled'])
+      await refused('not_found', commitOne(store, [{ op: 'cancel', dispatch_id: 'x', how: 'immediate', now: NOW }]))
+    },
+  },
+  {
+    name: 'case 56: paused work is not claimed, with all that was made for it, until it is resumed',
+    async run(store) {
+      const epoch = await join(store)
+      await enqueue(store, dispatchOf('one'))
+      await enqueue(store, dispatchOf('child', { parent_id: 'one' }))
+      await enqueue(store, dispatchOf('grandchild', { parent_id: 'child' }))
+      const pause = async (dispatch_id: string, paused: boolean) => {
+        const [members] = await commitOne(store, [{ op: 'pause', dispatch_id, paused, now: NOW }])
+        return members.map((member) => member.dispatch_id)
+      }
+      assert.deepEqual(await pause('one', true), ['one', 'child', 'grandchild'])
+      assert.deepEqual(await claim(store, epoch, 9), [])
+      assert.deepEqual(await pause('child', false), ['child', 'grandchild'])
+      const claimed = await claim(store, epoch, 9)
+      assert.deepEqual(
+        claimed.map(({ dispatch_id }) => dispatch_id),
+        ['child', 'grandchild'],
+      )
+    },
+  },
+  {
     name: 'case 67: a deadline wakes, once, and is told as an observation',
     async run(store) {
       const { fence } = await running(store)

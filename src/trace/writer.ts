@@ -14,6 +14,8 @@ import { recordsOfRun, type TraceFold, traceFold } from './trace.ts'
 
 const WRITE_EVERY_MS = 200
 const RETRY_EVERY_MS = 5000
+/** Runs that are kept at hand, those that rest among them. */
+const MOST_OPEN = 256
 /** Characters held back, over all runs, while nothing can be written. */
 const MOST_HELD = 32 * 1024 * 1024
 
@@ -34,6 +36,8 @@ interface Open {
   /** The last record that it was told of. */
   last: number
   told: boolean
+  /** Parked, with all that it was told of in its files. */
+  rests: boolean
   ended: boolean
 }
 
@@ -61,6 +65,7 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
       records: [],
       last: 0,
       told: false,
+      rests: false,
       ended: false,
     }
     runs.set(run.run_id, open)
@@ -84,8 +89,20 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
     })
   }
 
-  function writeAll(): void {
-    for (const [run_id, open] of [...runs]) write(run_id, open)
+  /** One run after the other, others first: to make files takes longer than anything else here. */
+  function writeAll(due = [...runs.keys()]): void {
+    const run_id = due.shift()
+    const open = run_id === undefined ? undefined : runs.get(run_id)
+    if (run_id !== undefined && open) write(run_id, open)
+    if (due.length > 0) setImmediate(writeAll, due)
+  }
+
+  /** A run that rests may rest for weeks: only so many are kept at hand, the others are written anew when they go on. */
+  function letGo(): void {
+    for (const [run_id, open] of runs) {
+      if (runs.size <= MOST_OPEN) return
+      if (open.rests) runs.delete(run_id)
+    }
   }
 
   function write(run_id: string, open: Open, whole = false): void {
@@ -98,6 +115,7 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
       if (isNew || whole || open.ended) writeManifest(open.folder, open.fold.manifest())
       open.told = true
       if (open.ended) runs.delete(run_id)
+      if (open.rests) letGo()
     } catch {
       if (heldOf(runs) > mostHeld) runs.delete(run_id)
       later(RETRY_EVERY_MS)
@@ -127,14 +145,15 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
       const open = runs.get(run.run_id) ?? (begins ? begin(run) : undefined)
       if (!open) return
       take(open, [record])
-      const rests = record.kind === 'step_committed' && record.next.kind === 'park'
-      if (open.ended || rests) write(run.run_id, open, true)
+      open.rests = record.kind === 'step_committed' && record.next.kind === 'park'
+      // At once: whoever is told that it is over finds it in the files.
+      if (open.ended || open.rests) write(run.run_id, open, true)
       else later(WRITE_EVERY_MS)
     },
     delta() {},
     close() {
       closed.abort()
-      writeAll()
+      for (const [run_id, open] of [...runs]) write(run_id, open, open.rests)
     },
   }
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Verdict } from '../../src/domain/decision.ts'
+import type { Json } from '../../src/domain/json.ts'
 import type { Critic } from '../../src/ports/behaviour.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { passing, runTaskIn } from '../apps.ts'
-import { answer, found, poke, type Ruled, ruled, runRuled, watchedApp, words } from './watched.ts'
+import { answer, found, kept, poke, type Ruled, ruled, runRuled, watchedApp, words } from './watched.ts'
 
 const CONTINUE: Verdict = { kind: 'continue' }
 const retry = (instruction = 'again'): Verdict => ({ kind: 'retry', instruction })
@@ -28,7 +29,11 @@ describe('critics', () => {
     const asked: string[] = []
     const { app, events } = await watchedApp(t, {
       behaviours: [ruled([answer()], { critics: [critic('own', [stop('never heard')], asked)] })],
-      critics: [critic('mild', [CONTINUE], asked), critic('strict', [retry(), CONTINUE], asked), critic('third', [stop()], asked)],
+      critics: [
+        critic('mild', [CONTINUE], asked),
+        critic('strict', [retry(), CONTINUE], asked),
+        critic('third', [stop()], asked),
+      ],
     })
     const { stop_reason, error, steps } = await runRuled(app)
     assert.deepEqual([stop_reason, error, steps], ['critic_stop', 'enough', 2])
@@ -50,11 +55,14 @@ describe('critics', () => {
   })
 
   test("case 41: a retry overrules a final; its instruction reaches a rule's next look and a model's next request", async (t) => {
-    const heard: unknown[] = []
+    const heard: Json[] = []
     const behaviour = ruled([answer('first'), answer('second')], {
-      observe: (_, { feedback = null }) => (heard.push(feedback), feedback),
+      observe: (_, { feedback = null }) => kept(heard, feedback),
     })
-    const ruling = await watchedApp(t, { behaviours: [behaviour], critics: [critic('strict', [retry('prove it'), CONTINUE])] })
+    const ruling = await watchedApp(t, {
+      behaviours: [behaviour],
+      critics: [critic('strict', [retry('prove it'), CONTINUE])],
+    })
     assert.equal((await runRuled(ruling.app)).answer, 'second')
     assert.deepEqual(heard, [null, 'prove it'])
     const model = scriptedModel([{ text: 'first' }, { text: 'second' }])
@@ -113,7 +121,8 @@ describe('critics', () => {
         return CONTINUE
       },
     }
-    const { app } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], critics: [meddling] })
+    const shouldStop = (state: Json) => (state as Ruled).step === 40
+    const { app } = await watchedApp(t, { behaviours: [ruled([poke, answer()], { shouldStop })], critics: [meddling] })
     assert.deepEqual([(await runRuled(app)).steps, seen], [2, [1, 2]])
   })
 

@@ -189,7 +189,7 @@ describe('decisions that are none', () => {
       assert.deepEqual([result.status, result.answer, tool.asked.length], ['done', 'better now', 0])
       assert.match(heard(model, 0), reason)
       const [failed] = await recordsOf(app, result.session_id, 'failed')
-      assert.partialDeepStrictEqual(failed, { phase: 'DECIDE', code: 'decision_invalid', ruling: { kind: 'feedback' } })
+      assert.partialDeepStrictEqual(failed, { phase: 'DECIDE', ruling: { kind: 'feedback' } })
     })
 
   for (const [name, wish] of faulty)

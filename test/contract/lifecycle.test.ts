@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { TirelessError } from '../../src/domain/error.ts'
 import { type Event, eventsOf } from '../../src/domain/event.ts'
 import type { EnvView } from '../../src/ports/behaviour.ts'
 import type { MemoryKind } from '../../src/ports/memory.ts'
@@ -137,19 +138,23 @@ describe('the life of a run', () => {
     assert.doesNotMatch(JSON.stringify(repeating.events), /warning|blocked/, 'four pokes, never three in one run')
     assert.equal(model.requests.at(-1)?.messages.filter(({ role }) => role === 'tool').length, 4)
 
-    const never = { name: 'never', judge: () => ({ kind: 'retry', instruction: 'no' }) as const }
-    const told = await watchedApp(t, {
-      model: scriptedModel(() => ({ text: 'done' })),
-      critics: [never],
-      yaml: 'budget: { per_dispatch_calls: 3 }',
+    let asked = 0
+    const moody = scriptedModel(() => {
+      if (asked++ === 2) throw new TirelessError('model_auth', 'no key')
+      return { text: 'done' }
     })
+    const never = { name: 'never', judge: () => ({ kind: 'retry', instruction: 'no' }) as const }
+    const told = await watchedApp(t, { model: moody, critics: [never] })
     const first = await runTaskIn(told.app)
     await told.app.run('send', { session: first.session_id, text: 'and again' })
     await told.app.run('start', { until_idle: true })
     assert.deepEqual(
-      told.events.filter(({ phase }) => phase === 'END').map(({ payload }) => payload.stop_reason),
-      ['budget_steps', 'budget_steps'],
-      'with the retries of the first run the second would have too many',
+      told.events.filter(({ phase }) => phase === 'END').map(({ payload, step_id }) => [payload.stop_reason, step_id]),
+      [
+        ['unrecoverable_error', 3],
+        ['critic_stop', 4],
+      ],
+      'with the two retries of the first run, the second would have had one too many in its second step',
     )
   })
 
@@ -197,4 +202,11 @@ const noting = (log: string[]): MemoryKind => ({
   },
 })
 
-const shapeOf = ({ seq, step_id, phase, stage, ok, payload }: Event): unknown => ({ seq, step_id, phase, stage, ok, payload })
+const shapeOf = ({ seq, step_id, phase, stage, ok, payload }: Event): unknown => ({
+  seq,
+  step_id,
+  phase,
+  stage,
+  ok,
+  payload,
+})

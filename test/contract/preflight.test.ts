@@ -145,7 +145,10 @@ describe('issue codes', () => {
   })
 
   test('case 13, Q7: what the env lacks: no ops at all, a group, its health', async (t) => {
-    const sick = withEnv((env) => ({ ...env, health: async () => ({ ok: false, reason: 'the disk is full' }) as const }))
+    const sick = withEnv((env) => ({
+      ...env,
+      health: async () => ({ ok: false, reason: 'the disk is full' }) as const,
+    }))
     const cases = [
       [lacking('nothing'), 'ENV_REQUIRED_OPS_MISSING'],
       [lacking('file'), 'ENV_OPS_GROUP_MISSING'],

@@ -7,7 +7,7 @@ import type { ModelRequest } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { journalOf, passing, runTaskIn } from '../apps.ts'
-import { answer, poke, poking, ruled, runRuled, watchedApp, words } from './watched.ts'
+import { answer, kept, poke, poking, ruled, runRuled, watchedApp, words } from './watched.ts'
 
 const reportOf = async (app: App, session: string): Promise<Json> => {
   const end = (await journalOf(app, session)).at(-1)
@@ -48,10 +48,10 @@ describe('recovery', () => {
   })
 
   test('case 47: a failing ACT: ACT_ERROR, RECOVER; the call that was begun is settled, and the mind is told', async (t) => {
-    const heard: unknown[] = []
+    const heard: Json[] = []
     const broken = Object.defineProperty(poking(), 'timeoutMs', { get: () => assert.fail('no hands') })
     const behaviour = ruled([poke], {
-      observe: (_, { feedback = null }) => (heard.push(feedback), feedback),
+      observe: (_, { feedback = null }) => kept(heard, feedback),
       decide: (_, observation) => (observation === null ? poke : answer()),
     })
     const { app, events } = await watchedApp(t, { tools: [broken], behaviours: [behaviour] })
@@ -102,7 +102,11 @@ describe('recovery', () => {
 
   const categories: [string, () => unknown, string][] = [
     ['a model that refuses', () => new TirelessError('model_refused', 'no'), 'model_error'],
-    ['an Error that speaks of models, parsers and json', () => new Error('model: parser: json state tool'), 'system_error'],
+    [
+      'an Error that speaks of models, parsers and json',
+      () => new Error('model: parser: json state tool'),
+      'system_error',
+    ],
     ['what is no Error at all', () => 'the tool was not found', 'system_error'],
     ['a state that does not fit', () => new TirelessError('state_invalid', 'no'), 'state_error'],
     ['a path that was refused', () => new TirelessError('path_refused', 'no'), 'env_error'],
@@ -151,9 +155,11 @@ describe('too long for the model', () => {
       })
       const { app } = await watchedApp(t, { model })
       const result = await runTaskIn(app)
-      assert.deepEqual([result.stop_reason, result.failure_class, result.steps], ['context_overflow', 'provider', steps])
+      assert.deepEqual(
+        [result.stop_reason, result.failure_class, result.steps],
+        ['context_overflow', 'provider', steps],
+      )
       assert.equal(model.requests.length, from === 0 ? 1 : from + 2)
     }
   })
 })
-

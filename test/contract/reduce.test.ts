@@ -7,7 +7,7 @@ import { patched } from '../../src/domain/patch.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import type { Behaviour, StateShape } from '../../src/ports/behaviour.ts'
 import { freshFolder, journalOf } from '../apps.ts'
-import { answer, found, issueCodes, poke, type Ruled, ruled, runRuled, watchedApp, words } from './watched.ts'
+import { answer, found, issueCodes, kept, poke, type Ruled, ruled, runRuled, watchedApp, words } from './watched.ts'
 
 type Committed = Extract<JournalRecord, { kind: 'step_committed' }>
 const commitsOf = async (app: App, session: string): Promise<Committed[]> =>
@@ -44,7 +44,10 @@ describe('reduce', () => {
     ]
     const recorded: unknown[] = []
     for (const reduce of ways) {
-      const behaviour = ruled([poke, answer()], { initState: () => DEEP as unknown as Json, ...(reduce ? { reduce } : {}) })
+      const behaviour = ruled([poke, answer()], {
+        initState: () => DEEP as unknown as Json,
+        ...(reduce ? { reduce } : {}),
+      })
       const { app, events } = await watchedApp(t, { behaviours: [behaviour] })
       const { session_id } = await runRuled(app)
       const patches = (await commitsOf(app, session_id)).map(({ patch }) => patch)
@@ -52,7 +55,9 @@ describe('reduce', () => {
       assert.deepEqual(patches[0], {
         keys: {
           step: { set: 1 },
-          plan: { keys: { cursor: { set: 1 }, items: { length: 200, items: { 1: { keys: { done: { set: true } } } } } } },
+          plan: {
+            keys: { cursor: { set: 1 }, items: { length: 200, items: { 1: { keys: { done: { set: true } } } } } },
+          },
         },
         gone: ['gone'],
       })
@@ -84,13 +89,17 @@ describe('reduce', () => {
 
   const breaking: [string, Partial<Behaviour>, RegExp][] = [
     ['throws', { reduce: () => assert.fail('it broke') }, /it broke/],
-    ['leaves its schema', { reduce: (state) => ({ ...(state as Ruled), step: 'one' }), state: shapeOf(1) }, /step.*does not fit/],
+    [
+      'leaves its schema',
+      { reduce: (state) => ({ ...(state as Ruled), step: 'one' }), state: shapeOf(1) },
+      /step.*does not fit/,
+    ],
     ['returns what is not data', { reduce: () => ({ step: 1n }) as unknown as Json }, /BigInt/],
   ]
   for (const [what, more, message] of breaking)
     test(`case 40, Q6: a reducer that ${what} is a state_error of REDUCE; the policy is asked, and the state stays`, async (t) => {
       const seen: Json[] = []
-      const behaviour = ruled([poke], { observe: (state) => (seen.push(state), null), ...more })
+      const behaviour = ruled([poke], { observe: (state) => kept(seen, state), ...more })
       const { app, events } = await watchedApp(t, { behaviours: [behaviour] })
       const result = await runRuled(app)
       assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 3])
@@ -126,7 +135,7 @@ describe('versions of a state', () => {
     const before = await watchedApp(t, { home, behaviours: [ruled([wait, answer()], { state: shapeOf(1) })] })
     const { session_id, dispatch_id } = await runRuled(before.app)
     await before.app.close()
-    const behaviour = ruled([wait, answer()], { state: after, observe: (state) => (seen.push(state), null) })
+    const behaviour = ruled([wait, answer()], { state: after, observe: (state) => kept(seen, state) })
     const { app, events } = await watchedApp(t, { home, behaviours: [behaviour] })
     await app.run('send', { session: session_id, text: 'go on' })
     await app.run('start', { until_idle: true })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { STOP_REASONS, type StopReason } from '../../src/domain/stop.ts'
 import { runTask } from '../../src/library.ts'
-import { type StopReason, STOP_REASONS } from '../../src/domain/stop.ts'
 import type { Wish } from '../../src/ports/behaviour.ts'
 import type { Model } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -127,11 +127,17 @@ describe('why a run stops', () => {
   })
 
   test('case 46: success is what the criteria find, whatever the run says of itself and however it stopped', async (t) => {
-    const said = (text: string) => ({ name: 'said', met: (ending: { answer: string | null }) => ending.answer === text })
+    const said = (text: string) => ({
+      name: 'said',
+      met: (ending: { answer: string | null }) => ending.answer === text,
+    })
     const broken = { name: 'broken', met: () => assert.fail('cannot tell') }
     const task = { objective: 'the task', behaviour: 'ruled' }
     const run = (wish: Wish, more: object) =>
-      runTask({ ...task, ...more }, { home: freshFolder(t), tools: [poking()], behaviours: [ruled([wish], { shouldStop: yes })] })
+      runTask(
+        { ...task, ...more },
+        { home: freshFolder(t), tools: [poking()], behaviours: [ruled([wish], { shouldStop: yes })] },
+      )
     const claimed = await run(answer('I failed'), { success_criteria: [said('it works')] })
     assert.deepEqual([claimed.status, claimed.success], ['done', false])
     const proven = await run(answer('it works'), { success_criteria: [said('it works')] })
@@ -141,7 +147,10 @@ describe('why a run stops', () => {
     const stopped = await run(poke, { success_criteria: [said('it works')] })
     assert.deepEqual([stopped.stop_reason, stopped.success], ['agent_condition', false])
     const unsure = await run(answer('it works'), { success_criteria: [said('it works'), broken] })
-    assert.deepEqual([unsure.success, unsure.criteria.at(-1)], [false, { name: 'broken', met: false, error: 'cannot tell' }])
+    assert.deepEqual(
+      [unsure.success, unsure.criteria.at(-1)],
+      [false, { name: 'broken', met: false, error: 'cannot tell' }],
+    )
   })
 
   test('case 50: waiting uses nothing: no step, no model call, no write, for hours; then the next step is the next', async (t) => {

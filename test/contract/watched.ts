@@ -18,6 +18,12 @@ import { openApp } from '../apps.ts'
 export const poke: Wish = { kind: 'act', calls: [{ tool: 'poke' }] }
 export const answer = (text = 'all done'): Wish => ({ kind: 'final', answer: text })
 
+/** For tests that look on: the item itself. */
+export function kept<T>(list: T[], item: T): T {
+  list.push(item)
+  return item
+}
+
 export type Ruled = { readonly task: string; readonly step: number }
 
 /** Follows the list, a wish per step that went well; its last wish goes on for ever. It never asks a model. */
@@ -38,7 +44,10 @@ export interface Poked extends Omit<AnyTool, 'run'> {
 }
 
 /** A tool that does what the test gives it, and counts. */
-export function poking(work: (context: ToolContext) => unknown = () => {}, more: Partial<AnyTool> = {}): AnyTool & Poked {
+export function poking(
+  work: (context: ToolContext) => unknown = () => {},
+  more: Partial<AnyTool> = {},
+): AnyTool & Poked {
   const counted = { runs: 0 }
   const tool = defineTool({
     name: 'poke',
@@ -87,7 +96,12 @@ export const issueCodes = ({ issues }: TaskResult): string[] => issues.map(({ co
 /** Notes every moment with its step, except events. */
 export function notingHook(name = 'noting'): Hook & { readonly told: string[] } {
   const told: string[] = []
-  const moments = ['run_start', 'run_end', 'recover', ...HOOKED_PHASES.flatMap((phase) => [`before_${phase}`, `after_${phase}`])]
+  const moments = [
+    'run_start',
+    'run_end',
+    'recover',
+    ...HOOKED_PHASES.flatMap((phase) => [`before_${phase}`, `after_${phase}`]),
+  ]
   const noting = moments.map((moment) => [
     `on_${moment}`,
     ({ step_id, error }: { step_id: number; error?: string }) =>
@@ -108,4 +122,3 @@ export function withEnv(change: (env: Env) => Env | Promise<Env>, name = 'change
     },
   })
 }
-

@@ -145,7 +145,7 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'word-told-later', seed: 752, store: inTwoCommits('resolve') },
   {
     name: 'word-taken-back',
-    seed: 230,
+    seed: 2336,
     store: (store) => ({
       ...store,
       async unknowns(filter) {

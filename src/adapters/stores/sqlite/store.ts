@@ -13,7 +13,7 @@ import type { Batch, Outcome, Store } from '../../../ports/store.ts'
 import { isReady, openReading, openWriting } from './connection.ts'
 import { copyDatabase } from './copy.ts'
 import { encode, type WrittenBatch } from './encode.ts'
-import { createReader } from './reader.ts'
+import { createReader, type Reader } from './reader.ts'
 import { startWriterThread, verifyInThread } from './thread.ts'
 import { createWriter, type GroupWriter, type Writer } from './writer.ts'
 
@@ -47,14 +47,40 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
     await group.close()
   }
   return {
-    ...createReader(readingDb),
-    commit: group.commit,
+    ...quietly(createReader(readingDb), group.commit),
     commits: group.commits,
     verify: () => verifyInThread(file),
     backup: (to) => copyDatabase(file, to),
     close() {
       closing ??= closeBoth()
       return closing
+    },
+  }
+}
+
+/** Sessions whose inbox is known to be empty need not be asked again until somebody says something: one process has the home. */
+function quietly(reader: Reader, commit: Store['commit']): Reader & Pick<Store, 'commit'> {
+  const quiet = new Set<string>()
+  let said = 0
+  return {
+    ...reader,
+    async inbox(sessionId) {
+      if (quiet.has(sessionId)) return []
+      const before = said
+      const unread = await reader.inbox(sessionId)
+      // Unless somebody spoke while we looked.
+      if (unread.length === 0 && said === before) quiet.add(sessionId)
+      return unread
+    },
+    async commit(batches) {
+      const outcomes = await commit(batches)
+      for (const { ops } of batches)
+        for (const op of ops)
+          if (op.op === 'publish' || op.op === 'promote') {
+            said += 1
+            quiet.clear()
+          }
+      return outcomes
     },
   }
 }
@@ -88,7 +114,7 @@ function inThread(file: string): GroupWriter {
 /** Batches that are not worth the way to the other thread. */
 const FEW = 4
 /** Commits in this thread that take longer than this on average are felt by everybody else; the next ones go to the other thread. */
-const LONG_MS = 1
+const LONG_MS = 3
 const WEIGHT_OF_LAST = 0.1
 const COMMITS_ELSEWHERE = 200
 
@@ -120,36 +146,57 @@ function asItSuits(file: string, clock: Pick<Clock, 'monotonic'>): GroupWriter {
   }
 }
 
+/** So many waiting batches are not kept waiting for more: the writer is busy with them while the others come. */
+const ENOUGH = 16
+
 function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'close'> & { drained(): Promise<void> } {
   let gathering: Waiting[] = []
-  let flushing: Promise<void> | undefined
+  let busy: Promise<void> | undefined
+  let scheduled = false
   let broken: TirelessError | undefined
   let commits = 0
 
-  async function flush(): Promise<void> {
-    while (gathering.length > 0 && !broken) {
-      await new Promise((resolve) => setImmediate(resolve))
-      const group = gathering
-      gathering = []
-      try {
-        const outcomes = await writer.apply(group.flatMap((waiting) => waiting.batches.map(encode)))
-        commits += 1
-        let from = 0
-        for (const { batches, resolve } of group) {
-          resolve(outcomes.slice(from, from + batches.length))
-          from += batches.length
-        }
-      } catch (error) {
-        // Nothing may be acknowledged after a failed sync: the store stays broken until the process is started again.
-        broken =
-          error instanceof TirelessError
-            ? error
-            : new TirelessError('store_failed', 'the store cannot commit', { cause: error })
-        for (const waiting of group.concat(gathering)) waiting.reject(broken)
-        gathering = []
-      }
+  /** At once, or with whatever else this turn of the event loop brings. */
+  function soon(): void {
+    if (busy || gathering.length === 0) return
+    if (gathering.length >= ENOUGH) begin()
+    else if (!scheduled) {
+      scheduled = true
+      setImmediate(() => {
+        scheduled = false
+        if (!busy) begin()
+      })
     }
-    flushing = undefined
+  }
+
+  function begin(): void {
+    const group = gathering
+    gathering = []
+    if (group.length === 0) return
+    busy = apply(group).finally(() => {
+      busy = undefined
+      soon()
+    })
+  }
+
+  async function apply(group: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await writer.apply(group.flatMap((waiting) => waiting.batches.map(encode)))
+      commits += 1
+      let from = 0
+      for (const { batches, resolve } of group) {
+        resolve(outcomes.slice(from, from + batches.length))
+        from += batches.length
+      }
+    } catch (error) {
+      // Nothing may be acknowledged after a failed sync: the store stays broken until the process is started again.
+      broken =
+        error instanceof TirelessError
+          ? error
+          : new TirelessError('store_failed', 'the store cannot commit', { cause: error })
+      for (const waiting of group.concat(gathering)) waiting.reject(broken)
+      gathering = []
+    }
   }
 
   return {
@@ -157,12 +204,12 @@ function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'c
       if (broken) return Promise.reject(broken)
       return new Promise((resolve, reject) => {
         gathering.push({ batches, resolve, reject })
-        flushing ??= flush()
+        soon()
       })
     },
     commits: () => commits,
     async drained() {
-      await flushing
+      while (busy || gathering.length > 0) await (busy ?? new Promise((resolve) => setImmediate(resolve)))
     },
     async close() {
       broken ??= new TirelessError('store_closed', 'the store is closed')

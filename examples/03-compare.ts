@@ -1,0 +1,48 @@
+// One task three times: only the parser swapped, then only the memory. `compare` says where the runs part, and what became of each.
+import { createApp, defineTool, type Model, type TaskResult } from 'tireless'
+import { z } from 'zod'
+
+const box = defineTool({
+  name: 'open_box',
+  description: 'Looks into a box',
+  args: z.object({ n: z.int() }),
+  effect: () => ({ recovery: 'pure', reach: 'none' }),
+  run: async ({ n }) => ({ status: 'ok', content: `box ${n}: ${n === 3 ? 'the key' : 'nothing'}` }),
+})
+
+// Opens thirty boxes and says where the key was. All it knows is in the request; where it writes its calls, it writes two at a time.
+const model: Model = {
+  id: 'example/opener',
+  cost: ({ input_tokens }) => input_tokens / 1_000_000,
+  async call({ messages, tools }) {
+    const seen = JSON.stringify(messages)
+    const opened = Math.max(0, ...[...seen.matchAll(/box (\d+):/g)].map(([, n]) => Number(n)))
+    const answer = `The key: ${/box (\d+): the key/.exec(seen)?.[1] ?? 'I forgot where'}`
+    const writing = tools.length === 0
+    const wanted = opened >= 30 ? [] : writing ? [opened + 1, opened + 2] : [opened + 1]
+    const usage = { input_tokens: Math.ceil(seen.length / 4), output_tokens: 10, cached_tokens: 0 }
+    if (writing) {
+      const actions = wanted.map((n) => ({ name: 'open_box', args: { n } }))
+      return { text: JSON.stringify(actions.length > 0 ? { actions } : { answer }), calls: [], finish: 'stop', usage }
+    }
+    const calls = wanted.map((n) => ({ id: `box-${n}`, tool: 'open_box', args: JSON.stringify({ n }) }))
+    return { text: calls.length > 0 ? '' : answer, calls, finish: calls.length > 0 ? 'calls' : 'stop', usage }
+  },
+}
+
+const app = await createApp({ home: process.env.TIRELESS_HOME ?? './.tireless', model, tools: [box] })
+const run = async (swapped: object): Promise<string> =>
+  ((await app.run('run', { task: 'Find the key', max_steps: 50, ...swapped })) as TaskResult).dispatch_id
+
+const plain = await run({})
+for (const swapped of [{ parser: 'json' }, { memory: 'window' }]) {
+  const { first_divergence, a, b } = (await app.run('compare', { a: plain, b: await run(swapped) })) as {
+    first_divergence: { step: number; phase: string } | null
+    a: { steps: number; cost_usd: number; answer: string }
+    b: { steps: number; cost_usd: number; answer: string }
+  }
+  console.log(`${JSON.stringify(swapped)} parts at step ${first_divergence?.step}, ${first_divergence?.phase}`)
+  for (const { steps, cost_usd, answer } of [a, b])
+    console.log(`  ${steps} steps, ${cost_usd.toFixed(4)} USD: ${answer}`)
+}
+await app.close()

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { freshFolder } from '../apps.ts'
+import { NODE_FLAGS, run } from '../crash/kills.ts'
+
+async function output(t: TestContext, example: string): Promise<string> {
+  const file = join(import.meta.dirname, '../../examples', example)
+  const said = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, file])
+  assert.equal(said.exit, 0, said.stderr)
+  return said.stdout
+}
+
+test('examples/03: only the parser swapped, then only the memory: where the runs part, their steps, cost and outcome', async (t) => {
+  const said = await output(t, '03-compare.ts')
+  assert.deepEqual(
+    said
+      .trim()
+      .replace(/\d\.\d{4} USD/g, '… USD')
+      .split('\n'),
+    [
+      '{"parser":"json"} parts at step 1, DECIDE',
+      '  31 steps, … USD: The key: 3',
+      '  16 steps, … USD: The key: 3',
+      '{"memory":"window"} parts at step 31, DECIDE',
+      '  31 steps, … USD: The key: 3',
+      '  31 steps, … USD: The key: I forgot where',
+    ],
+  )
+})
+
+test('examples/04: tried again under one key where that is harmless, stopped when its time is up', async (t) => {
+  assert.deepEqual((await output(t, '04-tools.ts')).trim().split('\n'), [
+    'weather ok sunny in Bern',
+    'dig timed_out it was told to stop after 50 ms, and has ended: tool_failed: the spade is put away',
+    'A sunny day, and a small hole. One key: true, tried 3 times.',
+  ])
+})
