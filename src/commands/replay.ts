@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { DISPATCH_STATUSES, type Dispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import { type Event, eventFold } from '../domain/event.ts'
+import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { STOP_REASONS } from '../domain/stop.ts'
 import { commitOne } from '../ports/store.ts'
@@ -131,24 +132,15 @@ async function fork(
   const made = { dispatch_id, kernel_id, agent_id, session_id, prompt, priority, metadata, source: 'fork', workspace }
   await commitOne(store, [
     { op: 'enqueue', now: clock.now(), dispatches: [made] },
-    { op: 'append', session_id, records: upTo(records, from, dispatch_id, wanted) },
+    { op: 'append', session_id, records: upTo(records, from, dispatch_id) },
   ])
   await watch(context, dispatch_id, tell)
   const ending = await endingOf(context, dispatch_id, session_id)
   return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, ...ending }
 }
 
-/** The steps that are kept, as the beginning of another run. */
-function upTo(
-  records: readonly JournalRecord[],
-  from: number,
-  run_id: string,
-  wanted: {
-    readonly model?: string | undefined
-    readonly parser?: string | undefined
-    readonly memory?: string | undefined
-  },
-): readonly JournalRecord[] {
+/** The steps that are kept, as the beginning of another run; what it is made with from there on, the engine writes down when it goes on. */
+function upTo(records: readonly JournalRecord[], from: number, run_id: string): readonly JournalRecord[] {
   const steps = records.filter((record) => record.kind === 'step_committed')
   const last = steps[from - 1]
   if (!last)
@@ -157,13 +149,17 @@ function upTo(
       got: String(from),
       expected: `a step from 1 to ${steps.length}`,
     })
-  const first = records[0]?.seq ?? 1
-  const words = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+  const [started] = records
+  const first = started?.seq ?? 1
+  const was = started?.kind === 'run_started' ? started.run_id : ''
+  // The task is known by the id of the dispatch that it came with.
+  const ours = (observed: Observation): Observation => (observed.id === was ? { ...observed, id: run_id } : observed)
   return records
     .filter(({ seq }) => seq <= last.seq)
     .map((record): JournalRecord => {
       const seq = record.seq - first + 1
-      if (record.kind === 'run_started') return { ...record, seq, run_id, setup: { ...record.setup, ...words } }
+      if (record.kind === 'run_started') return { ...record, seq, run_id }
+      if (record.kind === 'input_bound') return { ...record, seq, input: record.input.map(ours) }
       return record === last ? { ...last, seq, next: { kind: 'continue' } } : { ...record, seq }
     })
 }

@@ -58,7 +58,7 @@ function taken(
   // Chosen before a crash: the same again, whatever the search would say now.
   const index = open.chosen ?? chosen
   if (open.chosen === undefined) record(run, { kind: 'branched', turn: open.turn, scores, chosen: index })
-  return candidates[index] ?? invalid('a branch without candidates')
+  return candidates[index] ?? invalid('the candidate that was chosen is gone; decide anew')
 }
 
 function bestOf(scored: readonly Scored[]): number {

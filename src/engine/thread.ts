@@ -13,7 +13,7 @@ import { patched } from '../domain/patch.ts'
 import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
 import type { PastTurn } from '../ports/memory.ts'
 import type { Message } from '../ports/model.ts'
-import { answerMessage, inputMessages, pastMessages, resultMessage } from '../prompt/conversation.ts'
+import { answerMessage, asText, inputMessages, pastMessages, resultMessage } from '../prompt/conversation.ts'
 import { type Conversation, emptyConversation, restart, say } from './conversation.ts'
 
 export type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
@@ -81,7 +81,7 @@ export interface Thread {
   last?: Next
   state: Json
   cut?: Cut
-  readonly past: PastTurn[]
+  readonly past: (PastTurn & { readonly messages: Message[] })[]
   conversation: Conversation
   /** Ids of calls that the conversation has used. */
   readonly called: Set<string>
@@ -135,7 +135,7 @@ export function fold(thread: Thread, record: JournalRecord): void {
     case 'diagnosed':
       return
     case 'refitted':
-      thread.setup = record.setup
+      refit(thread, record.setup)
       return
     case 'migrated':
       thread.stateVersion = record.version
@@ -248,6 +248,16 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
 }
 
 const NOT_STARTED: CallResult = { status: 'not_started', content: 'this call was not started' }
+
+/** From here on the model writes its calls as text: it is shown those of the past as text, too. */
+function refit(thread: Thread, setup: Setup): void {
+  const wasInText = inText(thread)
+  thread.setup = setup
+  if (wasInText || !inText(thread)) return
+  for (const turn of [...thread.past, ...(thread.open ? [thread.open] : [])])
+    turn.messages.splice(0, turn.messages.length, ...turn.messages.map(asText))
+  thread.conversation = restart(thread.conversation.messages.map(asText))
+}
 
 /** From here on the model sees of the past what the cut says. */
 function cutHere(thread: Thread, open: OpenTurn, cut: Cut): void {

@@ -46,6 +46,14 @@ export function resultMessage(answer: Answer, index: number, result: CallResult,
   return { role: 'tool', call_id: callId(answer, index), tool: answer.calls[index]?.tool ?? '', text, ok }
 }
 
+/** What was called natively, for a model that writes its calls as text. */
+export function asText(message: Message): Message {
+  if (message.role === 'tool') return { role: 'user', text: `[result of ${message.tool}] ${message.text}` }
+  if (message.role !== 'assistant' || message.calls.length === 0) return message
+  const called = message.calls.map(({ tool, args }) => `[called ${tool} ${JSON.stringify(args)}]`)
+  return { role: 'assistant', text: [message.text, ...called].filter((line) => line !== '').join('\n'), calls: [] }
+}
+
 /** The provider's id, made distinct where a model used one twice: a history with doubled ids would be refused. */
 function callId(answer: Answer, index: number): string {
   const id = answer.calls[index]?.id ?? ''

@@ -78,6 +78,8 @@ export function withRecord(manifest: Manifest, record: JournalRecord): Manifest 
       const started_at = manifest.started_at ?? iso(record.ts)
       return { ...manifest, ...RUNNING, agent_id, behaviour, task, setup, started_at }
     }
+    case 'refitted':
+      return { ...manifest, setup: record.setup }
     case 'model_answered':
       return {
         ...manifest,

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { z } from 'zod'
+import type { App } from '../src/app.ts'
+import { TirelessError } from '../src/domain/error.ts'
+import { defineBehaviour } from '../src/ports/behaviour.ts'
+import { defineTool } from '../src/ports/define-tool.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
+import { freshFolder, openApp, passing, runTaskIn } from './apps.ts'
+
+interface Replayed {
+  readonly identical: boolean
+  readonly events: number
+  readonly hash: string
+  readonly first_divergence: { readonly seq: number; readonly recorded: unknown; readonly replayed: unknown } | null
+}
+
+const replayIn = async (app: App, run: string, input: object = {}): Promise<Replayed> =>
+  (await app.run('replay', { run, ...input })) as Replayed
+
+/** Counts how often it was used: a replay must not use it at all. */
+function counting(): ReturnType<typeof defineTool> & { runs: number } {
+  const counted = { runs: 0 }
+  const tool = defineTool({
+    name: 'count',
+    description: 'counts',
+    args: z.strictObject({ n: z.number() }),
+    effect: () => ({ recovery: 'once', reach: 'third_party' }),
+    async run({ n }) {
+      counted.runs += 1
+      if (n === 13) throw new TirelessError('tool_failed', 'unlucky')
+      return { status: 'ok', content: `${n}, the ${counted.runs}. time` }
+    },
+  })
+  return Object.assign(counted, tool)
+}
+
+const calls = (...numbers: number[]) => ({ calls: numbers.map((n) => ({ tool: 'count', args: { n } })) })
+
+describe('Q17: replay', () => {
+  test('a run comes to the same events, and touches neither model nor tool', async (t) => {
+    const tool = counting()
+    const model = scriptedModel([calls(1), calls(2, 13), calls(4, 4), { text: 'done' }])
+    const app = await openApp(t, { model, tools: [tool] })
+    const { dispatch_id } = await runTaskIn(app)
+    const used = [tool.runs, model.requests.length]
+    const first = await replayIn(app, dispatch_id)
+    assert.deepEqual([first.identical, first.first_divergence], [true, null])
+    assert.ok(first.events > 30, `${first.events} events`)
+    assert.deepEqual([tool.runs, model.requests.length], used)
+    assert.deepEqual(await replayIn(app, dispatch_id), first)
+  })
+
+  test('a provider in trouble, an unusable answer, a critic that breaks and one that asks again, a hook that throws: all of it comes again', async (t) => {
+    const clock = new FakeClock()
+    const busy = new TirelessError('model_unavailable', 'busy')
+    let judged = 0
+    const model = scriptedModel([
+      { ...calls(1), faults: [busy, busy] },
+      { calls: [{ tool: 'nothing' }] },
+      calls(2),
+      { text: 'done' },
+      { text: 'really done' },
+    ])
+    const app = await openApp(t, {
+      model,
+      clock,
+      tools: [counting()],
+      critics: [
+        {
+          name: 'breaks',
+          judge() {
+            throw new Error('a critic broke')
+          },
+        },
+        {
+          name: 'once more',
+          judge: (_, { decision }) =>
+            decision.kind === 'final' && judged++ === 0
+              ? { kind: 'retry', instruction: 'say it again' }
+              : { kind: 'continue' },
+        },
+      ],
+      hooks: [
+        {
+          name: 'throws',
+          on_after_act() {
+            throw new Error('a hook broke')
+          },
+        },
+      ],
+    })
+    const result = await passing(clock, runTaskIn(app))
+    assert.equal(result.answer, 'really done')
+    const again = await replayIn(app, result.dispatch_id)
+    assert.deepEqual([again.identical, again.first_divergence], [true, null])
+  })
+
+  for (const parser of ['json', 'react', 'xml'])
+    for (const memory of ['window', 'summary', 'recall'])
+      test(`with the parser ${parser} and the memory ${memory}`, async (t) => {
+        const said = {
+          json: '{"answer": "done"}',
+          react: 'Final Answer: done',
+          xml: '<final_answer>done</final_answer>',
+        }
+        const call = (n: number): string =>
+          ({
+            json: `{"action": {"name": "count", "args": {"n": ${n}}}}`,
+            react: `Action: count(n=${n})`,
+            xml: `<action name="count">{"n": ${n}}</action>`,
+          })[parser] ?? ''
+        let asked = 0
+        const model = scriptedModel(() => {
+          asked += 1
+          return { text: asked <= 30 ? call(asked) : (said[parser as keyof typeof said] ?? '') }
+        })
+        const app = await openApp(t, { model, tools: [counting()] })
+        const result = await runTaskIn(app, 'count to thirty', { parser, memory })
+        assert.deepEqual([result.status, result.steps], ['done', 31])
+        const again = await replayIn(app, result.dispatch_id)
+        assert.deepEqual([again.identical, again.first_divergence], [true, null])
+      })
+
+  test('a program that would now do something else is told apart, with the first event that differs', async (t) => {
+    const home = freshFolder(t)
+    const behaviour = (stops: number) =>
+      defineBehaviour({
+        name: 'counter',
+        tools: ['count'],
+        initState: () => ({ n: 0 }),
+        buildSystemPrompt: () => '',
+        decide: (state) => {
+          const { n } = state as { readonly n: number }
+          return n < stops
+            ? { kind: 'act', calls: [{ tool: 'count', args: { n } }] }
+            : { kind: 'final', answer: 'done' }
+        },
+        reduce: (state) => ({ n: (state as { readonly n: number }).n + 1 }),
+      })
+    const before = await openApp(t, { home, tools: [counting()], behaviours: [behaviour(3)] })
+    const { dispatch_id } = await runTaskIn(before, 'count', { behaviour: 'counter' })
+    assert.equal((await replayIn(before, dispatch_id)).identical, true)
+    await before.close()
+    const after = await openApp(t, { home, tools: [counting()], behaviours: [behaviour(2)] })
+    const { identical, first_divergence } = await replayIn(after, dispatch_id)
+    assert.equal(identical, false)
+    const { recorded, replayed } = first_divergence ?? {}
+    assert.equal((recorded as { phase: string }).phase, 'DECIDE')
+    assert.deepEqual((recorded as { payload: { kind: string } }).payload.kind, 'act')
+    assert.deepEqual((replayed as { payload: { kind: string } }).payload.kind, 'final')
+  })
+
+  test('a run that is not there is refused; without --from nothing can be changed', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
+    const { dispatch_id } = await runTaskIn(app)
+    await assert.rejects(replayIn(app, 'nobody'), /there is no such run/)
+    await assert.rejects(replayIn(app, dispatch_id, { model: 'other' }), /--from/)
+  })
+})
+
+describe('Q15: fork', () => {
+  test('goes on from a step with another parser and memory; what was before is not done again; compare says where they part', async (t) => {
+    const tool = counting()
+    const model = scriptedModel((request) => {
+      const inText = request.tools.length === 0
+      const turns = request.messages.filter(({ role }) => role === 'assistant').length
+      if (turns < 3) return calls(turns)
+      return { text: inText ? '{"answer": "as text"}' : 'natively' }
+    })
+    const app = await openApp(t, { model, tools: [tool] })
+    const first = await runTaskIn(app)
+    assert.deepEqual([first.answer, first.steps, tool.runs], ['natively', 4, 3])
+    writeFileSync(join(first.workspace, 'kept.txt'), 'kept')
+    const forked = (await app.run('replay', {
+      run: first.dispatch_id,
+      from: 3,
+      parser: 'json',
+      memory: 'window',
+    })) as { readonly run_id: string; readonly answer: string; readonly steps: number; readonly workspace: string }
+    assert.deepEqual([forked.answer, forked.steps, tool.runs], ['as text', 4, 3])
+    assert.ok(existsSync(join(forked.workspace, 'kept.txt')))
+    assert.notEqual(forked.workspace, first.workspace)
+    const compared = (await app.run('compare', { a: first.dispatch_id, b: forked.run_id })) as {
+      readonly first_divergence: { readonly step: number; readonly phase: string }
+      readonly a: { readonly setup: { readonly parser: string } }
+      readonly b: { readonly setup: { readonly parser: string } }
+    }
+    assert.deepEqual([compared.first_divergence.step, compared.first_divergence.phase], [4, 'DECIDE'])
+    assert.deepEqual([compared.a.setup.parser, compared.b.setup.parser], ['native', 'json'])
+    const again = await replayIn(app, forked.run_id)
+    assert.deepEqual([again.identical, again.first_divergence], [true, null])
+  })
+
+  test('a step that the run does not have is refused with those it has', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
+    const { dispatch_id } = await runTaskIn(app)
+    await assert.rejects(replayIn(app, dispatch_id, { from: 7 }), /a step from 1 to 1/)
+  })
+})
