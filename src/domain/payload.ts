@@ -185,11 +185,18 @@ export function nextPayload(next: Next): Payload {
   }
 }
 
-export const endPayload = ({ stop_reason, answer, failure_class, issues }: RecordOf<'run_ended'>): Payload => ({
+export const endPayload = ({
+  stop_reason,
+  answer,
+  failure_class,
+  issues,
+  failure_report,
+}: RecordOf<'run_ended'>): Payload => ({
   stop_reason,
   ...(answer === undefined ? {} : { answer: shortened(answer) }),
   ...(failure_class === undefined ? {} : { failure_class }),
   ...(issues === undefined
     ? {}
     : { issues: issues.map(({ code, message }) => ({ code, message: shortened(message) })) }),
+  ...(failure_report === undefined ? {} : { failure_report }),
 })

@@ -100,8 +100,8 @@ async function closeFormer(held: Claimed): Promise<readonly Op[]> {
 
 /** Woken without a reason: it goes on waiting as it did; a dispatch that nothing was ever said to is done. */
 function nothingToGoOn(run: Run): Promise<Moved> {
-  const { last, spent } = run.thread
-  return spent.steps > 0 && last?.kind === 'park'
+  const { last, turns } = run.thread
+  return turns > 0 && last?.kind === 'park'
     ? park(run, last.wait, [])
     : end(run, { kind: 'end', stop_reason: 'success' }, [])
 }

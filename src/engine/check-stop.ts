@@ -42,17 +42,19 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: Standi
     return { kind: 'end', stop_reason: 'final', answer: decision.answer }
   if (behaviour.shouldStop?.(ownCopy(state))) return { kind: 'end', stop_reason: 'agent_condition' }
   if (env.isTerminal?.(ownCopy(state))) return { kind: 'end', stop_reason: 'env_terminal' }
-  const stopped = interruption(run) ?? stagnation(thread) ?? overBudget(usedBy(run, began), wishes.budget)
+  const waits = decision?.kind === 'wait' && verdict.kind === 'continue'
+  const used = usedBy(run, began, waits ? 0 : 1)
+  const stopped = interruption(run) ?? stagnation(thread) ?? overBudget(used, wishes.budget)
   if (stopped) return stopped
   if (verdict.kind === 'retry') return { kind: 'continue', feedback: verdict.instruction, retry: true }
-  if (decision?.kind !== 'wait') return { kind: 'continue' }
+  if (!waits) return { kind: 'continue' }
   const { match, reason, until = (thread.open?.answeredAt ?? 0) + LONGEST_WAIT_MS } = decision
   return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
 }
 
 /** A step that failed and goes on all the same is still under its limits. */
 export function afterFailure(run: Run, began: number): End | undefined {
-  return interruption(run) ?? overBudget(usedBy(run, began), run.wishes.budget)
+  return interruption(run) ?? overBudget(usedBy(run, began, 1), run.wishes.budget)
 }
 
 /** A step that was interrupted is over; a program that stops gives the run back after it. */
@@ -76,9 +78,10 @@ function stagnation({ stuck, open }: Thread): End | undefined {
   }
 }
 
-function usedBy({ thread, engine }: Run, began: number): Spent {
+/** To wait is no step. */
+function usedBy({ thread, engine }: Run, began: number, more: 0 | 1): Spent {
   const { steps, ms } = thread.spent
-  return { ...thread.spent, steps: steps + 1, ms: ms + engine.clock.monotonic() - began }
+  return { ...thread.spent, steps: steps + more, ms: ms + engine.clock.monotonic() - began }
 }
 
 function overBudget(used: Spent, budget: Budget): End | undefined {

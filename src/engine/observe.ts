@@ -27,7 +27,7 @@ export async function findInput(run: Run): Promise<Input | undefined> {
   const first = !thread.begun
   const unread = await run.engine.store.inbox(dispatch.session_id)
   const observations = first ? [...taskOf(run), ...unread] : unread
-  const last = thread.spent.steps > 0 && thread.last?.kind === 'continue' ? thread.last : undefined
+  const last = thread.turns > 0 && thread.last?.kind === 'continue' ? thread.last : undefined
   if (observations.length === 0 && !last) return undefined
   return { observations, ...(last?.feedback === undefined ? {} : { feedback: last.feedback }) }
 }
@@ -73,7 +73,7 @@ function surroundings(run: Run, { observations: input, feedback }: Input): EnvVi
   return {
     input,
     ...(feedback === undefined ? {} : { feedback }),
-    step: thread.spent.steps + 1,
+    step: thread.turns + 1,
     budget: {
       steps: left(budget.steps, 'steps'),
       ms: left(budget.ms, 'ms'),

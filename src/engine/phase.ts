@@ -36,8 +36,8 @@ export interface Watched extends Claimed {
 
 /** Contract: never rejects; each hook is called exactly once. */
 export async function tellHooks(run: Watched, moment: Moment, more: Partial<HookContext>): Promise<void> {
-  const { steps } = run.thread.spent
-  const step_id = moment === 'on_run_start' || moment === 'on_run_end' ? steps : steps + 1
+  const { turns } = run.thread
+  const step_id = moment === 'on_run_start' || moment === 'on_run_end' ? turns : turns + 1
   for (const hook of run.hooks) {
     const told = hook[moment]
     if (!told) continue

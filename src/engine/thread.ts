@@ -69,6 +69,8 @@ export interface Thread {
   behaviour?: string
   setup?: Setup
   stateVersion: number
+  /** Committed in this run. */
+  turns: number
   spent: Spent
   /** Whether its mind has taken in what the run is about. */
   begun: boolean
@@ -96,6 +98,7 @@ export function emptyThread(): Thread {
     turn: 0,
     ended: true,
     stateVersion: 0,
+    turns: 0,
     spent: { steps: 0, ms: 0, tokens: 0, usd: 0 },
     begun: false,
     failed: { inARow: 0, inAll: 0 },
@@ -120,6 +123,7 @@ export function fold(thread: Thread, record: JournalRecord): void {
         behaviour: record.behaviour,
         setup: record.setup,
         stateVersion: record.setup.state_version,
+        turns: 0,
         spent: { steps: 0, ms: 0, tokens: 0, usd: 0 },
         begun: false,
         failed: { inARow: 0, inAll: 0 },
@@ -230,7 +234,9 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
   const open = opened(thread)
   thread.last = next
   thread.open = undefined
-  thread.spent.steps += 1
+  thread.turns += 1
+  // To wait is no step: it may be woken as often as it takes.
+  if (next.kind !== 'park') thread.spent.steps += 1
   thread.spent.ms += ms
   if (patch) thread.state = patched(thread.state, patch)
   if (!open.answer && !open.decided) {

@@ -11,7 +11,7 @@ import { defineTool } from '../../src/ports/define-tool.ts'
 import type { Model } from '../../src/ports/model.ts'
 import type { AnyTool, Tool, ToolContext } from '../../src/ports/tool.ts'
 import type { ScriptedModel } from '../../src/testing/scripted-model.ts'
-import { journalOf } from '../apps.ts'
+import { dispatchOf, journalOf } from '../apps.ts'
 
 const ONCE: Effect = { recovery: 'once', reach: 'workspace' }
 export const PURE: Effect = { recovery: 'pure', reach: 'none' }
@@ -107,3 +107,20 @@ export interface Queued {
 
 export const enqueue = async (app: App, input: object = {}): Promise<Queued> =>
   (await app.run('enqueue', { prompt: 'the task', ...input })) as Queued
+
+export interface Reached {
+  readonly items: readonly { readonly dispatch_id: string; readonly was: string; readonly status: string }[]
+}
+
+export const cancel = async (app: App, { dispatch_id }: Queued, how?: string): Promise<Reached> =>
+  (await app.run('queue cancel', { id: dispatch_id, ...(how === undefined ? {} : { how }) })) as Reached
+
+export const statusOf = async (app: App, { dispatch_id }: Queued): Promise<string> =>
+  (await dispatchOf(app, dispatch_id)).status
+
+export const has = async (app: App, { session_id }: Queued, kind: JournalRecord['kind']): Promise<boolean> =>
+  (await recordsOf(app, session_id, kind)).length > 0
+
+/** The last words of a session's runs. */
+export const endings = async (app: App, { session_id }: Queued): Promise<readonly string[]> =>
+  (await recordsOf(app, session_id, 'run_ended')).map(({ stop_reason }) => stop_reason)

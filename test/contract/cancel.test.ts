@@ -6,28 +6,23 @@ import type { App } from '../../src/app.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, until } from '../apps.ts'
-import { aTool, enqueue, hangingModel, type Queued, recordsOf, resultsOf, untilAborted } from './acting.ts'
+import {
+  aTool,
+  cancel,
+  endings,
+  enqueue,
+  hangingModel,
+  has,
+  type Queued,
+  recordsOf,
+  resultsOf,
+  statusOf,
+  untilAborted,
+} from './acting.ts'
 
 const done: ScriptedStep = { text: 'done' }
 const acting: ScriptedStep = { calls: [{ tool: 'poke' }, { tool: 'poke', args: { second: true } }] }
 const waiting: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
-
-interface Reached {
-  readonly items: readonly { readonly dispatch_id: string; readonly was: string; readonly status: string }[]
-}
-
-const cancel = async (app: App, { dispatch_id }: Queued, how?: string): Promise<Reached> =>
-  (await app.run('queue cancel', { id: dispatch_id, ...(how === undefined ? {} : { how }) })) as Reached
-
-const statusOf = async (app: App, { dispatch_id }: Queued): Promise<string> =>
-  (await dispatchOf(app, dispatch_id)).status
-
-const has = async (app: App, { session_id }: Queued, kind: string): Promise<boolean> =>
-  kindsOf(await journalOf(app, session_id)).includes(kind)
-
-/** The run's last word. */
-const ending = async (app: App, { session_id }: Queued): Promise<unknown> =>
-  (await recordsOf(app, session_id, 'run_ended')).map(({ stop_reason }) => stop_reason)
 
 describe('cancel at once', () => {
   test('case 51: during a model call: it is aborted, nothing of it is in the history, journal and trace are closed', async (t) => {
@@ -50,7 +45,7 @@ describe('cancel at once', () => {
     const journal = await journalOf(app, task.session_id)
     assert.doesNotMatch(JSON.stringify(journal), /half a sen/)
     assert.deepEqual(kindsOf(journal).slice(-2), ['step_committed', 'run_ended'])
-    assert.deepEqual(await ending(app, task), ['cancelled'])
+    assert.deepEqual(await endings(app, task), ['cancelled'])
     await app.close()
     const manifest = JSON.parse(readFileSync(join(home, 'traces', task.dispatch_id, 'manifest.json'), 'utf8'))
     assert.partialDeepStrictEqual(manifest, { stop_reason: 'cancelled' })
@@ -85,7 +80,7 @@ describe('cancel at once', () => {
     await until(() => has(app, task, 'model_requested'))
     await passing(clock, cancel(app, task))
     await passing(clock, started)
-    assert.deepEqual([await statusOf(app, task), await ending(app, task)], ['cancelled', ['cancelled']])
+    assert.deepEqual([await statusOf(app, task), await endings(app, task)], ['cancelled', ['cancelled']])
   })
 
   test('case 51: during a tool: it is told to stop, the next call does not begin, the results are on record', async (t) => {
@@ -134,7 +129,7 @@ describe('cancel after the step', () => {
     )
     const [step] = await recordsOf(app, task.session_id, 'step_committed')
     assert.deepEqual([step?.next.kind, model.requests.length], ['continue', 1])
-    assert.deepEqual(await ending(app, task), ['cancelled'])
+    assert.deepEqual(await endings(app, task), ['cancelled'])
   })
 
   test('case 52: a step that ends in an answer ends in an answer', async (t) => {
@@ -178,7 +173,7 @@ describe('cancel after the step', () => {
     gate.resolve()
     assert.equal((await cancelled).items[0]?.status, 'cancelled')
     await started
-    assert.deepEqual([await ending(app, task), inner.requests.length], [['cancelled'], 1])
+    assert.deepEqual([await endings(app, task), inner.requests.length], [['cancelled'], 1])
   })
 
   test('case 52: a wish only gets stronger: after_step, then at once', async (t) => {
@@ -210,76 +205,5 @@ describe('cancel after the step', () => {
       (await resultsOf(app, task.session_id)).map(({ status }) => status),
       ['ok', 'not_started'],
     )
-  })
-})
-
-describe('cancel at any time', () => {
-  test('case 53: before its first step: it never begins', async (t) => {
-    const model = scriptedModel([])
-    const app = await openApp(t, { model })
-    const task = await enqueue(app)
-    assert.deepEqual((await cancel(app, task)).items[0], {
-      dispatch_id: task.dispatch_id,
-      was: 'pending',
-      status: 'cancelled',
-    })
-    await app.run('start', { until_idle: true })
-    assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id)], ['cancelled', []])
-  })
-
-  test('case 53: before its time has come', async (t) => {
-    const app = await openApp(t, { model: scriptedModel([]) })
-    const task = await enqueue(app, { at: '1h' })
-    assert.equal((await cancel(app, task)).items[0]?.status, 'cancelled')
-    assert.deepEqual(await ending(app, task), ['cancelled'])
-  })
-
-  test('case 53: while it waits: at once, whoever works the queue, and its journal is closed', async (t) => {
-    for (const how of ['immediate', 'after_step']) {
-      const model = scriptedModel([waiting])
-      const app = await openApp(t, { model })
-      const task = await enqueue(app)
-      await app.run('start', { until_idle: true })
-      assert.deepEqual((await cancel(app, task, how)).items[0], {
-        dispatch_id: task.dispatch_id,
-        was: 'waiting',
-        status: 'cancelled',
-      })
-      assert.deepEqual([await ending(app, task), model.requests.length], [['cancelled'], 1])
-    }
-  })
-
-  test('case 53: after its end, and a second time: nothing, and no error', async (t) => {
-    const app = await openApp(t, { model: scriptedModel([done]) })
-    const task = await enqueue(app)
-    await app.run('start', { until_idle: true })
-    assert.deepEqual((await cancel(app, task)).items, [])
-    assert.equal(await statusOf(app, task), 'done')
-    const other = await enqueue(app)
-    await cancel(app, other)
-    assert.deepEqual((await cancel(app, other)).items, [])
-    await assert.rejects(app.run('queue cancel', { id: 'nobody' }), { code: 'not_found' })
-  })
-
-  test('case 53: two at once are one', async (t) => {
-    const app = await openApp(t, { model: hangingModel() })
-    const task = await enqueue(app)
-    const started = app.run('start', { until_idle: true })
-    await until(() => has(app, task, 'model_requested'))
-    await Promise.all([cancel(app, task), cancel(app, task), cancel(app, task, 'after_step')])
-    await started
-    assert.deepEqual(await ending(app, task), ['cancelled'])
-  })
-
-  test('case 53: at every moment of being claimed: none is lost', async (t) => {
-    const app = await openApp(t, { model: hangingModel() })
-    for (let ticks = 0; ticks < 40; ticks++) {
-      const task = await enqueue(app)
-      const started = app.run('start', { until_idle: true })
-      for (let i = 0; i < ticks; i++) await Promise.resolve()
-      await cancel(app, task)
-      await started
-      assert.equal(await statusOf(app, task), 'cancelled', `after ${ticks} ticks`)
-    }
   })
 })

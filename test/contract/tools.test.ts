@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
@@ -178,29 +178,29 @@ describe('where its hands reach', () => {
     assert.match(result?.content ?? '', /no ops group "git"/)
   })
 
-  for (const tool of ['create_file', 'view_file', 'edit_file', 'list_files'])
+  for (const [tool, name, more] of [
+    ['create_file', 'new.txt', { content: 'stolen' }],
+    ['view_file', 'secret.txt', {}],
+    ['edit_file', 'secret.txt', { old: 'crown', new: 'stolen' }],
+    ['list_files', '.', {}],
+  ] as const)
     test(`case 37: ${tool} stays in its workspace, whatever it is asked`, async (t) => {
       const folder = freshFolder(t, 'confined')
       const [workspace, evil] = [join(folder, 'ws'), join(folder, 'ws-evil')]
       for (const made of [workspace, evil]) mkdirSync(made)
       writeFileSync(join(evil, 'secret.txt'), 'the crown jewels')
       const paths = [
-        '../ws-evil/secret.txt',
-        join(evil, 'secret.txt'),
-        'link/secret.txt',
-        `file://${join(evil, 'secret.txt')}`,
-        'a/../../ws-evil/secret.txt',
-        '/etc/hostname',
+        `../ws-evil/${name}`,
+        join(evil, name),
+        `link/${name}`,
+        `file://${join(evil, name)}`,
+        `a/../../ws-evil/${name}`,
+        '/etc',
       ]
-      const args = (path: string): object => ({
-        path,
-        ...(tool === 'create_file' ? { content: 'stolen' } : {}),
-        ...(tool === 'edit_file' ? { old: 'crown', new: 'stolen' } : {}),
-      })
       const model = scriptedModel((_, turn) => {
         if (turn === 0) symlinkSync(evil, join(workspace, 'link'))
         const path = paths[turn]
-        return path === undefined ? done : calling(tool, args(path))
+        return path === undefined ? done : calling(tool, { path, ...more })
       })
       const app = await openApp(t, { model })
       const { session_id, status } = await runTaskIn(app, 'x', { workspace })
@@ -209,9 +209,9 @@ describe('where its hands reach', () => {
       assert.deepEqual(
         results.map((result) => result.status),
         paths.map(() => 'error'),
-        JSON.stringify(results.map(({ content }) => content)),
       )
       assert.doesNotMatch(JSON.stringify(results), /crown jewels/)
+      assert.deepEqual(readdirSync(evil), ['secret.txt'])
       assert.equal(readFileSync(join(evil, 'secret.txt'), 'utf8'), 'the crown jewels')
     })
 
@@ -239,10 +239,13 @@ describe('where its hands reach', () => {
     })
     const app = await openApp(t, { model })
     const result = await runTaskIn(app, 'x', { workspace })
+    const results = await resultsOf(app, result.session_id)
     assert.deepEqual(
-      (await resultsOf(app, result.session_id)).map(({ status }) => status),
+      results.map(({ status }) => status),
       script.map(([, status]) => status),
     )
+    assert.match(results[0]?.content ?? '', /have not seen/)
+    assert.match(results[4]?.content ?? '', /has changed since/)
     assert.equal(readFileSync(file, 'utf8'), 'three, changed by somebody else')
   })
 })

@@ -213,7 +213,7 @@ function closeTurn(session: SessionState, open: TurnState, record: Of<'step_comm
         `${session.session_id}: ${id} was ${decided ? 'heard and not acknowledged' : 'acknowledged unheard'}`,
       )
   }
-  session.steps += 1
+  if (next.kind !== 'park') session.steps += 1
   if (
     by.maxSteps !== null &&
     (session.steps > by.maxSteps || (session.steps === by.maxSteps && next.kind === 'continue'))

@@ -259,8 +259,15 @@ function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqu
     ).get(dispatch.source, dispatch.key)
   if (known) return { dispatch_id: String(known.dispatch_id), session_id: String(known.session_id), duplicate: true }
   sql(
-    'INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id) DO NOTHING',
-  ).run(dispatch.session_id, dispatch.kernel_id, dispatch.agent_id, dispatch.workspace, now)
+    'INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO NOTHING',
+  ).run(
+    dispatch.session_id,
+    dispatch.kernel_id,
+    dispatch.agent_id,
+    dispatch.workspace,
+    JSON.stringify(dispatch.metadata),
+    now,
+  )
   const session = sessionNumber(sql, dispatch.session_id)
   const busy = sql(
     "SELECT dispatch_id FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
@@ -334,14 +341,16 @@ function family(sql: Sql, dispatch_id: string): readonly Member[] {
 
 /** Unread input and nothing in flight: the session gets a dispatch, so that no message is ever left lying. */
 function succeed(sql: Sql, session: number, dispatch_id: string, now: number): string {
-  const { kernel_id, agent_id } = sql('SELECT kernel_id, agent_id FROM sessions WHERE n = ?').get(session) as Row
+  const { kernel_id, agent_id, metadata } = sql('SELECT kernel_id, agent_id, metadata FROM sessions WHERE n = ?').get(
+    session,
+  ) as Row
   const successor = {
     dispatch_id,
     kernel_id: String(kernel_id),
     agent_id: String(agent_id),
     prompt: '',
     priority: 0,
-    metadata: {},
+    metadata: JSON.parse(String(metadata)),
     source: 'inbox',
   }
   insertDispatch(sql, session, successor, undefined, now)

@@ -26,6 +26,8 @@ CREATE TABLE sessions (
   kernel_id TEXT NOT NULL,
   agent_id TEXT NOT NULL,
   workspace TEXT NOT NULL,
+  -- What its first dispatch asked for; one that unread input makes asks for the same.
+  metadata TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   archived_at INTEGER,
   -- Its last record's number, and the journal's entry that holds it.

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { defineBehaviour } from '../../src/ports/behaviour.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchOf, openApp, runTaskIn } from '../apps.ts'
+
+describe('waiting', () => {
+  test('case 50: to wait uses up no step: with a budget of one the run waits, hears, and answers', async (t) => {
+    const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'user_message' } }] }, { text: 'heard' }])
+    const app = await openApp(t, { model })
+    const { status, dispatch_id, session_id, wait } = await runTaskIn(app, 'wait for it', { max_steps: 1 })
+    assert.deepEqual([status, wait?.kind], ['waiting', 'observation'])
+    await app.run('send', { session: session_id, text: 'now' })
+    await app.run('start', { until_idle: true })
+    const { status: then, result } = await dispatchOf(app, dispatch_id)
+    assert.deepEqual([then, result, model.requests.length], ['done', 'heard', 2])
+  })
+
+  test('a message to a session that is at rest is heard by the behaviour that the session began with', async (t) => {
+    const heard: string[] = []
+    const listener = defineBehaviour({
+      name: 'listener',
+      tools: [],
+      initState: () => null,
+      buildSystemPrompt: () => '',
+      observe: (_, { input }) => input.map((one) => (one.type === 'user_message' ? one.text : one.name)).join(' '),
+      decide(_, observation) {
+        heard.push(String(observation))
+        return { kind: 'final', answer: 'heard' }
+      },
+    })
+    const app = await openApp(t, { behaviours: [listener] })
+    const { session_id } = await runTaskIn(app, 'first', { behaviour: 'listener' })
+    await app.run('send', { session: session_id, text: 'second' })
+    await app.run('start', { until_idle: true })
+    assert.deepEqual(heard, ['first', 'second'])
+  })
+})
