@@ -73,6 +73,8 @@ function environment(home) {
     HOME: home,
     TIRELESS_HOME: join(home, '.tireless'),
     LANG: 'C.UTF-8',
+    // Otherwise a model that happens to run on this machine would be found, and asked.
+    TIRELESS_MODEL: 'offline/rules',
     NODE_COMPILE_CACHE: cache,
   }
 }

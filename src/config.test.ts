@@ -639,9 +639,10 @@ describe('unused keys and sources', () => {
     assert.deepEqual(load(DOCUMENTED).unused, [
       'kernel.schedule',
       'kernel.planner',
-      'kernel.agents',
+      'kernel.agents[0].prompt',
+      'kernel.agents[0].priority',
+      'kernel.agents[0].enabled',
       'residents',
-      'models.providers.claude.type',
       'models.prices',
       'budget.per_day_usd',
       'budget.per_dispatch_minutes',

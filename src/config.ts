@@ -92,7 +92,7 @@ export function secretsOf({ config, sources }: LoadedConfig): readonly string[] 
 
 /** Contract: undefined where the provider needs no key. Called when the provider is used: one that is not may lack its key. */
 export function apiKeyOf(
-  provider: ProviderConfig,
+  provider: Pick<ProviderConfig, 'api_key' | 'api_key_env' | 'api_key_file'>,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
   env: Variables = environment(),
 ): string | undefined {

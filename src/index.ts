@@ -2,6 +2,7 @@
 
 export type { Registry } from './app/services.ts'
 export { type App, type AppOptions, createApp } from './app.ts'
+export type { Approval } from './domain/approval.ts'
 export type { CallResult, Decision, Next } from './domain/decision.ts'
 export { type Dispatch, isTerminal } from './domain/dispatch.ts'
 export type { Effect, Reach, Recovery } from './domain/effect.ts'
@@ -26,6 +27,7 @@ export {
 } from './ports/behaviour.ts'
 export { defineTool, inNamespace } from './ports/define-tool.ts'
 export type { Env, Envs, OpsGroup } from './ports/env.ts'
+export type { Clearance, Gate, GatedCall } from './ports/gate.ts'
 export type { Hook, HookContext } from './ports/hook.ts'
 export type { Memory, MemoryKind, MemoryView, PastTurn } from './ports/memory.ts'
 export type { Model } from './ports/model.ts'

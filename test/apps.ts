@@ -11,20 +11,25 @@ import type { JournalRecord } from '../src/domain/record.ts'
 import type { TaskResult } from '../src/library.ts'
 import type { FakeClock } from '../src/testing/fake-clock.ts'
 
+/** By their homes: nothing may be open in a folder that goes. */
+const opened = new Map<string, App[]>()
+
 export function freshFolder(t: TestContext, name = 'home'): string {
   const folder = mkdtempSync(join(tmpdir(), `tireless-${name}-`))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(async () => {
+    for (const app of opened.get(folder) ?? []) await app.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
   return folder
 }
 
 export async function openApp(t: TestContext, options: AppOptions & { yaml?: string } = {}): Promise<App> {
   const { yaml = '', ...given } = options
-  let app: App | undefined
-  // Before the folder is made: what is registered first is done first, and nothing may be open in a folder that goes.
-  t.after(() => app?.close())
   const home = given.home ?? freshFolder(t)
   if (yaml !== '') writeFileSync(join(home, 'tireless.yaml'), yaml)
-  app = await createApp({ ...given, home })
+  const app = await createApp({ ...given, home })
+  opened.set(home, [...(opened.get(home) ?? []), app])
+  t.after(() => app.close())
   return app
 }
 

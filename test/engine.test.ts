@@ -253,7 +253,8 @@ describe('provider trouble', () => {
   test('case 130: a provider that fails for good leaves the message unread; the next run hears it, once', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel((request) => {
-      if (request.messages.length === 1 && !JSON.stringify(request.messages).includes('third')) throw busy('model_auth')
+      if (request.messages.length === 1 && !JSON.stringify(request.messages).includes('third'))
+        throw busy('model_refused')
       return { text: 'heard' }
     })
     const app = await openApp(t, { model, clock })

@@ -33,72 +33,81 @@ test('the table of faults names every fault there is', () => {
   assert.deepEqual(rows.map(({ fault }) => fault).toSorted(), [...FAULTS].toSorted())
 })
 
-for (const stream of [true, false])
-  describe(`provider faults over the wire, ${stream ? 'streaming' : 'not streaming'}`, () => {
-    test('each ends as docs/faults.md says, and no part of a call is ever run', async (t) => {
-      const poked: string[] = []
-      const poke = defineTool({
-        name: 'poke',
-        description: 'counts',
-        args: z.strictObject({ who: z.string() }),
-        effect: () => ({ recovery: 'once', reach: 'workspace' }),
-        async run({ who }) {
-          poked.push(who)
-          return { status: 'ok', content: 'poked' }
-        },
-      })
-      const call = (who: string) => ({ calls: [{ tool: 'poke', args: { who } }] })
-      const always = (fault: FaultName) => ({
-        ...call(`stays ${fault}.`),
-        faults: Array.from({ length: 9 }, () => fault),
-      })
-      const conversations = rows.flatMap(({ fault }) => [
-        { match: `stays ${fault}.`, turns: [always(fault), always(fault), always(fault), always(fault)] },
-        {
-          match: `once ${fault}.`,
-          turns: [{ ...call(`once ${fault}.`), faults: [fault] }, call(`once ${fault}.`), { text: 'done' }],
-        },
-      ])
-      const provider = await startProviderServer({ script: { conversations } })
-      t.after(() => provider.close())
-      const app = await openApp(t, {
-        tools: [poke],
-        yaml: `kernel: { max_concurrent: 64 }
-models: { default: local/test, timeout: 2s, providers: { local: { type: openai-compatible, stream: ${stream}, base_url: "${provider.url}" } } }`,
-      })
-      for (const { match } of conversations) await app.run('enqueue', { prompt: match })
-      await app.run('start', { until_idle: true })
+describe('provider faults over the wire', () => {
+  for (const type of ['openai-compatible', 'anthropic'])
+    for (const stream of [true, false])
+      test(`${type}, ${stream ? 'streaming' : 'not streaming'}: each ends as docs/faults.md says, and no part of a call is ever run`, async (t) => {
+        const poked: string[] = []
+        const poke = defineTool({
+          name: 'poke',
+          description: 'counts',
+          args: z.strictObject({ who: z.string() }),
+          effect: () => ({ recovery: 'once', reach: 'workspace' }),
+          async run({ who }) {
+            poked.push(who)
+            return { status: 'ok', content: 'poked' }
+          },
+        })
+        const call = (who: string) => ({ calls: [{ tool: 'poke', args: { who } }] })
+        const always = (fault: FaultName) => ({
+          ...call(`stays ${fault}.`),
+          faults: Array.from({ length: 9 }, () => fault),
+        })
+        const conversations = rows.flatMap(({ fault }) => [
+          { match: `stays ${fault}.`, turns: [always(fault), always(fault), always(fault), always(fault)] },
+          {
+            match: `once ${fault}.`,
+            turns: [{ ...call(`once ${fault}.`), faults: [fault] }, call(`once ${fault}.`), { text: 'done' }],
+          },
+        ])
+        const provider = await startProviderServer({ script: { conversations } })
+        t.after(() => provider.close())
+        // A provider each: one that refuses its key is not asked again, whoever comes.
+        const providers = conversations.map((_, n) => [
+          `p${n}`,
+          { type, stream, base_url: provider.url, api_key: 'a-key-for-tests' },
+        ])
+        const app = await openApp(t, {
+          tools: [poke],
+          yaml: JSON.stringify({
+            kernel: { max_concurrent: 64 },
+            models: { default: 'p0/test', timeout: '2s', providers: Object.fromEntries(providers) },
+          }),
+        })
+        for (const [n, { match }] of conversations.entries())
+          await app.run('enqueue', { prompt: match, model: `p${n}/test` })
+        await app.run('start', { until_idle: true })
 
-      const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }
-      const ends = Object.fromEntries(items.map((dispatch) => [dispatch.prompt, endOf(dispatch)]))
-      const expected = rows.flatMap(({ fault, stays, once }) => [
-        [`stays ${fault}.`, stays],
-        [`once ${fault}.`, once],
-      ])
-      assert.deepEqual(ends, Object.fromEntries(expected))
+        const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }
+        const ends = Object.fromEntries(items.map((dispatch) => [dispatch.prompt, endOf(dispatch)]))
+        const expected = rows.flatMap(({ fault, stays, once }) => [
+          [`stays ${fault}.`, stays],
+          [`once ${fault}.`, once],
+        ])
+        assert.deepEqual(ends, Object.fromEntries(expected))
 
-      for (const { fault, codes, requests } of rows) {
-        const asked = provider.requests.filter(
-          ({ conversation, turn }) => conversation === `stays ${fault}.` && turn === 0,
-        )
-        assert.equal(asked.length, requests, `${fault}: requests`)
-        const dispatch = items.find(({ prompt }) => prompt === `stays ${fault}.`)
-        const told = (await journalOf(app, dispatch?.session_id ?? '')).flatMap((record) =>
-          record.kind === 'failed' && !record.code.startsWith('decision_')
-            ? [record.code as string]
-            : record.kind === 'model_answered'
-              ? ['answer']
-              : [],
-        )
-        assert.ok(told.length > 0 && told.every((code) => codes.includes(code)), `${fault}: told as ${told}`)
-      }
-      const stayed = poked.filter((who) => who.startsWith('stays'))
-      assert.deepEqual(stayed, [], 'nothing of a broken answer was run')
-      for (const { fault, once, codes } of rows.filter((row) => row.once === 'done' && row.fault !== 'huge'))
-        assert.equal(
-          poked.filter((who) => who === `once ${fault}.`).length,
-          codes.includes('answer') ? 1 : 2,
-          `${fault}: ${once}`,
-        )
-    })
-  })
+        for (const { fault, codes, requests } of rows) {
+          const asked = provider.requests.filter(
+            ({ conversation, turn }) => conversation === `stays ${fault}.` && turn === 0,
+          )
+          assert.equal(asked.length, requests, `${fault}: requests`)
+          const dispatch = items.find(({ prompt }) => prompt === `stays ${fault}.`)
+          const told = (await journalOf(app, dispatch?.session_id ?? '')).flatMap((record) =>
+            record.kind === 'failed' && !record.code.startsWith('decision_')
+              ? [record.code as string]
+              : record.kind === 'model_answered'
+                ? ['answer']
+                : [],
+          )
+          assert.ok(told.length > 0 && told.every((code) => codes.includes(code)), `${fault}: told as ${told}`)
+        }
+        const stayed = poked.filter((who) => who.startsWith('stays'))
+        assert.deepEqual(stayed, [], 'nothing of a broken answer was run')
+        for (const { fault, once, codes } of rows.filter((row) => row.once === 'done' && row.fault !== 'huge'))
+          assert.equal(
+            poked.filter((who) => who === `once ${fault}.`).length,
+            codes.includes('answer') ? 1 : 2,
+            `${fault}: ${once}`,
+          )
+      })
+})

@@ -113,8 +113,9 @@ it('gives each file an empty home and none of the developer’s keys', () => {
   const check = `it('env', () => {
     assert.deepEqual(readdirSync(process.env.HOME), [])
     writeFileSync(process.env.HOME + '/mine', '')
-    const { HOME, TIRELESS_HOME, ...env } = process.env
+    const { HOME, TIRELESS_HOME, TIRELESS_MODEL, ...env } = process.env
     assert.ok(TIRELESS_HOME.startsWith(HOME))
+    assert.match(TIRELESS_MODEL, /^offline/)
     assert.deepEqual(Object.keys(env).filter((name) => /KEY|BASE_URL|GIT|TIRELESS/.test(name)), [])
     console.log(HOME)
     writeFileSync('${root}/home', HOME)

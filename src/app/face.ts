@@ -6,7 +6,7 @@ import { COMMANDS } from '../commands/all.ts'
 import type { Context } from '../commands/command.ts'
 import { type Config, environment } from '../config.ts'
 import { replay } from '../engine/replay.ts'
-import type { Models } from '../ports/model.ts'
+import type { Choice } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
 import { outsideOf } from './outside.ts'
@@ -25,6 +25,7 @@ export function commands(): Plugin {
       const paths = host.get('home')
       const queue = host.get('queue')
       const models = host.get('models')
+      const engine = host.get('engine')
       const context: Context = {
         ...outsideOf(paths, reload, host.get('clock'), queue.signals),
         ...queue,
@@ -36,7 +37,9 @@ export function commands(): Plugin {
         kernelId: kernel.id,
         agents: ['default', ...kernel.agents.map((agent) => agent.agent_id)],
         workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
-        notices: noticesOf(loaded.config, models),
+        notices: async () => noticesOf(loaded.config, await models.choice()),
+        models,
+        breaker: engine.breaker,
         defaultModel: () => models.get().id,
         replay: (dispatch, past, records) => replay(host.get('engine'), dispatch, past, records),
         copyFolder,
@@ -45,7 +48,12 @@ export function commands(): Plugin {
           remove: (call) => removeKeptCall(paths.calls, call),
         },
         health: () => {
-          const reasons = queue.damage().map((found) => `the database is damaged: ${found}`)
+          const reasons = [
+            ...queue.damage().map((found) => `the database is damaged: ${found}`),
+            ...engine.breaker
+              .refusing()
+              .map((provider) => `the provider ${provider} refuses its key: set the right one, then: models test`),
+          ]
           return { ok: reasons.length === 0, reasons, degraded: bashIsOn(loaded.config) ? [] : [BASH_IS_OFF] }
         },
       }
@@ -54,14 +62,14 @@ export function commands(): Plugin {
   })
 }
 
-function noticesOf(config: Config, models: Models): string[] {
+function noticesOf(config: Config, { id, why }: Choice): string[] {
   const notices = bashIsOn(config) ? [] : [BASH_IS_OFF]
-  return models.defaultId.startsWith('offline/')
-    ? [
-        ...notices,
-        'no model is configured: the built-in offline model follows simple rules and understands no language',
-      ]
-    : notices
+  if (id.startsWith('offline/'))
+    return [
+      ...notices,
+      'no model is configured: the built-in offline model follows simple rules and understands no language',
+    ]
+  return config.models.default === null ? [...notices, `the model is ${id} (${why})`] : notices
 }
 
 /** Started last and stopped first: whoever is reached through it finds everything else running. */

@@ -9,6 +9,7 @@ import type { Doorbell } from '../kernel/doorbell.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Envs } from '../ports/env.ts'
+import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { MemoryKind } from '../ports/memory.ts'
@@ -37,6 +38,7 @@ declare module '../ports/plugin.ts' {
     readonly envs: Envs
     readonly tools: Registry<AnyTool>
     readonly critics: Registry<Critic>
+    readonly gates: Registry<Gate>
     readonly behaviours: Registry<Behaviour>
     readonly hooks: Registry<Hook>
     readonly parsers: Registry<Parser>

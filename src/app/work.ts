@@ -2,22 +2,24 @@
 
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
 import { configuredModels } from '../adapters/models/configured.ts'
-import { builtinTools } from '../adapters/tools/tools.ts'
+import { builtinTools, memoryTools } from '../adapters/tools/tools.ts'
 import { namedBehaviours } from '../behaviours/behaviours.ts'
 import { solo } from '../behaviours/solo.ts'
 import type { Context } from '../commands/command.ts'
-import { apiKeyOf, type Config, environment, type ProviderConfig } from '../config.ts'
+import { apiKeyOf, type Config, environment } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import type { Signals } from '../engine/advance.ts'
+import { Breaker } from '../engine/chain.ts'
 import type { Engine } from '../engine/run.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import { drain, type Hands, joinHome, type Kernel, leaveHome, tellHand } from '../kernel/drain.ts'
 import { MEMORY_KINDS } from '../memory/kinds.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
+import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
 import type { MemoryKind } from '../ports/memory.ts'
-import type { Model } from '../ports/model.ts'
+import { type Model, onlyModel } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
@@ -28,6 +30,7 @@ import type { Registry } from './services.ts'
 export interface Parts {
   readonly tools?: readonly AnyTool[]
   readonly critics?: readonly Critic[]
+  readonly gates?: readonly Gate[]
   readonly behaviours?: readonly Behaviour[]
   readonly hooks?: readonly Hook[]
   readonly parsers?: readonly Parser[]
@@ -37,11 +40,12 @@ export interface Parts {
 export function hands(parts: Parts): Plugin {
   return definePlugin({
     name: 'hands',
-    needs: ['clock', 'home', 'config'],
-    provides: ['envs', 'tools', 'critics', 'behaviours', 'hooks', 'parsers', 'memories'],
+    needs: ['clock', 'home', 'config', 'store'],
+    provides: ['envs', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
     setup(host) {
       const { config } = host.get('config').loaded
-      const tools = registry('tools', [...builtinTools(), ...(parts.tools ?? [])], TOOL_NAME)
+      const own = [...builtinTools(), ...memoryTools(host.get('store'))]
+      const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
       const offered = (): string[] => [...tools.all.keys()].filter((name) => name !== 'bash' || bashIsOn(config))
       host.provide(
         'envs',
@@ -49,6 +53,7 @@ export function hands(parts: Parts): Plugin {
       )
       host.provide('tools', tools)
       host.provide('critics', registry('critics', parts.critics ?? []))
+      host.provide('gates', registry('gates', parts.gates ?? []))
       host.provide('behaviours', registry('behaviours', [solo(offered), ...(parts.behaviours ?? [])]))
       host.provide('hooks', registry('hooks', parts.hooks ?? []))
       host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
@@ -87,19 +92,24 @@ export function models(model: Model | undefined): Plugin {
     needs: ['clock', 'config', 'log'],
     provides: ['models'],
     setup(host) {
-      const { config } = host.get('config').loaded
+      const { kernel, models: given } = host.get('config').loaded.config
       const { hide } = host.get('log')
       const configured = configuredModels({
-        ...config.models,
+        ...given,
+        agents: Object.fromEntries(
+          kernel.agents.flatMap(({ agent_id, model: own }) => (own === null ? [] : [[agent_id, own]])),
+        ),
         clock: host.get('clock'),
-        apiKeyOf(provider: ProviderConfig) {
+        env: environment(),
+        fetch: globalThis.fetch,
+        apiKeyOf(provider) {
           const key = apiKeyOf(provider)
           // One that came up only now.
           if (key !== undefined) hide(key)
           return key
         },
       })
-      host.provide('models', model ? { defaultId: model.id, get: () => model } : configured)
+      host.provide('models', model ? onlyModel(model) : configured)
     },
   })
 }
@@ -112,19 +122,22 @@ export function engine(): Plugin {
     name: 'engine',
     needs: [
       ...(['clock', 'ids', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
-      ...(['tools', 'critics', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
+      ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
     ],
     provides: ['engine'],
     setup(host) {
       const { budget } = host.get('config').loaded.config
       const critics = host.get('critics').all
+      const gates = host.get('gates').all
       const hooks = host.get('hooks').all
-      host.get('events').listen(toHooks(hooks, host.get('log')))
+      const log = host.get('log')
+      host.get('events').listen(toHooks(hooks, log))
       host.provide('engine', {
         store: host.get('store'),
         clock: host.get('clock'),
         ids: host.get('ids'),
         models: host.get('models'),
+        breaker: new Breaker((provider, asked) => log.write('error', 'key refused', { provider, model: asked })),
         envs: host.get('envs'),
         // Looked at when a run begins: plugins may add to all of them until everything is set up.
         behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo'),
@@ -132,6 +145,7 @@ export function engine(): Plugin {
         parsers: host.get('parsers').all,
         memories: host.get('memories').all,
         critics: () => [...critics.values()],
+        gates: () => [...gates.values()],
         hooks: () => [...hooks.values()],
         sink: host.get('events').sink,
         budget: {

@@ -1,9 +1,13 @@
 /** Output for people: one small view per verb where it pays, plain fields otherwise. */
 
 import { styleText } from 'node:util'
+import { approvalList, approvalView } from './approval-view.ts'
 import { comparison, traceSteps } from './trace-views.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+
+const FACT_COLUMNS = ['agent_id', 'key', 'status', 'created_at', 'text']
+
 const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   run: ({
     answer,
@@ -19,6 +23,12 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'queue list': ({ items }: { items: Fields[] }) =>
     table(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'prompt']),
   'sessions list': ({ items }: { items: Fields[] }) => table(items, ['session_id', 'agent_id', 'status', 'created_at']),
+  'approvals list': approvalList,
+  'approvals show': approvalView,
+  'approvals allow': approvalView,
+  'approvals deny': approvalView,
+  'memory list': ({ items }: { items: Fields[] }) => table(items, FACT_COLUMNS),
+  'memory search': ({ items }: { items: Fields[] }) => table(items, FACT_COLUMNS),
   'unknowns list': ({ items }: { items: Fields[] }) => table(items, ['id', 'tool', 'reach', 'status', 'started_at']),
   'config check': ({ file, unused }: { file: string | null; unused: string[] }) =>
     [

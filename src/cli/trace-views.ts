@@ -8,7 +8,17 @@ interface Shown {
   readonly manifest: Fields & { readonly task: string | null; readonly final_answer: string | null }
   readonly steps: readonly Step[] | null
   readonly events: readonly Told[] | null
+  readonly prompts?: readonly Prompt[] | null
   readonly torn: readonly string[]
+}
+
+interface Prompt {
+  readonly step_id: number
+  readonly tokens: number
+  readonly sections: Readonly<Record<string, number>>
+  readonly cached_share: number
+  readonly cut: readonly string[]
+  readonly dropped: readonly string[]
 }
 
 interface Step {
@@ -29,13 +39,14 @@ interface Told {
   readonly error?: string
 }
 
-export function traceSteps({ manifest, steps, events, torn }: Shown): string {
+export function traceSteps({ manifest, steps, events, prompts, torn }: Shown): string {
   const { run_id, status, stop_reason, step_count, event_count, error } = manifest
   return [
     `${styleText('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,
     ...(manifest.task === null ? [] : [styleText('dim', cut(manifest.task))]),
     ...(steps ?? []).flatMap(stepLines),
     ...(events ?? []).map(eventLine),
+    ...(prompts ?? []).flatMap(promptLines),
     ...(manifest.final_answer === null ? [] : ['', manifest.final_answer]),
     ...(error === null ? [] : [styleText('red', String(error))]),
     ...torn.map((file) => styleText('yellow', `${file} has a line that cannot be read; it is left out`)),
@@ -57,6 +68,15 @@ function eventLine({ seq, step_id, phase, stage, ok, payload, error }: Told): st
   const name = `${phase} ${stage}`.padEnd(26)
   const said = cut(error ?? JSON.stringify(payload))
   return `${styleText('dim', `${String(seq).padStart(4)} ${String(step_id).padStart(3)}`)} ${ok ? name : styleText('red', name)} ${said}`
+}
+
+function promptLines({ step_id, tokens, sections, cached_share, cut: shortened, dropped }: Prompt): string[] {
+  const made = Object.entries(sections).map(([name, share]) => `${name} ${share}`)
+  return [
+    `${styleText('dim', `step ${step_id}`)} about ${tokens} tokens, ${Math.floor(100 * cached_share)} % as before: ${made.join(' · ')}`,
+    ...shortened.map((name) => `  ${styleText('yellow', 'cut')} ${cut(name)}`),
+    ...dropped.map((name) => `  ${styleText('yellow', 'left out')} ${cut(name)}`),
+  ]
 }
 
 interface Compared {

@@ -6,9 +6,11 @@ import type { TirelessError } from '../domain/error.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import type { JournalRecord } from '../domain/record.ts'
+import type { Breaker } from '../engine/chain.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import type { DrainOptions } from '../kernel/drain.ts'
 import type { Ids } from '../ports/ids.ts'
+import type { Models } from '../ports/model.ts'
 import type { Store } from '../ports/store.ts'
 import type { Outside } from './outside.ts'
 
@@ -27,7 +29,7 @@ export interface Context extends Outside {
   readonly kernelId: string
   readonly agents: readonly string[]
   /** What a person should know before anything runs. */
-  readonly notices: readonly string[]
+  notices(): Promise<readonly string[]>
   /** Contract: the folder of a session's deliverables, made ready; refuses what it would be wrong to work in. */
   workspace(sessionId: string, wanted?: string): Promise<{ readonly path: string; readonly note?: string }>
   /** Contract: runs the queue in this process; a second call while one is under way does nothing but wait for its own condition. */
@@ -53,6 +55,9 @@ export interface Context extends Outside {
     readonly reasons: readonly string[]
     readonly degraded: readonly string[]
   }
+  readonly models: Models
+  /** What was heard of each model so far. */
+  readonly breaker: Pick<Breaker, 'heard'>
   /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
   defaultModel(): string
   readonly calls: Calls

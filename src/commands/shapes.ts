@@ -1,8 +1,9 @@
 /** Shapes that several commands print. */
 
 import { z } from 'zod'
+import { APPROVAL_STATUSES } from '../domain/approval.ts'
 import { CANCELS, DISPATCH_STATUSES } from '../domain/dispatch.ts'
-import { REACHES } from '../domain/effect.ts'
+import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { FAILURE_CLASSES } from '../domain/stop.ts'
 import { RESOLUTIONS } from '../domain/unknown.ts'
 
@@ -49,4 +50,20 @@ export const unknownShape = z.object({
   output_so_far: z.string(),
   status: z.enum(['open', 'told_model', 'resolved']),
   resolution: z.enum(RESOLUTIONS).nullable(),
+})
+
+export const approvalShape = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  tool: z.string(),
+  args: z.unknown(),
+  effect: z.object({ recovery: z.enum(RECOVERIES), reach: z.enum(REACHES), host: z.string().optional() }),
+  digest: z.string(),
+  reason: z.string(),
+  origin: z.object({ run_id: z.string(), step: z.number() }),
+  asked_at: z.string(),
+  expires_at: z.string(),
+  status: z.enum(APPROVAL_STATUSES),
+  answered_at: z.string().nullable(),
+  answer_reason: z.string().nullable(),
 })

@@ -14,7 +14,7 @@ export const start = command({
   }),
   output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
   async run(context, { until_idle, max_minutes }, tell) {
-    for (const text of context.notices) tell({ kind: 'note', text })
+    for (const text of await context.notices()) tell({ kind: 'note', text })
     const stopListening = context.listen(tell)
     const enough = new AbortController()
     const over = new AbortController()

@@ -3,6 +3,9 @@
 import { z } from 'zod'
 import { command } from './command.ts'
 
+/** More than this nobody counts. */
+const MANY = 10_000
+
 export const status = command({
   name: 'status',
   summary: 'what is going on',
@@ -49,7 +52,7 @@ export const status = command({
       sessions: { active: queue.pending + queue.running, waiting: queue.waiting },
       residents: [],
       spend: { today_usd: null, cap_usd: null, calls: null },
-      approvals: 0,
+      approvals: (await store.approvals({ status: 'open', limit: MANY })).length,
       unknowns: (await store.unknowns({})).filter((unknown) => unknown.status === 'open').length,
       health: { ok, reasons: [...reasons] },
       degraded: [...degraded],

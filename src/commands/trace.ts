@@ -7,6 +7,7 @@ import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop.ts'
 import { exportHtml } from '../trace/export.ts'
 import { writePage } from '../trace/files.ts'
 import type { Manifest } from '../trace/manifest.ts'
+import { promptsOf } from '../trace/prompt.ts'
 import type { ReadTrace } from '../trace/reader.ts'
 import { redacted } from '../trace/redacted.ts'
 import { recordsOfRun, traceOf } from '../trace/trace.ts'
@@ -89,18 +90,33 @@ const shownShape = z.object({
   manifest: manifestShape,
   steps: z.array(z.looseObject({ step_id: z.number() })).nullable(),
   events: z.array(z.looseObject({ seq: z.number(), phase: z.string(), stage: z.string() })).nullable(),
+  prompts: z
+    .array(
+      z.object({
+        step_id: z.number(),
+        model: z.string(),
+        tokens: z.number(),
+        sections: z.record(z.string(), z.number()),
+        bytes: z.number(),
+        cached_share: z.number(),
+        cut: z.array(z.string()),
+        dropped: z.array(z.string()),
+      }),
+    )
+    .nullable(),
   torn: z.array(z.string()).describe('files of the trace with lines that cannot be read'),
 })
 
 export const traceShow = command({
   name: 'trace show',
-  summary: 'what one run did: its steps, or every event',
+  summary: 'what one run did: its steps, every event, or what its prompts were made of',
   place: 'home',
   positional: ['run'],
   input: z.object({
     run: runInput,
-    steps: z.boolean().default(false).describe('step by step (so it is unless --events is given)'),
+    steps: z.boolean().default(false).describe('step by step (so it is unless something else is asked for)'),
     events: z.boolean().default(false).describe('event by event'),
+    prompt: z.boolean().default(false).describe('what each request was made of, and how much of it was new'),
   }),
   output: shownShape,
   run: async (context, asked) => shown(await traceIn(context, asked.run), asked),
@@ -109,12 +125,15 @@ export const traceShow = command({
 
 function shown(
   { manifest, steps, events, torn }: ReadTrace,
-  asked: { readonly steps: boolean; readonly events: boolean },
+  asked: { readonly steps: boolean; readonly events: boolean; readonly prompt: boolean },
 ): z.input<typeof shownShape> {
   return {
     manifest: printable(manifest),
-    steps: asked.steps || !asked.events ? steps.map((step) => ({ ...step })) : null,
+    steps: asked.steps || !(asked.events || asked.prompt) ? steps.map((step) => ({ ...step })) : null,
     events: asked.events ? events.map((event) => ({ ...event })) : null,
+    prompts: asked.prompt
+      ? promptsOf(events).map(({ cut, dropped, ...prompt }) => ({ ...prompt, cut: [...cut], dropped: [...dropped] }))
+      : null,
     torn: [...torn],
   }
 }

@@ -123,6 +123,8 @@ export const PROVIDER_TYPES = [
   'google',
   'openrouter',
   'deepseek',
+  'moonshot',
+  'dashscope',
   'ollama',
   'lmstudio',
 ] as const

@@ -14,6 +14,8 @@ export interface Call {
   readonly fault?: string
   /** Beats the tool's own. */
   readonly timeoutMs?: number
+  /** The approval by which a person has allowed this very call. */
+  readonly approval?: string
 }
 
 export type Decision =

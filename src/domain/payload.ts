@@ -49,13 +49,14 @@ function inputOf(observed: Observation): Json {
 }
 
 export const requestPayload = (
-  { model, digest, prepared }: RecordOf<'model_requested'>,
+  { model, digest, prepared, composition }: RecordOf<'model_requested'>,
   cut: Cut | undefined,
 ): Payload => ({
   model,
   digest,
   ...(prepared === undefined ? {} : { prepared: shortened(prepared) }),
   ...(cut === undefined ? {} : { cut: cutOf(cut) }),
+  ...(composition === undefined ? {} : { composition: { ...composition } }),
 })
 
 const cutOf = ({ from, summary, recalled }: Cut): Json => ({

@@ -10,6 +10,7 @@
 import type { Call, CallResult, Decision, Issue, Next, Verdict } from './decision.ts'
 import type { Effect } from './effect.ts'
 import type { ErrorCode } from './error.ts'
+import type { Recalled } from './fact.ts'
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
 import type { Patch } from './patch.ts'
@@ -48,6 +49,8 @@ export interface Answer {
 /** What a run is made with; two runs whose set-ups differ in one word can be compared for that word. */
 export interface Setup {
   readonly model: string | null
+  /** Those that stand in for it; absent where there are none. */
+  readonly fallback?: readonly string[]
   /** How the model writes its decisions: `native` tool calls, or a text protocol. */
   readonly parser: string
   readonly memory: string
@@ -62,6 +65,20 @@ export interface Cut {
   readonly from: number
   readonly summary: string
   readonly recalled: readonly string[]
+}
+
+/** What a request is made of. Tokens are estimated, rather too many than too few. */
+export interface Composition {
+  /** Tokens by section, in order. */
+  readonly sections: Readonly<Record<string, number>>
+  readonly bytes: number
+  /** Bytes at its beginning that the request before it began with: what a provider's cache can save. */
+  readonly cached: number
+  /** Names model, system prompt and tools: with others, nothing of the request before can be reused. */
+  readonly prefix: string
+  /** What was shown in part, or found no room. */
+  readonly cut?: readonly string[]
+  readonly dropped?: readonly string[]
 }
 
 /** Phases in which a run can fail, and be recovered. */
@@ -90,6 +107,8 @@ type Body =
       readonly turn: number
       readonly input: readonly Observation[]
       readonly feedback?: string
+      /** What is remembered from other sessions and may matter: with the first input of a run. */
+      readonly recalled?: Recalled
       /** What the behaviour made of it, where it observes for itself. */
       readonly observation?: Json
       /** The behaviour puts what the model is told into its own words, which come with the request. */
@@ -108,6 +127,7 @@ type Body =
       readonly digest: string
       /** With the first request of a turn whose behaviour prepares for itself. */
       readonly prepared?: string
+      readonly composition?: Composition
     }
   /** A phase failed. In DECIDE it may be one of several tries for the same turn. */
   | {

@@ -1,5 +1,6 @@
 /** What a parked run waits for. Pure: whether an observation wakes it, whether its deadline has come. */
 
+import { isAnswer } from './approval.ts'
 import { assertNever } from './error.ts'
 import type { Observation } from './observation.ts'
 
@@ -22,7 +23,8 @@ export function wakes(wait: Wait, observation: Observation): boolean {
     case 'unknown':
       return false
     case 'observation':
-      return matches(wait.match, observation)
+      // What a person has said of an approval is to be heeded, whatever else is waited for.
+      return isAnswer(observation) || matches(wait.match, observation)
     default:
       return assertNever(wait)
   }

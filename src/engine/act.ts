@@ -1,15 +1,17 @@
 /**
- * ACT: runs the decided calls in order; neighbours that change nothing run side by side. The intent is on disk before the hand moves;
- * the result goes with the next commit.
+ * ACT: runs the decided calls in order, as far as gates let them through; neighbours that change nothing run side by side. The intent is on
+ * disk before the hand moves; the result goes with the next commit.
  * Must not know: what a tool does. A call that an earlier life of the program left open goes to recover.ts.
  * Invariants: I4 (never silently twice); case 97 (an intent that cannot be written runs nothing).
  */
 
-import type { Call, CallResult, Decision } from '../domain/decision.ts'
+import type { CallResult, Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { contextOf, execute, failureOf } from './execute.ts'
+import { type ClearedCall, gate } from './gate.ts'
+import { whyInterrupted } from './interruption.ts'
 import { recoverCall } from './recover.ts'
 import { heldBack, isHeldBack, timesInARow, withWarning } from './repeats.ts'
 import { flush, type Run, record, say } from './run.ts'
@@ -23,7 +25,7 @@ const SIDE_BY_SIDE = 4
 export async function act(run: Run, open: OpenTurn, decision: Decision): Promise<readonly CallResult[]> {
   switch (decision.kind) {
     case 'act':
-      return performAll(run, open, decision.calls, decision.failFast ?? false)
+      return performAll(run, open, await gate(run, open, decision.calls), decision.failFast ?? false)
     case 'wait':
       if (decision.via)
         settle(run, open, 0, decision.via, {
@@ -42,7 +44,7 @@ export async function act(run: Run, open: OpenTurn, decision: Decision): Promise
 async function performAll(
   run: Run,
   open: OpenTurn,
-  calls: readonly Call[],
+  calls: readonly ClearedCall[],
   failFast: boolean,
 ): Promise<readonly CallResult[]> {
   const results: CallResult[] = []
@@ -57,10 +59,13 @@ async function performAll(
   return results
 }
 
-/** One call, or several neighbours that change nothing and have not begun. */
-function groupFrom(open: OpenTurn, calls: readonly Call[], from: number): readonly Call[] {
+/** One call, or several neighbours that change nothing, need nobody's leave and have not begun. */
+function groupFrom(open: OpenTurn, calls: readonly ClearedCall[], from: number): readonly ClearedCall[] {
   const alone = (index: number): boolean =>
-    calls[index]?.effect.recovery !== 'pure' || open.intended.has(index) || open.settled.has(index)
+    calls[index]?.effect.recovery !== 'pure' ||
+    calls[index]?.approval !== undefined ||
+    open.intended.has(index) ||
+    open.settled.has(index)
   let upto = from + 1
   if (!alone(from)) while (upto < calls.length && upto - from < SIDE_BY_SIDE && !alone(upto)) upto += 1
   return calls.slice(from, upto)
@@ -69,18 +74,18 @@ function groupFrom(open: OpenTurn, calls: readonly Call[], from: number): readon
 async function performGroup(
   run: Run,
   open: OpenTurn,
-  calls: readonly Call[],
+  calls: readonly ClearedCall[],
   from: number,
 ): Promise<readonly CallResult[]> {
   const attempts: (() => Promise<CallResult>)[] = []
   for (const [i, call] of calls.entries()) attempts.push(await prepare(run, open, from + i, call))
   if (attempts.some((attempt) => attempt.name === 'intended')) await flush(run, [])
   const done = await Promise.all(attempts.map((attempt) => attempt()))
-  return done.map((result, i) => settle(run, open, from + i, calls[i] as Call, result))
+  return done.map((result, i) => settle(run, open, from + i, calls[i] as ClearedCall, result))
 }
 
 /** What is left to do for a call once everything recorded here is on disk. Contract: named `intended` where that is needed first. */
-async function prepare(run: Run, open: OpenTurn, index: number, call: Call): Promise<() => Promise<CallResult>> {
+async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCall): Promise<() => Promise<CallResult>> {
   const settled = open.settled.get(index)
   if (settled) return async () => settled
   const interrupted = open.intended.get(index)
@@ -93,7 +98,8 @@ async function prepare(run: Run, open: OpenTurn, index: number, call: Call): Pro
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   let before: Json | undefined
   try {
-    before = await tool.before?.(call.args as never, contextOf(run, at, run.signal))
+    const looked = tool.before?.(call.args as never, contextOf(run, at, run.signal))
+    before = looked && (await run.leaving.or(looked, leftBehind))
   } catch (thrown) {
     const failure = failureOf(thrown, run.signal)
     return async () => failure
@@ -113,24 +119,34 @@ async function prepare(run: Run, open: OpenTurn, index: number, call: Call): Pro
   return intended
 }
 
-function settle(run: Run, open: OpenTurn, index: number, call: Call, result: CallResult): CallResult {
+function settle(run: Run, open: OpenTurn, index: number, call: ClearedCall, result: CallResult): CallResult {
   const settled = open.settled.get(index)
   if (settled) return settled
   const tool = open.intended.has(index) ? run.toolbox.get(call.tool) : undefined
   // In the order of the calls, so that those that ran side by side count like any others.
   const told = tool ? withWarning(run.thread.recent, tool, call.args, result) : result
   record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: told })
+  const { approval } = call.held?.result === result ? call.held : {}
+  if (approval) run.alongside.push({ op: 'ask', approval })
   say(run, { kind: 'result', index, tool: call.tool, status: told.status, content: told.content })
   return told
 }
 
-function refusalOf(run: Run, call: Call): CallResult | undefined {
+function refusalOf(run: Run, call: ClearedCall): CallResult | undefined {
   if (call.fault !== undefined) return { status: 'error', content: call.fault }
+  if (call.held) return call.held.result
+  // It was allowed once and cannot be asked for again: the next life of the program does it.
+  if (call.approval !== undefined && whyInterrupted(run.signal) === 'stopping')
+    throw new TirelessError('aborted', 'the program stops; what was allowed is done when it is back')
   return run.signal.aborted ? INTERRUPTED_BEFORE : undefined
 }
 
-function toolOf(run: Run, call: Call): AnyTool {
+function toolOf(run: Run, call: ClearedCall): AnyTool {
   const tool = run.toolbox.get(call.tool)
   if (!tool) throw new TirelessError('not_found', `there is no tool ${call.tool}`)
   return tool
+}
+
+function leftBehind(): never {
+  throw new TirelessError('aborted', 'the run was interrupted while a tool looked before it acts')
 }

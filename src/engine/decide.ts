@@ -1,5 +1,5 @@
 /**
- * DECIDE: the behaviour's own decision, or the model's. An answer in the journal is used as it stands (I4).
+ * DECIDE: what a person has allowed, the behaviour's own decision, or the model's. An answer in the journal is used as it stands (I4).
  * Must not know: retries. What fails is thrown; setback.ts rules what follows.
  */
 
@@ -9,18 +9,22 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Answer } from '../domain/record.ts'
 import type { Parsed, Parser } from '../ports/parser.ts'
 import { COMPILER_VERSION } from '../prompt/conversation.ts'
+import { approvedDecision } from './approved.ts'
 import { choose } from './branch.ts'
+import { modelToAsk } from './chain.ts'
+import { compositionOf } from './composition.ts'
 import { decisionOf } from './decision-of.ts'
 import { viewOf } from './past.ts'
+import { prefixOf } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
-import { flush, type Prefix, type Run, record, say } from './run.ts'
+import { flush, type Run, record, say } from './run.ts'
 import type { OpenTurn } from './thread.ts'
-import { specsOf } from './toolbox.ts'
 import { Unusable } from './unusable.ts'
 import { decisionOfWish } from './wish.ts'
 
 export async function decide(run: Run, open: OpenTurn): Promise<Decision> {
-  const decided = open.decided ?? ownDecision(run, open) ?? (await modelDecision(run, open))
+  const decided =
+    open.decided ?? (await approvedDecision(run, open)) ?? ownDecision(run, open) ?? (await modelDecision(run, open))
   const decision = decided.kind === 'branch' ? choose(run, open, decided.candidates) : decided
   if (decision.kind !== 'invalid') return decision
   // Judged usable once, and a hand has moved since: if the tools changed while the program was down, each call is judged by itself.
@@ -48,9 +52,8 @@ async function modelDecision(run: Run, open: OpenTurn): Promise<Decision> {
 
 async function ask(run: Run, open: OpenTurn): Promise<Answer> {
   const { thread, behaviour } = run
-  const prepared = open.unprepared
-    ? { prepared: behaviour.prepare?.(ownCopy(thread.state), open.observation) ?? '' }
-    : {}
+  run.model = modelToAsk(run, open)
+  const prepared = open.unprepared ? (behaviour.prepare?.(ownCopy(thread.state), open.observation) ?? '') : undefined
   const prefix = prefixOf(run)
   const cut = viewOf(run, open.input)
   if (cut !== thread.cut && cut.from > 0) record(run, { kind: 'cut', turn: open.turn, cut })
@@ -64,16 +67,19 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
     compiler: COMPILER_VERSION,
     // Of what was said before; what this request itself adds stands in it.
     digest: hash('sha256', prefix.digest + thread.conversation.digest),
-    ...prepared,
+    ...(prepared === undefined ? {} : { prepared }),
+    composition: compositionOf(run, open, prefix, prepared),
   })
   await flush(run, [])
   if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted; the model was not asked')
   const request = { system: prefix.system, tools: prefix.tools, messages: thread.conversation.messages }
-  const answer = run.model.call(request, {
+  const asked = run.model.call(request, {
     signal: run.signal,
     onText: (text) => say(run, { kind: 'text', text }),
   })
-  return orInterrupted(run, answer)
+  const answer = await orInterrupted(run, asked)
+  run.engine.breaker.heard({ model: run.model.id, code: null, at: run.engine.clock.now() })
+  return answer
 }
 
 async function orInterrupted(run: Run, answer: Promise<Answer>): Promise<Answer> {
@@ -83,7 +89,10 @@ async function orInterrupted(run: Run, answer: Promise<Answer>): Promise<Answer>
     })
   } catch (thrown) {
     if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted', { cause: thrown })
-    throw asTirelessError(thrown)
+    const error = asTirelessError(thrown)
+    const { code, retryAfterMs } = error
+    run.engine.breaker.heard({ model: run.model.id, code, at: run.engine.clock.now(), retryAfterMs })
+    throw error
   }
 }
 
@@ -103,17 +112,4 @@ function parsedBy(parser: Parser, text: string): Parsed {
   } catch (thrown) {
     return { kind: 'fault', reason: `the parser ${parser.name} failed: ${asTirelessError(thrown).message}` }
   }
-}
-
-function prefixOf(run: Run): Prefix {
-  run.prefix ??= madePrefix(run)
-  return run.prefix
-}
-
-function madePrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
-  const own = behaviour.buildSystemPrompt(ownCopy(thread.state))
-  const specs = specsOf(toolbox)
-  const system = parser ? `${own}\n\n${parser.instructions(specs)}` : own
-  const tools = parser ? [] : specs
-  return { system, tools, digest: hash('sha256', JSON.stringify([system, tools])) }
 }

@@ -96,6 +96,7 @@ export function contextOf(run: Run, at: { turn: number; index: number; ts: numbe
     clock: run.engine.clock,
     signal,
     call: callKeyOf(run.dispatch.session_id, at),
+    origin: { agent_id: run.dispatch.agent_id, session_id: run.dispatch.session_id, turn: at.turn },
     intendedAt: at.ts,
     seen: run.thread.seen,
   }

@@ -4,9 +4,12 @@
  */
 
 import { TirelessError } from '../domain/error.ts'
+import type { Recalled } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { EnvView } from '../ports/behaviour.ts'
+import { observationText } from '../prompt/conversation.ts'
+import { recalledOf } from '../prompt/facts.ts'
 import { viewOf } from './past.ts'
 import { ownCopy } from './reduce.ts'
 import { type Run, record } from './run.ts'
@@ -14,10 +17,13 @@ import { type OpenTurn, opened, type Spent } from './thread.ts'
 
 /** More than this no observation may hold: what is not bounded here would be in every prompt. */
 const MOST_CHARACTERS = 200_000
+/** Facts that a run is shown as it begins. */
+const MOST_FACTS = 8
 
 export interface Input {
   readonly observations: readonly Observation[]
   readonly feedback?: string
+  readonly recalled?: Recalled
 }
 
 /** Undefined: there is nothing to go on. Nothing was written then. */
@@ -29,7 +35,21 @@ export async function findInput(run: Run): Promise<Input | undefined> {
   const observations = first ? [...taskOf(run), ...unread] : unread
   const last = thread.turns > 0 && thread.last?.kind === 'continue' ? thread.last : undefined
   if (observations.length === 0 && !last) return undefined
-  return { observations, ...(last?.feedback === undefined ? {} : { feedback: last.feedback }) }
+  const recalled = first ? await recall(run, observations) : undefined
+  return {
+    observations,
+    ...(last?.feedback === undefined ? {} : { feedback: last.feedback }),
+    ...(recalled === undefined ? {} : { recalled }),
+  }
+}
+
+/** Of what its agent remembers from any session, what may matter to this run. */
+async function recall(run: Run, input: readonly Observation[]): Promise<Recalled | undefined> {
+  const { store, clock, replaying } = run.engine
+  if (replaying) return replaying.recalled()
+  const text = input.map(observationText).join('\n')
+  const query = { agent_id: run.dispatch.agent_id, text, now: clock.now(), limit: MOST_FACTS }
+  return recalledOf(await store.recallFacts(query))
 }
 
 export function observe(run: Run, input: Input): OpenTurn {
@@ -39,12 +59,13 @@ export function observe(run: Run, input: Input): OpenTurn {
 }
 
 /** `seen`: what the behaviour made of it. */
-export function openWith(run: Run, { observations, feedback }: Input, seen?: Json): OpenTurn {
+export function openWith(run: Run, { observations, feedback, recalled }: Input, seen?: Json): OpenTurn {
   record(run, {
     kind: 'input_bound',
     turn: run.thread.turn + 1,
     input: observations,
     ...(feedback === undefined ? {} : { feedback }),
+    ...(recalled === undefined ? {} : { recalled }),
     ...(seen === undefined ? {} : { observation: seen }),
     ...(run.behaviour.prepare ? { prepares: true } : {}),
   })

@@ -1,6 +1,6 @@
 /** Recording: the records of a run, and how far its replay has come in them. What comes next in it is what happened. */
 
-import type { Issue } from '../domain/decision.ts'
+import type { Call, CallResult, Issue } from '../domain/decision.ts'
 import type { JournalRecord, Setup } from '../domain/record.ts'
 import { INTERRUPTED_BEFORE } from './act.ts'
 import type { Interruption } from './interruption.ts'
@@ -116,6 +116,23 @@ export class Recording {
     return this.intended(index) ? undefined : (settled as Kind<'call_settled'> | undefined)
   }
 
+  held(index: number): CallResult | undefined {
+    const result = this.settled(index)?.result
+    return (result?.facts as { readonly held?: boolean } | undefined)?.held ? result : undefined
+  }
+
+  approved(): readonly Call[] {
+    const decision = this.find('decided')?.decision
+    return decision?.kind === 'act' ? decision.calls.filter(({ approval }) => approval !== undefined) : []
+  }
+
+  /** Whether another model stood in for the one that failed here. */
+  standIn(): 'now' | 'later' | undefined {
+    const next = this.#upcoming()[0]
+    if (next?.kind !== 'failed' || next.ruling.kind !== 'retry') return undefined
+    return next.ruling.until === null ? 'now' : 'later'
+  }
+
   diagnosed(about: string): Kind<'diagnosed'> | undefined {
     const next = this.#upcoming()[0]
     return next?.kind === 'diagnosed' && next.about === about ? next : undefined
@@ -178,8 +195,11 @@ export class Recording {
 
   /** What is new to the turn that comes; the task itself the run knows. */
   input(task: string): Kind<'input_bound'>['input'] {
-    const next = this.#upcoming().find((record) => record.kind === 'input_bound')
-    return next?.kind === 'input_bound' ? next.input.filter(({ id }) => id !== task) : []
+    return this.nextInput()?.input.filter(({ id }) => id !== task) ?? []
+  }
+
+  nextInput(): Kind<'input_bound'> | undefined {
+    return this.#upcoming().find((record) => record.kind === 'input_bound')
   }
 
   /** Whether a call that was left open was, by the word of its owner, to be tried again. */

@@ -12,9 +12,10 @@ import type { Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Env } from '../ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../ports/hook.ts'
-import type { Model } from '../ports/model.ts'
+import { type Model, type Models, onlyModel } from '../ports/model.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { advance } from './advance.ts'
+import { Breaker } from './chain.ts'
 import { Interruption } from './interruption.ts'
 import { type Kind, Recording } from './recording.ts'
 import { replayStore } from './replay-store.ts'
@@ -64,7 +65,8 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
     store: replayStore(dispatch, tape),
     clock: clockOf(tape),
     ids: { next: () => 'replay' },
-    models: { defaultId: setup.model ?? 'none', get: () => modelOf(tape, setup) },
+    models: modelsOf(tape, setup),
+    breaker: new Breaker(),
     envs: { open: async () => envOf(tape) },
     tools: new Map(setup.tools.map((name) => [name, toolOf(tape, name, engine.tools.get(name))])),
     critics: () => setup.critics.map((name) => criticOf(tape, name)),
@@ -82,6 +84,15 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
           throw new Suspended({ kind: 'unknown', unknown_id: '', until: null, reason: 'replay' })
         return tape.settled(index)?.result
       },
+      held: (index) => tape.held(index),
+      asked() {
+        const next = tape.next()
+        if (next?.kind === 'failed') throw failureOf(next)
+        return tape.find('model_requested')?.model ?? setup.model ?? 'none'
+      },
+      standIn: () => tape.standIn(),
+      approved: () => tape.approved(),
+      recalled: () => tape.nextInput()?.recalled,
     },
   }
   const asked = { ...dispatch, metadata: { ...dispatch.metadata, ...wishesOf(tape, setup) } }
@@ -121,9 +132,18 @@ function clockOf(tape: Recording): Clock {
 }
 
 /** Contract of all that follows: what comes next in the recording is what happened. */
-function modelOf(tape: Recording, { model }: Setup): Model {
+function modelsOf(tape: Recording, { model, fallback = [] }: Setup): Models {
+  const first = model ?? 'none'
   return {
-    id: model ?? 'none',
+    ...onlyModel(modelOf(tape, first)),
+    get: (id = first) => modelOf(tape, id),
+    chain: async () => [first, ...fallback],
+  }
+}
+
+function modelOf(tape: Recording, id: string): Model {
+  return {
+    id,
     cost: () => tape.find('model_answered')?.usd as number,
     async call() {
       if (tape.isTakenUpAnew()) return tape.die()
@@ -159,7 +179,9 @@ function toolOf(tape: Recording, name: string, known: AnyTool | undefined): AnyT
       const intended = tape.intended(indexOf(call))
       if (intended) return intended.before as never
       // It never came to the intent: the look before it failed.
-      const [, code = '', message = ''] = /^(\w+): (.*)$/s.exec(tape.settled(indexOf(call))?.result.content ?? '') ?? []
+      const settled = tape.settled(indexOf(call))?.result
+      if (settled?.status === 'interrupted') tape.interrupt(tape.whyCutShort(tape.find('step_committed')) ?? 'stopping')
+      const [, code = '', message = ''] = /^(\w+): (.*)$/s.exec(settled?.content ?? '') ?? []
       throw new TirelessError(code as ErrorCode, message)
     },
     async run(_, { call }) {

@@ -4,14 +4,16 @@
  * Invariants: I1 (no run without a claimed dispatch), I3 (every write carries the fence), I9 (telling cannot fail the teller).
  */
 
-import type { CallResult } from '../domain/decision.ts'
+import type { Call, CallResult } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import type { Delta } from '../domain/event.ts'
+import type { Recalled } from '../domain/fact.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
 import type { Budget, Wishes } from '../domain/task.ts'
 import type { Behaviour, Behaviours, Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Env, Envs } from '../ports/env.ts'
+import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Memory, MemoryKind } from '../ports/memory.ts'
@@ -20,6 +22,7 @@ import type { Parser } from '../ports/parser.ts'
 import type { RunRef, Sink } from '../ports/sink.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
+import type { Breaker } from './chain.ts'
 import type { Leaving } from './leaving.ts'
 import { emptyThread, fold, type Intended, type Thread } from './thread.ts'
 
@@ -34,6 +37,8 @@ export interface Engine {
   readonly clock: Clock
   readonly ids: Ids
   readonly models: Models
+  /** What was heard of each model so far. */
+  readonly breaker: Breaker
   readonly envs: Envs
   readonly behaviours: Behaviours
   readonly tools: ReadonlyMap<string, AnyTool>
@@ -41,6 +46,7 @@ export interface Engine {
   readonly parsers: ReadonlyMap<string, Parser>
   readonly memories: ReadonlyMap<string, MemoryKind>
   readonly critics: () => readonly Critic[]
+  readonly gates: () => readonly Gate[]
   readonly hooks: () => readonly Hook[]
   readonly sink: Sink
   /** What a run may use, where its task says nothing else. */
@@ -55,6 +61,16 @@ export interface Replaying {
   made(record: JournalRecord): void
   /** What became of a call that was interrupted, where that is known. */
   recovered(intended: Intended): CallResult | undefined
+  /** What the call was told instead of being run, where a gate held it back. */
+  held(index: number): CallResult | undefined
+  /** What was recalled for the turn that comes. */
+  recalled(): Recalled | undefined
+  /** Contract: the model that was asked next; throws what was thrown where none was. */
+  asked(): string
+  /** Whether another model stood in for one that failed. */
+  standIn(): 'now' | 'later' | undefined
+  /** The calls of the turn under way that a person had allowed. */
+  approved(): readonly Call[]
 }
 
 /** A claimed dispatch and its session's journal: all it takes to write, also to end a run that cannot be opened. */
@@ -65,6 +81,8 @@ export interface Claimed {
   readonly thread: Thread
   /** Records made and not yet on disk. */
   readonly unwritten: JournalRecord[]
+  /** What belongs into the commit of those records. */
+  readonly alongside: Op[]
   /** What is to be done once they are. */
   readonly afterwards: (() => Promise<void>)[]
 }
@@ -72,7 +90,10 @@ export interface Claimed {
 export interface Run extends Claimed {
   readonly behaviour: Behaviour
   readonly wishes: Wishes
-  readonly model: Model
+  /** The models that may be asked, in order. */
+  readonly chain: readonly Model[]
+  /** The one that is asked, or was last. */
+  model: Model
   readonly parser: Parser | undefined
   readonly memory: Memory
   readonly env: Env
@@ -94,6 +115,9 @@ export interface Prefix {
   readonly system: string
   readonly tools: readonly ToolSpec[]
   readonly digest: string
+  readonly bytes: number
+  /** Estimated tokens by section. */
+  readonly sections: Readonly<Record<string, number>>
 }
 
 export type Phase = 'observe' | 'decide' | 'act' | 'reduce' | 'critic' | 'check_stop'
@@ -102,7 +126,7 @@ export function claimed(engine: Engine, dispatch: Dispatch, records: readonly Jo
   const thread = emptyThread()
   for (const record of records) fold(thread, record)
   const fence = { dispatch_id: dispatch.dispatch_id, token: dispatch.token }
-  return { engine, dispatch, fence, thread, unwritten: [], afterwards: [] }
+  return { engine, dispatch, fence, thread, unwritten: [], alongside: [], afterwards: [] }
 }
 
 export const refOf = ({ dispatch }: Claimed): RunRef => ({
@@ -124,10 +148,11 @@ export async function flush<const Ops extends readonly Op[]>(run: Claimed, ops: 
   const records = run.unwritten.splice(0)
   if (records.length === 0) return commitOne(store, ops, run.fence)
   const append = { op: 'append', session_id: run.dispatch.session_id, records } as const
-  const [, ...results] = await commitOne(store, [append, ...ops], run.fence)
+  const first: readonly Op[] = [append, ...run.alongside.splice(0)]
+  const results = await commitOne<readonly Op[]>(store, [...first, ...ops], run.fence)
   for (const made of records) tell(() => run.engine.sink.recorded(refOf(run), made))
   for (const then of run.afterwards.splice(0)) await then()
-  return results as unknown as ResultsOf<Ops>
+  return results.slice(first.length) as unknown as ResultsOf<Ops>
 }
 
 type Said = Delta extends infer D ? (D extends Delta ? Omit<D, keyof RunRef> : never) : never

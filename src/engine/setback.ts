@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import type { Next } from '../domain/decision.ts'
 import { asTirelessError, categoryOf, type ErrorCode, type TirelessError } from '../domain/error.ts'
 import type { FailingPhase, Ruling } from '../domain/record.ts'
+import { standIn } from './chain.ts'
 import { afterFailure, timeIsUp } from './check-stop.ts'
 import { closeTurn, commitStep, type End, end, type Moved, park, release } from './commit.ts'
 import { settleInterrupted } from './interrupted.ts'
@@ -37,10 +38,15 @@ export async function setBack(run: Run, input: Input, thrown: unknown, began: nu
   const trouble = { error, failures: open.failures, failed: run.thread.failed, patience: run.engine.patience }
   const compacted = error.code === 'model_oversize' && !open.failures.includes(error.code) && compact(run)
   const now = run.engine.clock.now()
-  const asked = where === 'DECIDE' && open.requested && !open.answer
+  const asked = where === 'DECIDE' && !open.answer && (open.requested || error.code === 'model_auth')
   const ruling: Ruling = compacted
     ? { kind: 'retry', until: null }
-    : rule(trouble, { asked, run_id: run.dispatch.dispatch_id, now })
+    : rule(trouble, {
+        asked,
+        standIn: asked ? standIn(run, open, error.code) : undefined,
+        run_id: run.dispatch.dispatch_id,
+        now,
+      })
   record(run, { kind: 'failed', turn: open.turn, phase: where, code: error.code, message: error.message, ruling }, now)
   await tellHooks(run, 'on_recover', { error: error.message })
   switch (ruling.kind) {
@@ -97,18 +103,25 @@ export interface Trouble {
   readonly patience: Patience
 }
 
-/** `asked`: the model was asked, and nothing usable came back from it. */
-export function rule(
-  { error, failures, failed, patience }: Trouble,
-  { asked, run_id, now }: { readonly asked: boolean; readonly run_id: string; readonly now: number },
-): Ruling {
+export interface Asking {
+  /** The model was asked, and nothing usable came back from it. */
+  readonly asked: boolean
+  /** Whether another model may stand in for it. */
+  readonly standIn?: 'now' | 'later' | undefined
+  readonly run_id: string
+  readonly now: number
+}
+
+export function rule({ error, failures, failed, patience }: Trouble, { asked, standIn, run_id, now }: Asking): Ruling {
   const inARow = failed.inARow + 1
+  if (standIn === 'now' && failed.inAll + 1 < patience.inAll) return { kind: 'retry', until: null }
   if (inARow >= patience.inARow || failed.inAll + 1 >= patience.inAll) return { kind: 'stop' }
   const again = failed.inARow > 0 && failed.last === error.code
   if (error.code === 'decision_empty' && again) return { kind: 'stop' }
   if (!asked) return { kind: 'feedback' }
   const empty = failures.filter((code) => code === 'model_empty').length + 1
-  if (error.retry !== 'later' || (error.code === 'model_empty' && empty >= MAX_EMPTY)) return { kind: 'stop' }
+  const hopeless = error.retry !== 'later' || (error.code === 'model_empty' && empty >= MAX_EMPTY)
+  if (hopeless && !standIn) return { kind: 'stop' }
   const backoff = FIRST_BACKOFF_MS * BACKOFF_FACTOR ** (inARow - 1) * jitter(run_id, inARow)
   const wait = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), LONGEST_BACKOFF_MS)
   return { kind: 'retry', until: Math.ceil(now + wait) }

@@ -5,16 +5,18 @@
  * id that no other call of it has.
  */
 
-import type { CallResult, Decision, Next } from '../domain/decision.ts'
+import type { Call, CallResult, Decision, Next } from '../domain/decision.ts'
 import type { ErrorCode } from '../domain/error.ts'
+import type { Recalled } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import { patched } from '../domain/patch.ts'
 import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
 import type { PastTurn } from '../ports/memory.ts'
 import type { Message } from '../ports/model.ts'
-import { answerMessage, asText, inputMessages, pastMessages, resultMessage } from '../prompt/conversation.ts'
-import { type Conversation, emptyConversation, restart, say } from './conversation.ts'
+import { answerMessage, approvedMessage, inputMessages, resultMessage } from '../prompt/conversation.ts'
+import { type Conversation, emptyConversation } from './conversation.ts'
+import { cutHere, inText, refit, remind, saying, takeBack, withOwnIds } from './shown.ts'
 
 export type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
 
@@ -24,6 +26,9 @@ export interface OpenTurn {
   readonly input: readonly Observation[]
   readonly observation: Json
   readonly failures: ErrorCode[]
+  /** The model that was asked last, and those that failed. */
+  model?: string
+  readonly tried: string[]
   /** It failed, and was not tried again. */
   givenUp: boolean
   /** Its behaviour puts what the model is told into its own words, and has not done so yet. */
@@ -85,11 +90,17 @@ export interface Thread {
   cut?: Cut
   readonly past: (PastTurn & { readonly messages: Message[] })[]
   conversation: Conversation
+  /** What the run was shown of what is remembered, and in which turn. */
+  recalled?: { readonly turn: number; readonly recalled: Recalled; readonly message: Message } | undefined
+  /** The last request: its prefix, and how many bytes of what was said in it still stand. */
+  asked?: { readonly prefix: string; readonly messages: readonly Message[]; bytes: number }
   /** Ids of calls that the conversation has used. */
   readonly called: Set<string>
   readonly recent: Done[]
   /** Digests of files read or written, by path. */
   readonly seen: Map<string, string>
+  /** Approvals that were acted on: each is good for one use. */
+  readonly used: Set<string>
 }
 
 export function emptyThread(): Thread {
@@ -110,6 +121,7 @@ export function emptyThread(): Thread {
     called: new Set(),
     recent: [],
     seen: new Map(),
+    used: new Set(),
   }
 }
 
@@ -163,6 +175,7 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     input: record.input,
     observation: record.observation === undefined ? (record.input as unknown as Json) : record.observation,
     failures: [],
+    tried: [],
     givenUp: false,
     unprepared: record.prepares ?? false,
     requested: false,
@@ -172,6 +185,7 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     messages: [],
     before: { ...thread.conversation, length: thread.conversation.messages.length },
   }
+  if (!thread.begun) remind(thread, thread.open, record)
   const shown = record.prepares ? [] : record.input
   for (const message of inputMessages(shown, record.feedback)) saying(thread, thread.open, message)
 }
@@ -188,12 +202,19 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     case 'model_requested':
       open.requested = true
-      if (!open.unprepared || record.prepared === undefined) return
-      open.unprepared = false
-      saying(thread, open, { role: 'user', text: record.prepared })
+      open.model = record.model
+      if (open.unprepared && record.prepared !== undefined) {
+        open.unprepared = false
+        saying(thread, open, { role: 'user', text: record.prepared })
+      }
+      if (record.composition) {
+        const { messages, bytes } = thread.conversation
+        thread.asked = { prefix: record.composition.prefix, messages, bytes }
+      }
       return
     case 'failed':
       open.failures.push(record.code)
+      if (record.phase === 'DECIDE' && open.model !== undefined) open.tried.push(open.model)
       open.givenUp ||= record.ruling.kind !== 'retry'
       thread.failed.inARow += 1
       thread.failed.last = record.code
@@ -209,6 +230,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     case 'decided':
       open.decided = record.decision
+      for (const { approval } of callsOf(open)) if (approval !== undefined) thread.used.add(approval)
       return
     case 'branched':
       if (record.chosen !== null) open.chosen = record.chosen
@@ -224,6 +246,8 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       if (thread.recent.length > RECENT) thread.recent.shift()
       if (open.shown?.calls[record.index])
         saying(thread, open, resultMessage(open.shown, record.index, record.result, inText(thread)))
+      const allowed = callsOf(open)[record.index]
+      if (allowed?.approval !== undefined) saying(thread, open, approvedMessage(allowed.tool, record.result))
       return
     }
   }
@@ -246,6 +270,8 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
   if (open.shown)
     for (const index of open.shown.calls.keys())
       if (!open.settled.has(index)) saying(thread, open, resultMessage(open.shown, index, NOT_STARTED, inText(thread)))
+  for (const [index, { tool, approval }] of callsOf(open).entries())
+    if (approval !== undefined && !open.settled.has(index)) saying(thread, open, approvedMessage(tool, NOT_STARTED))
   thread.begun = true
   thread.past.push({ turn: open.turn, messages: open.messages })
   if (!open.givenUp) thread.failed.inARow = 0
@@ -255,52 +281,8 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
 
 const NOT_STARTED: CallResult = { status: 'not_started', content: 'this call was not started' }
 
-/** From here on the model writes its calls as text: it is shown those of the past as text, too. */
-function refit(thread: Thread, setup: Setup): void {
-  const wasInText = inText(thread)
-  thread.setup = setup
-  if (wasInText || !inText(thread)) return
-  for (const turn of [...thread.past, ...(thread.open ? [thread.open] : [])])
-    turn.messages.splice(0, turn.messages.length, ...turn.messages.map(asText))
-  thread.conversation = restart(thread.conversation.messages.map(asText))
-}
-
-/** From here on the model sees of the past what the cut says. */
-function cutHere(thread: Thread, open: OpenTurn, cut: Cut): void {
-  thread.cut = cut
-  thread.conversation = restart([...afterCut(thread, cut), ...open.messages])
-}
-
-function afterCut({ past }: Thread, cut: Cut): Message[] {
-  return [...pastMessages(cut), ...past.filter(({ turn }) => turn >= cut.from).flatMap(({ messages }) => messages)]
-}
-
-function takeBack(thread: Thread, { before }: OpenTurn): void {
-  const { messages } = thread.conversation
-  if (messages !== before.messages) {
-    thread.conversation = restart(thread.cut ? afterCut(thread, thread.cut) : [])
-    return
-  }
-  messages.length = before.length
-  thread.conversation = before
-}
-
-/** Some providers count from nought in every answer, or give no id; a history with an id twice would be refused by others. */
-function withOwnIds(thread: Thread, turn: number, answer: Answer): Answer {
-  if (answer.calls.length === 0) return answer
-  const calls = answer.calls.map((call) => {
-    let id = call.id
-    for (let n = 1; id === '' || thread.called.has(id); n++) id = `${call.id || 'call'}_t${turn}${n > 1 ? `_${n}` : ''}`
-    thread.called.add(id)
-    return { ...call, id }
-  })
-  return { ...answer, calls }
-}
-
-function saying(thread: Thread, open: OpenTurn, message: Message): void {
-  open.messages.push(message)
-  say(thread.conversation, message)
-}
+/** What was decided without a model. */
+const callsOf = ({ decided }: OpenTurn): readonly Call[] => (decided?.kind === 'act' ? decided.calls : [])
 
 function remember(thread: Thread, result: CallResult): void {
   const { facts } = result
@@ -308,9 +290,6 @@ function remember(thread: Thread, result: CallResult): void {
   const { seen } = facts as { readonly seen?: Readonly<Record<string, string>> }
   for (const [path, sha] of Object.entries(seen ?? {})) thread.seen.set(path, sha)
 }
-
-/** Whether the model writes its calls as text. */
-const inText = ({ setup }: Thread): boolean => (setup?.parser ?? 'native') !== 'native'
 
 export function opened(thread: Thread): OpenTurn {
   if (!thread.open) throw new Error('the journal has a record of a turn that was never opened')

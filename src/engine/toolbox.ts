@@ -17,9 +17,15 @@ const NO_EFFECT: Effect = { recovery: 'pure', reach: 'none' }
 
 export function specsOf(toolbox: Toolbox): ToolSpec[] {
   return [...toolbox.values()].map((tool) => {
-    const { $schema: _, ...parameters } = z.toJSONSchema(tool.args, { io: 'input' })
+    const { $schema: _, ...parameters } = z.toJSONSchema(tool.args, { io: 'input', override: withoutNoise })
     return { name: tool.name, description: tool.description, parameters: parameters as Record<string, Json> }
   })
+}
+
+/** That an integer is no larger than the largest there is goes without saying, in every request. */
+function withoutNoise({ jsonSchema }: { readonly jsonSchema: { minimum?: number; maximum?: number } }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
 }
 
 /** Contract: runs nothing. A call that may not run comes back with its fault. */

@@ -43,6 +43,7 @@ const RINGING: ReadonlySet<Op['op']> = new Set([
   'enqueue',
   'publish',
   'resolve',
+  'answer',
   'promote',
   'settle',
   'park',

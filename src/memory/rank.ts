@@ -1,7 +1,8 @@
 /** Which passages have most to do with a question: BM25 over words. Counted when asked, so that the texts are all that is kept. */
 
+import { wordsOf } from '../domain/words.ts'
 import type { PastTurn } from '../ports/memory.ts'
-import { clipped, messageText, whole, wordsOf } from './text.ts'
+import { clipped, messageText, whole } from './text.ts'
 
 export interface Passage {
   readonly turn: number

@@ -55,6 +55,12 @@ export interface StateShape<S = Json> {
   migrate?(state: Json, from: number): S
 }
 
+/** In this order, whatever the order they are given in. `output_protocol` is where a text protocol's own rules go. */
+export type SystemSection = 'role' | 'process_rules' | 'policy' | 'toolbox' | 'output_protocol' | 'unattended'
+
+/** By section; a text is all of it. */
+export type SystemPrompt = string | { readonly [S in SystemSection]?: string }
+
 /** `S`: its state, plain data. */
 export interface Behaviour<S = Json> {
   readonly name: string
@@ -74,7 +80,7 @@ export interface Behaviour<S = Json> {
   /** Contract: what the model is told in this step. Without it, the input in plain words. */
   prepare?(state: S, observation: Json): string
   /** Contract: asked once when the run is opened, and byte-stable from then on. */
-  buildSystemPrompt(state: S): string
+  buildSystemPrompt(state: S): SystemPrompt
   /** Contract: what the past is asked about, given what is new. The answer is in the view that `observe` gets, and in the request. */
   buildMemoryQuery?(state: S, input: readonly Observation[]): MemoryQuery
   /** Contract: the new state, or nothing where it changed the one it was given. */

@@ -27,7 +27,7 @@ export interface Memory {
   append(turn: PastTurn): void
   /**
    * Contract: a function of what was appended and evicted since `reset`, and of the query. The prefix of a prompt is only as stable as this
-   * answer is: it changes seldom, and then by a good deal.
+   * answer is: it changes seldom, and then by a good deal. Another answer is heeded only where its `from` has moved on.
    */
   retrieve(query: MemoryQuery): MemoryView
   /** Contract: of turns [from, upto) a text that is shorter than they are; empty where this kind keeps none. */

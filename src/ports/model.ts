@@ -10,8 +10,15 @@ export interface ToolSpec {
   readonly parameters: Readonly<Record<string, Json>>
 }
 
+export interface Image {
+  /** Such as `image/png`. */
+  readonly media_type: string
+  /** In base64. */
+  readonly data: string
+}
+
 export type Message =
-  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string; readonly images?: readonly Image[] }
   | {
       readonly role: 'assistant'
       readonly text: string
@@ -24,6 +31,7 @@ export type Message =
       readonly tool: string
       readonly text: string
       readonly ok: boolean
+      readonly images?: readonly Image[]
     }
 
 export interface ModelRequest {
@@ -50,9 +58,66 @@ export interface Model {
   ): Promise<Answer>
 }
 
+/** A model, and why it is the one. */
+export interface Choice {
+  readonly id: string
+  readonly why: string
+}
+
+/** For whom, or for what, a model is wanted. */
+export interface Wanted {
+  /** By name: then it is that one or none. */
+  readonly model?: string | undefined
+  readonly agent?: string | undefined
+  readonly phase?: 'planner' | undefined
+  /** What was chosen for the chat, or the channel, that it is done for. */
+  readonly selected?: string | undefined
+}
+
+/** A model that can be asked, or why it cannot. */
+export interface ModelEntry {
+  readonly id: string
+  readonly provider: string
+  readonly source: 'configured' | 'found' | 'built in'
+  readonly key: 'set' | 'missing' | 'none'
+  readonly is_default: boolean
+  readonly why: string | null
+  readonly priced: boolean
+  readonly problem: string | null
+}
+
 export interface Models {
-  /** The id of the configured default. */
+  /** The id of the default, as far as is known without looking for it. */
   readonly defaultId: string
-  /** Contract: the model of that name, or of the configured default; throws `model_unknown` with the names there are. */
+  /** Contract: the default, looked for once where nobody named one; never rejects. */
+  choice(): Promise<Choice>
+  /** Contract: the model of that name, or of the default; throws `model_unknown` with the names there are. */
   get(id?: string): Model
+  /** Contract: the ids to ask, in order: the one that is wanted, then those that may stand in for it. */
+  chain(wanted?: Wanted): Promise<readonly string[]>
+  /** Contract: asks no provider. */
+  list(): Promise<readonly ModelEntry[]>
+}
+
+/** Contract: one model for everything. */
+export function onlyModel(model: Model): Models {
+  const why = 'it is the only one'
+  return {
+    defaultId: model.id,
+    choice: async () => ({ id: model.id, why }),
+    get: () => model,
+    chain: async () => [model.id],
+    list: async () => [
+      {
+        id: model.id,
+        provider: model.id.slice(0, Math.max(0, model.id.indexOf('/'))),
+        source: 'configured',
+        key: 'none',
+        is_default: true,
+        why,
+        priced: model.cost !== undefined,
+        problem: null,
+      },
+    ],
+  }
 }

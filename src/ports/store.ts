@@ -3,10 +3,13 @@
  * alone while the others share its fsync.
  */
 
+import type { Approval, ApprovalStatus } from '../domain/approval.ts'
 import type { Cancel, Dispatch, DispatchStatus, NewDispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
+import type { Fact, NewFact } from '../domain/fact.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
+import type { Selection } from '../domain/selection.ts'
 import type { Session } from '../domain/session.ts'
 import type { FailureClass } from '../domain/stop.ts'
 import type { Resolution, Unknown } from '../domain/unknown.ts'
@@ -42,7 +45,10 @@ export type Op =
       readonly now: number
       readonly only?: string
     }
-  /** Timers that are due: their dispatches become pending, with an observation of the deadline where one was waited for. */
+  /**
+   * Timers that are due: their dispatches become pending, with an observation of the deadline where one was waited for. Approvals that nobody
+   * answered in time are expired, with an observation that wakes who waits; a session with nothing in flight hears of it with whatever comes next.
+   */
   | { readonly op: 'promote'; readonly now: number }
   /** Refused unless `seq` follows the session's last record. */
   | { readonly op: 'append'; readonly session_id: string; readonly records: readonly JournalRecord[] }
@@ -72,7 +78,7 @@ export type Op =
   | { readonly op: 'release'; readonly now: number }
   /**
    * Of a dispatch and its descendants. What was never claimed, or is over, is settled at once or left as it is; what waits is woken, so that
-   * its run can end; what runs is told by whoever runs it.
+   * its run can end; what runs is told by whoever runs it. With its end, what its session still waits to have allowed is denied.
    */
   | { readonly op: 'cancel'; readonly dispatch_id: string; readonly how: Cancel; readonly now: number }
   /** Of a dispatch and its descendants: what is not running is not claimed until `paused` is false again. */
@@ -87,8 +93,28 @@ export type Op =
     }
   /** Listed, or listed again as it now stands. */
   | { readonly op: 'unknown'; readonly unknown: Unknown }
+  /** The model of a scope, from now on; null: no longer one of its own. */
+  | { readonly op: 'select'; readonly scope: string; readonly model: string | null; readonly now: number }
   /** A human's word; wakes the dispatch that waits for it. */
   | { readonly op: 'resolve'; readonly unknown_id: string; readonly as: Resolution; readonly now: number }
+  /** Listed, open, once per id. */
+  | { readonly op: 'ask'; readonly approval: Approval }
+  /** A human's word on an open approval, once; published to its session in the same commit. One whose time is over is a `conflict` too. */
+  | {
+      readonly op: 'answer'
+      readonly approval_id: string
+      readonly answer: 'allowed' | 'denied'
+      readonly reason: string | null
+      readonly successor_id: string
+      readonly now: number
+    }
+  /**
+   * Once per id. One that the agent knows under the same key is superseded; where it knows too many, the oldest are dropped. What is over is
+   * kept within bounds.
+   */
+  | { readonly op: 'remember'; readonly fact: NewFact; readonly now: number }
+  /** What an agent knew, and had known, under a key: everything written up to the instant `before`. Its text is gone for good. */
+  | { readonly op: 'forget'; readonly agent_id: string; readonly key: string; readonly before: number }
 
 export interface Results {
   join: { readonly epoch: number }
@@ -109,7 +135,13 @@ export interface Results {
   pause: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
   publish: { readonly duplicate: boolean; readonly dispatch_id: string | null }
   unknown: null
+  select: null
   resolve: { readonly unknown: Unknown }
+  ask: null
+  answer: { readonly approval: Approval; readonly dispatch_id: string | null }
+  remember: { readonly superseded: boolean; readonly dropped: readonly string[] }
+  /** Whether there was something known under it. */
+  forget: { readonly forgotten: boolean }
 }
 
 export interface Batch {
@@ -135,6 +167,13 @@ export interface Page {
   readonly limit: number
 }
 
+/** Without an agent: of all of them. */
+export interface FactQuery extends Page {
+  readonly agent_id?: string | undefined
+  readonly text: string
+  readonly now: number
+}
+
 export interface Store {
   /**
    * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that dispatch is
@@ -154,6 +193,18 @@ export interface Store {
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
   unknowns(filter: { readonly session_id?: string | undefined }): Promise<readonly Unknown[]>
+  approval(id: string): Promise<Approval | undefined>
+  /** Contract: the open ones first, then the newest. */
+  approvals(
+    filter: { readonly session_id?: string | undefined; readonly status?: ApprovalStatus | undefined } & Page,
+  ): Promise<readonly Approval[]>
+  /** Contract: what is known and has not expired, newest first; with `over`, what is over as well. */
+  facts(
+    filter: { readonly agent_id?: string | undefined; readonly over?: boolean; readonly now: number } & Page,
+  ): Promise<readonly Fact[]>
+  /** Contract: of what is known and has not expired, what has most words in common with the question, best first; in any script. */
+  recallFacts(query: FactQuery): Promise<readonly Fact[]>
+  selections(): Promise<readonly Selection[]>
   workers(now: number): Promise<readonly Worker[]>
   /** Contract: the earliest instant at which a timer is due, if there is one. */
   nextTimer(): Promise<number | undefined>

@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import type { CallResult } from '../domain/decision.ts'
 import type { Effect } from '../domain/effect.ts'
+import type { Origin } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
 import type { Clock } from './clock.ts'
 import type { Env, OpsGroup, OpsGroups } from './env.ts'
@@ -15,6 +16,8 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** Stable over crashes: names this very call (session, turn, index). Use it as idempotency key. */
   readonly call: string
+  /** Whose call it is, and where it stands. */
+  readonly origin: Origin
   /** When the call was intended, epoch ms. */
   readonly intendedAt: number
   /** Digests of the files this session has read or written, by path. */
@@ -41,6 +44,8 @@ export interface Tool<Args = never> {
   readonly volatile?: readonly string[]
   /** Contract: pure. */
   effect(args: Args): Effect
+  /** Contract: pure; why a person has to allow this call first, or nothing. One that throws has asked. */
+  asks?(args: Args): string | undefined
   /** Contract: called when a run is opened, before its first call; a throw keeps the run from beginning. */
   setup?(context: { readonly env: Env }): Promise<void>
   /** Contract: changes nothing; what it returns is journalled with the intent and handed to `probe`. */

@@ -41,10 +41,17 @@ export function answerMessage(answer: Answer, inText: boolean): Message {
 
 export function resultMessage(answer: Answer, index: number, result: CallResult, inText: boolean): Message {
   const ok = result.status === 'ok'
-  const text = ok ? result.content : `[${result.status}] ${result.content}`
+  const text = resultText(result)
   if (inText) return { role: 'user', text: `[result of ${answer.calls[index]?.tool}] ${text}` }
   return { role: 'tool', call_id: callId(answer, index), tool: answer.calls[index]?.tool ?? '', text, ok }
 }
+
+/** Of a call that a person has allowed: no answer of the model holds it, so it comes as news. */
+export function approvedMessage(tool: string, result: CallResult): Message {
+  return { role: 'user', text: `[approved: ${tool}] ${resultText(result)}` }
+}
+
+const resultText = ({ status, content }: CallResult): string => (status === 'ok' ? content : `[${status}] ${content}`)
 
 /** What was called natively, for a model that writes its calls as text. */
 export function asText(message: Message): Message {

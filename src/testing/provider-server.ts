@@ -1,5 +1,5 @@
 /**
- * Our provider: a server that speaks the OpenAI chat-completions format over real sockets, scripted, with every fault of the
+ * Our provider: a server that speaks OpenAI's chat completions and Anthropic's messages over real sockets, scripted, with every fault of the
  * provider fault matrix. Which answer a request gets depends on the request alone; only the count of faults is kept.
  */
 
@@ -8,8 +8,11 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { anthropicWire } from './provider-server/anthropic.ts'
+import { openAIWire } from './provider-server/openai.ts'
 import { type Reply, replyTo } from './provider-server/replies.ts'
 import { type ChatRequest, parseRequest, parseScript, placeOf, type Script, turnAt } from './provider-server/script.ts'
+import type { Wire } from './provider-server/wire.ts'
 
 export type { Script } from './provider-server/script.ts'
 
@@ -52,10 +55,9 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
   const closing = new AbortController()
   const note = (line: object) => log !== undefined && appendFileSync(log, `${JSON.stringify(line)}\n`)
 
-  async function complete(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function complete(wire: Wire, message: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = parseRequest(await json(message).catch(() => undefined))
-    if (!body)
-      return sendJson(response, 400, { error: { message: 'not a chat-completions request', code: 'bad_request' } })
+    if (!body) return sendJson(response, 400, wire.errorBody('bad_request', 'not a request of this format'))
     const place = placeOf(body)
     const key = JSON.stringify(place)
     const attempt = asked.get(key) ?? 0
@@ -67,7 +69,7 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
     requests.push({ ...entry, headers: message.headers })
     note({ event: 'request', ...entry })
     if (turn.delay_ms !== undefined) await delay(turn.delay_ms, undefined, { signal: closing.signal })
-    const reply = replyTo({ request: body, turn: place.turn, id: `chatcmpl-${index}` }, turn, fault)
+    const reply = replyTo({ wire, request: body, turn: place.turn, id: `answer-${index}` }, turn, fault)
     const whole = await send(response, reply)
     if (whole)
       note({ event: 'answered', index, conversation: place.conversation, turn: place.turn, fault: entry.fault })
@@ -75,7 +77,8 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
 
   const server = createServer((message, response) => {
     const route = `${message.method} ${new URL(message.url ?? '/', 'http://localhost').pathname}`
-    if (route === 'POST /v1/chat/completions') return void complete(message, response).catch(() => response.destroy())
+    const wire = WIRES[route]
+    if (wire) return void complete(wire, message, response).catch(() => response.destroy())
     if (route === 'GET /v1/models') return sendJson(response, 200, MODELS)
     sendJson(response, 404, { error: { message: `no such route: ${route}`, code: 'not_found' } })
   })
@@ -91,6 +94,11 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
       await closed
     },
   }
+}
+
+const WIRES: Readonly<Record<string, Wire>> = {
+  'POST /v1/chat/completions': openAIWire,
+  'POST /v1/messages': anthropicWire,
 }
 
 const MODELS = { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'tireless' }] }

@@ -108,9 +108,9 @@ describe('cancel at any time', () => {
 
   for (const [name, hanging] of [
     ['a tool that looks before it acts', { before: () => new Promise<never>(() => {}) }],
-    ['a tool that never ends', { run: () => new Promise<never>(() => {}) }],
+    ['a tool that runs for ever', { run: () => new Promise<never>(() => {}) }],
   ] as const)
-    test(`case 51: during ${name}, and does not heed its signal: it is left behind`, async (t) => {
+    test(`case 51: during ${name} and does not heed its signal: it is left behind`, async (t) => {
       const clock = new FakeClock()
       const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, done])
       const app = await openApp(t, { clock, model, tools: [aTool(hanging)] })

@@ -140,7 +140,7 @@ describe('the life of a run', () => {
 
     let asked = 0
     const moody = scriptedModel(() => {
-      if (asked++ === 2) throw new TirelessError('model_auth', 'no key')
+      if (asked++ === 2) throw new TirelessError('model_refused', 'not like this')
       return { text: 'done' }
     })
     const never = { name: 'never', judge: () => ({ kind: 'retry', instruction: 'no' }) as const }

@@ -1,5 +1,6 @@
 /** Which branches a commit shows to have been taken. Looked at before the rows are read anew. */
 
+import type { Decision } from '../../src/domain/decision.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import type { Batch, Op, Outcome, Results } from '../../src/ports/store.ts'
 import type { Branch } from './counters.ts'
@@ -9,6 +10,7 @@ export function branchesOf(watch: Watch, batch: Batch, outcome: Outcome | undefi
   if (outcome?.ok) return batch.ops.flatMap((op, i) => ofOp(watch, op, outcome.results[i]))
   const has = (wanted: Op['op']): boolean => batch.ops.some(({ op }) => op === wanted)
   if (has('resolve')) return ['word refused (already said)']
+  if (has('answer')) return ['answer refused (already given)']
   if (outcome?.code !== 'store_fenced') return []
   return [has('claim') ? 'claim of an ended epoch refused' : 'fenced write refused']
 }
@@ -45,6 +47,8 @@ function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
       return [...watch.dispatches.values()].flatMap(({ wait, due }) =>
         wait && wait.kind !== 'unknown' && due !== null && due <= op.now ? [WOKEN[wait.kind]] : [],
       )
+    case 'answer':
+      return [op.answer]
     case 'append':
       return op.records.flatMap(ofRecord)
     default:
@@ -83,7 +87,7 @@ function ofPublish(watch: Watch, op: Extract<Op, { op: 'publish' }>, result: Res
 function ofRecord(record: JournalRecord): readonly Branch[] {
   switch (record.kind) {
     case 'decided':
-      return ['own decision of the behaviour']
+      return ofDecision(record.decision)
     case 'call_intended':
       return record.attempt > 1 ? ['second attempt after a word'] : []
     case 'call_settled':
@@ -99,8 +103,17 @@ function ofRecord(record: JournalRecord): readonly Branch[] {
   }
 }
 
+function ofDecision(decision: Decision): readonly Branch[] {
+  const allowed = decision.kind === 'act' ? decision.calls.filter(({ approval }) => approval !== undefined) : []
+  if (allowed.length === 0) return ['own decision of the behaviour']
+  return allowed.flatMap(({ fault }) => (fault === undefined ? ['what was allowed is run'] : []))
+}
+
 function ofResult({ status, content }: { readonly status: string; readonly content: string }): readonly Branch[] {
   if (status === 'interrupted') return ['call interrupted']
+  if (status === 'parked') return ['call parked for leave']
+  if (content.includes('"parked":true')) return ['asked once more']
+  if (content.includes('has to be allowed first')) return ['call held back beside it']
   if (content === 'the run was interrupted before it') return ['call not started: stopping']
   if (content.includes('not offered any more')) return ['call refused: tool withdrawn']
   return content.includes('it broke') ? ['tool threw'] : []

@@ -1,4 +1,7 @@
-/** People: they ask for tasks, send messages early, late and twice, and say what they know of unknown outcomes, late or twice. */
+/**
+ * People: they ask for tasks, send messages early, late and twice, say what they know of unknown outcomes and what they
+ * allow, late or twice.
+ */
 
 import { asTirelessError } from '../../src/domain/error.ts'
 import type { Resolution } from '../../src/domain/unknown.ts'
@@ -68,7 +71,20 @@ export class Humans {
       said.push(() => this.#say(id, this.#wordFor(id, question, everything)))
       if (this.#world.chance('twice', question) < 0.25) said.push(() => this.#say(id, 'not', true))
     }
-    return said
+    return [...said, ...this.#answers(now, everything)]
+  }
+
+  /** Some are never answered, and some by two people at once. */
+  #answers(now: number, everything: boolean): readonly (() => Promise<void>)[] {
+    const open = [...this.#world.watch.approvals.values()].filter(({ status }) => status === 'open')
+    return open.flatMap(({ id }) => {
+      const due = this.#due.get(id) ?? now + Math.floor(this.#world.chance('answer', id) ** 3 * 150)
+      this.#due.set(id, due)
+      if ((due > now && !everything) || this.#world.chance('never', id) < 0.15) return []
+      const verb = this.#world.chance('verb', id) < 0.7 ? 'allow' : 'deny'
+      const answer = (verb: string) => () => this.#errand(`answer ${id}`, `approvals ${verb}`, { id })
+      return this.#world.chance('two', id) < 0.3 ? [answer(verb), answer('deny')] : [answer(verb)]
+    })
   }
 
   #wordFor(id: string, question: string, everything: boolean): Resolution {
@@ -120,7 +136,7 @@ export class Humans {
     const known =
       code === 'store_failed' ||
       (code === 'store_fenced' && life.superseded) ||
-      (code === 'conflict' && command === 'unknowns resolve')
+      (code === 'conflict' && (command === 'unknowns resolve' || command.startsWith('approvals ')))
     if (!known) this.#world.fail('commands', `${command}: ${code}: ${message}`)
   }
 }

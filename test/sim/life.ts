@@ -1,5 +1,6 @@
 /** One life of the process: the real engine, kernel and commands, composed over ports that the world answers. */
 
+import { approvalsAllow, approvalsDeny, approvalsList } from '../../src/commands/approvals.ts'
 import type { Command, Context, Progress } from '../../src/commands/command.ts'
 import { execute } from '../../src/commands/execute.ts'
 import { enqueue, queueList } from '../../src/commands/queue.ts'
@@ -10,21 +11,27 @@ import { status } from '../../src/commands/status.ts'
 import { unknownsList, unknownsResolve } from '../../src/commands/unknowns.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
 import { NO_BUDGET } from '../../src/domain/task.ts'
+import { Breaker } from '../../src/engine/chain.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import { createDoorbell, type Doorbell, ringing } from '../../src/kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome } from '../../src/kernel/drain.ts'
 import { MEMORY_KINDS } from '../../src/memory/kinds.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Env } from '../../src/ports/env.ts'
+import { onlyModel } from '../../src/ports/model.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { simBehaviours, simCritic } from './ports/behaviour.ts'
+import { simGate } from './ports/gate.ts'
 import { simModel } from './ports/model.ts'
 import { simStore } from './ports/store.ts'
 import { simTools } from './ports/tools.ts'
 import type { World } from './world.ts'
 
 /** What people ask for here: the verbs that move the queue, and some that look at it. */
-const VERBS = [run, start, enqueue, send, status, queueList, sessionsList, unknownsList, unknownsResolve]
+const VERBS = [
+  ...[run, start, enqueue, send, status, queueList, sessionsList],
+  ...[unknownsList, unknownsResolve, approvalsList, approvalsAllow, approvalsDeny],
+]
 /** Their strict input is compiled once and not once per world: that would take longer than the world does. */
 const COMMANDS = (VERBS as unknown as readonly Command[]).map((command) => {
   const input = command.input.strict()
@@ -98,7 +105,7 @@ export class Life {
       bell: this.#bell,
       kernelId: 'sim',
       agents: ['default'],
-      notices: [],
+      notices: async () => [],
       signals,
       workspace: async (sessionId) => ({ path: `/nowhere/${sessionId}` }),
       listen: () => () => {},
@@ -212,7 +219,8 @@ export function compose(world: World, life: Life, store: Store): Engine {
     store,
     clock,
     ids: { next: () => world.nextId() },
-    models: { defaultId: model.id, get: () => model },
+    models: onlyModel(model),
+    breaker: new Breaker(),
     envs: { open: (root) => world.io(life, 'open', '', () => openEnv(world, root)) },
     behaviours: simBehaviours(
       world,
@@ -220,6 +228,7 @@ export function compose(world: World, life: Life, store: Store): Engine {
     ),
     tools: new Map([...tools].filter(([name]) => !(withdrawing?.gone && withdrawn.has(name)))),
     critics: () => [simCritic(world)],
+    gates: () => [simGate(world)],
     sink: {
       opened: () => {},
       recorded({ session_id }, { seq }) {

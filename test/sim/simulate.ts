@@ -152,8 +152,10 @@ async function calm(world: World, humans: Humans): Promise<void> {
       await rest()
     }
     const waiting = restless(world)
-    if (waiting.length === 0) return idle(world)
-    const due = waiting.flatMap((row) => (row.due === null ? [] : [row.due]))
+    const open = [...world.watch.approvals.values()].filter(({ status }) => status === 'open')
+    if (waiting.length === 0 && open.length === 0) return idle(world)
+    const expiring = open.map(({ expires_at }) => expires_at)
+    const due = waiting.flatMap((row) => (row.due === null ? [] : [row.due])).concat(expiring)
     if (due.length > 0) world.pass(Math.max(0, Math.min(...due) - world.wall))
   }
   world.fail('liveness', `no rest after ${MOST_ROUNDS} rounds: ${JSON.stringify(restless(world))}`)

@@ -6,6 +6,7 @@ import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import type { Batch, Op, Store } from '../../src/ports/store.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
+import { APPROVAL_VARIANTS } from './approval-variants.ts'
 import type { World } from './world.ts'
 
 export interface Variant {
@@ -114,6 +115,7 @@ export const VARIANTS: readonly Variant[] = [
     ops: (ops) => ({ ...ops, claim: (sql, op, held) => ops.claim(upsideDown(sql), op, held) }),
   },
   { name: 'deaf-doorbell', deaf: true },
+  ...APPROVAL_VARIANTS,
   // Bugs that the simulator found, put back.
   {
     name: 'deadline-told-once',
@@ -145,12 +147,12 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'word-told-later', seed: 752, store: inTwoCommits('resolve') },
   {
     name: 'word-taken-back',
-    seed: 2336,
+    seed: 5,
     store: (store) => ({
       ...store,
       async unknowns(filter) {
         const known = await store.unknowns(filter)
-        return filter.session_id === undefined ? known : known.filter(({ resolution }) => resolution !== null)
+        return filter.session_id === undefined ? known : known.filter(({ status }) => status === 'open')
       },
     }),
   },

@@ -1,40 +1,22 @@
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
+import { raw, STREAMING, scripted, sse } from '../../../test/raw-server.ts'
 import type { Message, Model, ModelRequest } from '../../ports/model.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
-import { type Script, startProviderServer } from '../../testing/provider-server.ts'
 import { systemClock } from '../clock.ts'
-import { type OpenAICompatibleOptions, openAICompatible } from './openai-compatible.ts'
+import { openAICompatible } from './openai-compatible.ts'
+import type { SdkOptions } from './sdk/model.ts'
 
 const signal = new AbortController().signal
 const hello: ModelRequest = { system: '', messages: [{ role: 'user', text: 'hello' }], tools: [] }
 
-const modelAt = (baseUrl: string, more: Partial<OpenAICompatibleOptions> = {}): Model =>
+const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}): Model =>
   openAICompatible({ provider: 'local', model: 'm', baseUrl, clock: systemClock, ...more })
 
-async function scripted(script: Script) {
-  const server = await startProviderServer({ script })
-  return { ...server, [Symbol.asyncDispose]: server.close }
-}
-
-/** A server that says what the test says, byte by byte. */
-async function raw(listener: RequestListener) {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const close = async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, [Symbol.asyncDispose]: close }
-}
-
-const sse = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const delta = (part: object, finish: string | null = null) =>
   sse({ id: 'c', choices: [{ index: 0, delta: part, finish_reason: finish }] })
-const streaming = { 'content-type': 'text/event-stream' }
 
 test('an answer comes whole, with text in pieces, raw calls and usage: streaming and not', async () => {
   const usage = { input_tokens: 10, output_tokens: 20, cached_tokens: 4 }
@@ -132,6 +114,50 @@ test('reasoning is kept, goes back verbatim to the same provider, and to no othe
   }
 })
 
+test('images go with a message; those of a result come after it, because a result holds only text', async () => {
+  await using server = await scripted([{ text: 'ok' }])
+  const images = [{ media_type: 'image/png', data: 'aW1hZ2U=' }]
+  const messages: Message[] = [
+    { role: 'user', text: 'look', images },
+    { role: 'assistant', text: '', calls: [{ id: 'a', tool: 'bash', args: {} }] },
+    { role: 'tool', call_id: 'a', tool: 'bash', text: 'a screenshot', ok: true, images },
+    { role: 'assistant', text: 'I see', calls: [] },
+  ]
+  for (const upto of [3, 4]) {
+    await modelAt(server.url).call({ ...hello, messages: messages.slice(0, upto) }, { signal })
+    const sent = server.requests.at(-1)?.body.messages ?? []
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aW1hZ2U=' } }
+    assert.deepEqual(sent[0]?.content, [{ type: 'text', text: 'look' }, image])
+    assert.deepEqual(sent[2]?.content, 'a screenshot')
+    assert.deepEqual(sent[3], {
+      role: 'user',
+      content: [{ type: 'text', text: '[images of the results above]' }, image],
+    })
+    assert.equal(sent.length, upto + 1)
+  }
+})
+
+test("Node's own limit on silence does not cut a slow model short", async () => {
+  const place = Symbol.for('undici.globalDispatcher.1')
+  const own = Reflect.get(globalThis, place) as object
+  const Dispatcher = own.constructor as new (options: object) => object
+  let answer = () => {}
+  await using server = await raw((message, response) => {
+    if (message.method === 'POST')
+      answer = () => void response.writeHead(200, STREAMING).end(delta({ content: 'at last' }) + delta({}, 'stop'))
+  })
+  Reflect.set(globalThis, place, new Dispatcher({ headersTimeout: 50, bodyTimeout: 50 }))
+  try {
+    const slow = modelAt(server.url).call(hello, { signal })
+    // Whoever is under the limit is cut short by it, and the model was asked before.
+    await assert.rejects(fetch(server.url))
+    answer()
+    assert.equal((await slow).text, 'at last')
+  } finally {
+    Reflect.set(globalThis, place, own)
+  }
+})
+
 test("a call's signature goes back with the call", async () => {
   const bodies: { messages: Record<string, unknown>[] }[] = []
   const signed = {
@@ -143,7 +169,7 @@ test("a call's signature goes back with the call", async () => {
   }
   await using server = await raw(async (message, response) => {
     bodies.push(JSON.parse((await message.toArray()).join('')))
-    response.writeHead(200, streaming).end(delta({ tool_calls: [signed] }) + delta({}, 'tool_calls'))
+    response.writeHead(200, STREAMING).end(delta({ tool_calls: [signed] }) + delta({}, 'tool_calls'))
   })
   const model = modelAt(server.url)
   const { reasoning } = await model.call(hello, { signal })
@@ -156,7 +182,7 @@ test("a call's signature goes back with the call", async () => {
 
 test('a provider that does not count tokens is estimated', async () => {
   await using server = await raw((_, response) => {
-    response.writeHead(200, streaming).end(delta({ content: 'x'.repeat(40) }) + delta({}, 'stop'))
+    response.writeHead(200, STREAMING).end(delta({ content: 'x'.repeat(40) }) + delta({}, 'stop'))
   })
   const { usage } = await modelAt(server.url).call(hello, { signal })
   assert.equal(usage.output_tokens, 10)
@@ -188,7 +214,7 @@ test('bytes keep a slow answer alive; silence ends it and closes the connection'
   let closed = false
   await using server = await raw((message: IncomingMessage, given) => {
     message.resume()
-    given.writeHead(200, streaming).flushHeaders()
+    given.writeHead(200, STREAMING).flushHeaders()
     given.once('close', () => {
       closed = true
     })
@@ -224,7 +250,7 @@ test('bytes keep a slow answer alive; silence ends it and closes the connection'
 
 test('bytes without end and without an event are model_oversize', async () => {
   await using server = await raw((_, response) => {
-    response.writeHead(200, streaming)
+    response.writeHead(200, STREAMING)
     const pour = () => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
       if (!response.destroyed) response.once('drain', pour)

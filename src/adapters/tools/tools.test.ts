@@ -37,6 +37,7 @@ async function session(t: TestContext) {
     clock: systemClock,
     signal: abort.signal,
     call: 's/1/0',
+    origin: { agent_id: 'default', session_id: 'session', turn: 1 },
     intendedAt: Date.now(),
     seen,
   })

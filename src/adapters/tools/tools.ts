@@ -1,14 +1,23 @@
 /** The built-in tools. */
 
+import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { bash } from './bash.ts'
 import { createFile } from './create-file.ts'
 import { editFile } from './edit-file.ts'
 import { finish } from './finish.ts'
+import { forget } from './forget.ts'
 import { listFiles } from './list-files.ts'
+import { recall } from './recall.ts'
+import { remember } from './remember.ts'
 import { viewFile } from './view-file.ts'
 import { wait } from './wait.ts'
 
 export function builtinTools(): AnyTool[] {
   return [viewFile, createFile, editFile, listFiles, bash, wait, finish]
+}
+
+/** Those by which an agent remembers over its sessions. */
+export function memoryTools(store: Store): AnyTool[] {
+  return [remember(store), recall(store), forget(store)]
 }

@@ -2,7 +2,7 @@
 
 import { assertNever } from '../../domain/error.ts'
 import type { ChatRequest, Fault, FaultName, Turn } from './script.ts'
-import { jsonBody, type Said, saidOf, sseEvent, sseEvents } from './wire.ts'
+import { type Said, saidOf, type Wire } from './wire.ts'
 
 export type Reply =
   /** Nothing, until the server is closed. */
@@ -19,6 +19,7 @@ export type Reply =
     }
 
 export interface Asked {
+  readonly wire: Wire
   readonly request: ChatRequest
   readonly turn: number
   readonly id: string
@@ -37,7 +38,14 @@ export function replyTo(asked: Asked, turn: Turn, fault: Fault | undefined): Rep
     case '503':
     case '401':
     case '400':
-      return refusal(fault)
+    case '403':
+    case '404':
+    case '529':
+      return refusal(asked, fault, Number(fault.fault), `scripted_${fault.fault}`)
+    case 'too_long':
+      return refusal(asked, fault, 400, 'context_length_exceeded', 'prompt is too long: 9 tokens > 8 maximum')
+    case 'no_credit':
+      return refusal(asked, fault, 429, 'insufficient_quota')
     case 'hang':
       return { kind: 'silence' }
     case 'reset':
@@ -56,6 +64,7 @@ export function replyTo(asked: Asked, turn: Turn, fault: Fault | undefined): Rep
       return errorChunk(asked, withCall(said))
     case 'unfinished':
     case 'empty':
+    case 'filtered':
     case 'length':
     case 'unknown_tool':
     case 'bad_args':
@@ -70,7 +79,15 @@ export function replyTo(asked: Asked, turn: Turn, fault: Fault | undefined): Rep
 
 type Distortion = Extract<
   FaultName,
-  'unfinished' | 'empty' | 'length' | 'unknown_tool' | 'bad_args' | 'misfit_args' | 'duplicate_ids' | 'huge'
+  | 'unfinished'
+  | 'empty'
+  | 'filtered'
+  | 'length'
+  | 'unknown_tool'
+  | 'bad_args'
+  | 'misfit_args'
+  | 'duplicate_ids'
+  | 'huge'
 >
 
 /** Answers that are whole on the wire and wrong in themselves. */
@@ -83,6 +100,8 @@ function distorted(said: Said, fault: Distortion): Said {
       return { ...called, finish: null }
     case 'empty':
       return { ...said, text: '', calls: [], finish: 'stop' }
+    case 'filtered':
+      return { ...called, finish: 'content_filter' }
     case 'length':
       return { ...called, finish: 'length' }
     case 'unknown_tool':
@@ -103,16 +122,17 @@ function distorted(said: Said, fault: Distortion): Said {
 const withCall = (said: Said): Said =>
   said.calls.length > 0 ? said : { ...said, calls: [NEVER_RUN], finish: 'tool_calls' }
 
+const bodyOf = ({ wire, request, id }: Asked, said: Said) => wire.jsonBody(said, request, id)
+const eventsOf = ({ wire, request, id }: Asked, said: Said) => wire.sseEvents(said, request, id)
+
 function answer(asked: Asked, said: Said): Reply {
-  return asked.request.stream
-    ? stream(sseEvents(said, asked.request, asked.id))
-    : page('application/json', jsonBody(said, asked.request, asked.id))
+  return asked.request.stream ? stream(eventsOf(asked, said)) : page('application/json', bodyOf(asked, said))
 }
 
 /** Up to the middle of the last call's arguments (streamed), of the body (not streamed); then the socket dies or goes silent. */
 function broken(asked: Asked, said: Said, ends: 'destroy' | 'stall'): Reply {
   if (asked.request.stream) return stream(midCall(asked, said), ends)
-  const body = jsonBody(said, asked.request, asked.id)
+  const body = bodyOf(asked, said)
   return { ...page('application/json', body), pieces: [half(body)], ends }
 }
 
@@ -120,32 +140,36 @@ function broken(asked: Asked, said: Said, ends: 'destroy' | 'stall'): Reply {
 function cutClean(asked: Asked, said: Said): Reply {
   if (asked.request.stream) return stream(midCall(asked, said))
   const calls = said.calls.map((call) => ({ ...call, args: half(call.args) }))
-  return page('application/json', jsonBody({ ...said, calls, finish: null }, asked.request, asked.id))
+  return page('application/json', bodyOf(asked, { ...said, calls, finish: null }))
 }
 
 function truncated(asked: Asked, said: Said): Reply {
-  const body = jsonBody(said, asked.request, asked.id)
+  const body = bodyOf(asked, said)
   if (!asked.request.stream) return page('application/json', half(body))
-  const events = sseEvents(said, asked.request, asked.id)
-  return stream([...events.slice(0, 1), `data: ${half(body)}\n\n`])
+  return stream([...eventsOf(asked, said).slice(0, 1), `data: ${half(body)}\n\n`])
 }
 
 function errorChunk(asked: Asked, said: Said): Reply {
-  const error = { error: { message: 'the upstream died', type: 'server_error', code: 'server_error' } }
-  if (!asked.request.stream) return page('application/json', JSON.stringify(error))
-  return stream([...midCall(asked, said), sseEvent(error)])
+  const error = ['api_error', 'the upstream died'] as const
+  if (!asked.request.stream) return page('application/json', JSON.stringify(asked.wire.errorBody(...error)))
+  return stream([...midCall(asked, said), asked.wire.errorEvent(...error)])
 }
 
-const midCall = (asked: Asked, said: Said) => sseEvents({ ...said, finish: null }, asked.request, asked.id).slice(0, -1)
+/** Without its last piece of arguments. */
+const midCall = (asked: Asked, said: Said): string[] => {
+  const events = eventsOf(asked, { ...said, finish: null })
+  const end = events.findLastIndex((event) => !event.includes('content_block_stop'))
+  return events.slice(0, end)
+}
 
 const half = (text: string) => text.slice(0, Math.ceil(text.length / 2))
 
-function refusal(fault: Fault): Reply {
+function refusal({ wire }: Asked, fault: Fault, status: number, type: string, words?: string): Reply {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (fault.retry_after !== undefined) headers['retry-after'] = String(fault.retry_after)
   if (fault.retry_after_ms !== undefined) headers['retry-after-ms'] = String(fault.retry_after_ms)
-  const error = { message: `scripted ${fault.fault}`, type: 'scripted', code: fault.fault }
-  return { kind: 'bytes', status: Number(fault.fault), headers, pieces: [JSON.stringify({ error })], ends: 'whole' }
+  const error = wire.errorBody(type, words ?? `scripted ${fault.fault}`)
+  return { kind: 'bytes', status, headers, pieces: [JSON.stringify(error)], ends: 'whole' }
 }
 
 type Bytes = Extract<Reply, { kind: 'bytes' }>

@@ -10,6 +10,11 @@ export const FAULTS = [
   '503',
   '401',
   '400',
+  '403',
+  '404',
+  '529',
+  'too_long',
+  'no_credit',
   'hang',
   'stall',
   'reset',
@@ -20,6 +25,7 @@ export const FAULTS = [
   'empty',
   'html',
   'error_chunk',
+  'filtered',
   'length',
   'unknown_tool',
   'bad_args',
@@ -31,7 +37,7 @@ export type FaultName = (typeof FAULTS)[number]
 
 const faultName = z.union([
   z.enum(FAULTS),
-  z.literal([429, 500, 503, 401, 400]).transform((status) => `${status}` as const),
+  z.literal([429, 500, 503, 529, 401, 400, 403, 404]).transform((status) => `${status}` as const),
 ])
 const faultFields = z.strictObject({
   fault: faultName,

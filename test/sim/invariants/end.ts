@@ -2,6 +2,7 @@
 
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import type { World } from '../world.ts'
+import { checkAllDone } from './approvals.ts'
 import { checkTold } from './effects.ts'
 import { unknownOf } from './journal.ts'
 import type { DispatchRow } from './queue.ts'
@@ -56,6 +57,7 @@ export function checkEnd(world: World): void {
     if (prompts.filter((other) => other === prompt).length > 1) world.fail('enqueue', `${prompt} was taken twice`)
   checkWordsHeard(world)
   checkTold(world)
+  checkAllDone(world)
 }
 
 /** A model that was told of an unknown outcome hears the owner's word as an observation. */

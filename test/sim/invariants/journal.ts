@@ -2,6 +2,7 @@
 
 import type { JournalRecord } from '../../../src/domain/record.ts'
 import type { Batch, Op } from '../../../src/ports/store.ts'
+import { type Approvals, checkLeave, checkParked } from './approvals.ts'
 import { callsOf, type SessionState, type TurnState } from './session.ts'
 
 type Of<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
@@ -15,6 +16,9 @@ export interface Writing {
   isOver(run: string): boolean
   resolutionOf(unknown: string): string | null
   isListed(unknown: string): boolean
+  readonly approvals: Approvals
+  /** Whether such a call has to be allowed first. */
+  asks(session_id: string, tool: string, args: string): boolean
   readonly maxSteps: number | null
   fail(invariant: string, message: string): void
 }
@@ -131,12 +135,15 @@ function inTurn(
     case 'decided':
       if (decided || open.requests > 0) bad('the turn has a decision already, or a request')
       open.decided = record.decision
+      if (record.decision.kind === 'act')
+        for (const { approval } of record.decision.calls) if (approval !== undefined) session.acted.add(approval)
       return
     case 'call_intended':
       intend(session, open, record, by, bad)
       return
     case 'call_settled':
       settle(open, record, bad)
+      if (record.result.status === 'parked') checkParked(session, open, record.index, by.approvals, by.fail)
       return
   }
 }
@@ -173,6 +180,7 @@ function intend(session: SessionState, open: TurnState, record: Of<'call_intende
     intendedBy: by.life,
     closed: false,
   }
+  checkLeave(session, open, { ...call, index: record.index }, by)
   open.calls.set(record.index, call)
   session.calls.set(key, call)
 }

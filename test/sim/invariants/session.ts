@@ -55,6 +55,9 @@ export interface SessionState {
   readonly heard: Set<string>
   /** Turns that have an answer on disk. */
   readonly answered: Set<number>
+  /** Approvals that were decided on, and those by which a call was run. */
+  readonly acted: Set<string>
+  readonly used: Set<string>
 }
 
 export function newSession(n: number, session_id: string): SessionState {
@@ -70,6 +73,8 @@ export function newSession(n: number, session_id: string): SessionState {
     calls: new Map(),
     heard: new Set(),
     answered: new Set(),
+    acted: new Set(),
+    used: new Set(),
   }
 }
 

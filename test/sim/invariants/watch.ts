@@ -6,7 +6,9 @@ import type { Wait } from '../../../src/domain/wait.ts'
 import type { Batch, Op, Outcome } from '../../../src/ports/store.ts'
 import { branchesOf } from '../count.ts'
 import type { Life } from '../life.ts'
+import { asks } from '../ports/gate.ts'
 import type { World } from '../world.ts'
+import { type ApprovalRow, checkAnswers } from './approvals.ts'
 import { checkAcknowledged, checkInbox, type InboxRow } from './inbox.ts'
 import { read, type Writing } from './journal.ts'
 import { checkAsleep, checkMove, checkOrder, checkRow, type DispatchRow, type Poison } from './queue.ts'
@@ -21,7 +23,7 @@ export interface UnknownRow {
 
 const DISPATCHES =
   'SELECT n, dispatch_id, session, status, token, epoch, attempts, prompt, priority, wait, due FROM dispatches ORDER BY n'
-const SILENT: ReadonlySet<Op['op']> = new Set(['append', 'beat', 'unknown'])
+const SILENT: ReadonlySet<Op['op']> = new Set(['append', 'beat', 'unknown', 'ask'])
 
 export class Watch {
   readonly sessions = new Map<number, SessionState>()
@@ -30,6 +32,7 @@ export class Watch {
   readonly poison = new Map<string, Poison>()
   inbox = new Map<string, InboxRow>()
   unknowns = new Map<string, UnknownRow>()
+  approvals = new Map<string, ApprovalRow>()
   /** Unknown outcomes that a model was told of. */
   readonly toldModel = new Set<string>()
   readonly #world: World
@@ -53,13 +56,14 @@ export class Watch {
     if (batches.length === 1) this.#checkClaims(batches[0], outcomes[0])
     const ops = new Set(done.flatMap((batch) => batch.ops.map(({ op }) => op)))
     if (ops.has('unknown') || ops.has('resolve') || ops.has('recover')) this.#readUnknowns(ops)
+    if (ops.has('ask') || ops.has('answer') || ops.has('promote') || ops.has('settle')) this.#readApprovals()
     if (ops.has('enqueue')) this.#readSessions()
     const closed = done.flatMap((batch) => this.#readJournal(life, batch))
     for (const [i, batch] of batches.entries())
       for (const branch of branchesOf(this, batch, outcomes[i])) this.#world.counters.add(branch)
     if ([...ops].every((op) => SILENT.has(op))) return
     const before = this.inbox
-    if (ops.has('publish') || ops.has('acknowledge') || ops.has('promote')) {
+    if (ops.has('publish') || ops.has('answer') || ops.has('acknowledge') || ops.has('promote')) {
       this.inbox = this.readInbox()
       checkAcknowledged(before, this.inbox, done, closed, this.#fail)
     }
@@ -146,6 +150,8 @@ export class Watch {
       isOver: (run) => ['failed', 'dead', 'cancelled'].includes(this.dispatches.get(run)?.status ?? ''),
       resolutionOf: (id) => this.unknowns.get(id)?.resolution ?? null,
       isListed: (id) => this.unknowns.has(id),
+      approvals: this.approvals,
+      asks: (...call) => asks(this.#world, ...call),
       maxSteps: this.#world.plan.maxSteps,
       fail: this.#fail,
     }
@@ -224,6 +230,15 @@ export class Watch {
         this.#fail('late or double human answers', `${is.id} went from open to ${is.status} by itself`)
     }
     this.unknowns = fresh
+  }
+
+  #readApprovals(): void {
+    const rows = this.#all('SELECT id, status, tool, args, expires_at FROM approvals') as unknown as ApprovalRow[]
+    const fresh = new Map(rows.map((row) => [row.id, row]))
+    checkAnswers(this.approvals, fresh, this.#fail)
+    for (const { id, status } of fresh.values())
+      if (status === 'expired' && this.approvals.get(id)?.status === 'open') this.#world.counters.add('expired')
+    this.approvals = fresh
   }
 
   unread(session: number): Observation[] {

@@ -8,6 +8,7 @@ import type { Life } from '../life.ts'
 import { TOOL_NAMES, type Trouble } from '../plan.ts'
 import { oneOf, whole } from '../random.ts'
 import type { World } from '../world.ts'
+import { isGated } from './gate.ts'
 
 /** From this turn on every answer is a final one: no session goes on for ever. */
 const LAST_TURN = 7
@@ -108,7 +109,9 @@ const answer = (calls: readonly AskedCall[]): Answer => ({ text: '', calls, fini
 
 function toolCall(world: World, i: number, keys: readonly (string | number)[]): AskedCall {
   const tool = oneOf(world.plan.seed, TOOL_NAMES, 'tool', i, ...keys)
-  return asked(world, tool, { n: whole(world.plan.seed, 100, 'n', i, ...keys) }, i, keys)
+  // Where there is a gate, the same is asked for more than once.
+  const most = isGated(world) ? 2 : 100
+  return asked(world, tool, { n: whole(world.plan.seed, most, 'n', i, ...keys) }, i, keys)
 }
 
 /** Some providers count from nought in every answer, and some give no id at all. */

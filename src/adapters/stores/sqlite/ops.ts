@@ -1,10 +1,13 @@
 /** What each op does to the tables. Order and refusal are part of the contract in ports/store.ts. */
 
+import { answerObservation } from '../../../domain/approval.ts'
 import { afterBarrenCrash, type DispatchStatus, type NewDispatch } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakes } from '../../../domain/wait.ts'
 import type { Op, Results } from '../../../ports/store.ts'
+import { answerApproval, expireApprovals, insertApproval, withdrawApprovals } from './approvals.ts'
 import type { Written } from './encode.ts'
+import { forgetFact, rememberFact } from './facts.ts'
 import { listInterrupted } from './interrupted.ts'
 import { Refused, type Sql } from './refused.ts'
 import { DISPATCH_COLUMNS, dispatchOf, type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
@@ -119,6 +122,10 @@ export const OPS: Ops = {
       }
       wake(sql, Number(row.n), op.now)
     }
+    for (const approval of expireApprovals(sql, op.now)) {
+      const observation = answerObservation(approval, 'expired', null, op.now)
+      publish(sql, sessionNumber(sql, approval.session_id), observation, null, op.now)
+    }
     return { promoted: due.length }
   },
 
@@ -155,6 +162,7 @@ export const OPS: Ops = {
     sql(
       'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
     ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
+    if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
     const unread =
       op.status === 'done' && sql('SELECT 1 FROM inbox WHERE session = ? AND read_at IS NULL LIMIT 1').get(session)
     return { successor: unread ? succeed(sql, session, op.successor_id, op.now) : null }
@@ -181,13 +189,14 @@ export const OPS: Ops = {
   },
 
   cancel(sql, op) {
-    return family(sql, op.dispatch_id).map(({ n, dispatch_id, status, attempts }) => {
-      if (status === 'pending' && attempts === 0)
+    return family(sql, op.dispatch_id).map(({ n, session, dispatch_id, status, attempts }) => {
+      if (status === 'pending' && attempts === 0) {
         sql("UPDATE dispatches SET status = 'cancelled', failure_class = NULL, updated_at = ? WHERE n = ?").run(
           op.now,
           n,
         )
-      else {
+        withdrawApprovals(sql, session, op.now)
+      } else {
         const how = "iif(cancel = 'immediate', cancel, ?)"
         sql(`UPDATE dispatches SET cancel = ${how}, paused = 0, updated_at = ? WHERE n = ?`).run(op.how, op.now, n)
         if (status === 'waiting') wake(sql, n, op.now)
@@ -204,15 +213,7 @@ export const OPS: Ops = {
   },
 
   publish(sql, op) {
-    const session = sessionNumber(sql, op.session_id)
-    if (!insertObservation(sql, session, op.observation)) return { duplicate: true, dispatch_id: null }
-    const inFlight = sql(
-      "SELECT n, dispatch_id, status, wait FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
-    ).get(session)
-    if (!inFlight) return { duplicate: false, dispatch_id: succeed(sql, session, op.successor_id, op.now) }
-    if (inFlight.status === 'waiting' && wakes(JSON.parse(String(inFlight.wait)) as Wait, op.observation))
-      wake(sql, Number(inFlight.n), op.now)
-    return { duplicate: false, dispatch_id: String(inFlight.dispatch_id) }
+    return publish(sql, sessionNumber(sql, op.session_id), op.observation, op.successor_id, op.now)
   },
 
   unknown(sql, op) {
@@ -249,6 +250,33 @@ export const OPS: Ops = {
     if (wait?.kind === 'unknown' && wait.unknown_id === op.unknown_id) wake(sql, Number(waiting?.n), op.now)
     return { unknown: { ...unknown, status: 'resolved', resolution: op.as } }
   },
+
+  select(sql, { scope, model, now }) {
+    if (model === null) sql('DELETE FROM selections WHERE scope = ?').run(scope)
+    else
+      sql('INSERT INTO selections VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET model = ?2, chosen_at = ?3').run(
+        scope,
+        model,
+        now,
+      )
+    return null
+  },
+
+  ask(sql, op) {
+    insertApproval(sql, sessionNumber(sql, op.approval.session_id), op.approval)
+    return null
+  },
+
+  answer(sql, op) {
+    const approval = answerApproval(sql, op)
+    const observation = answerObservation(approval, op.answer, op.reason, op.now)
+    const session = sessionNumber(sql, approval.session_id)
+    const { dispatch_id } = publish(sql, session, observation, op.successor_id, op.now)
+    return { approval, dispatch_id }
+  },
+
+  remember: rememberFact,
+  forget: forgetFact,
 }
 
 function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqueue'][number] {
@@ -317,6 +345,7 @@ function insertDispatch(
 
 interface Member {
   readonly n: number
+  readonly session: number
   readonly dispatch_id: string
   readonly status: DispatchStatus
   readonly attempts: number
@@ -328,11 +357,12 @@ function family(sql: Sql, dispatch_id: string): readonly Member[] {
   if (!found) throw new Refused('not_found', `no dispatch has the id ${dispatch_id}`)
   const rows = sql(
     `WITH RECURSIVE member (n) AS (SELECT ? UNION SELECT d.n FROM dispatches d JOIN member m ON d.parent = m.n)
-     SELECT d.n, d.dispatch_id, d.status, d.attempts FROM dispatches d JOIN member m ON m.n = d.n
+     SELECT d.n, d.session, d.dispatch_id, d.status, d.attempts FROM dispatches d JOIN member m ON m.n = d.n
      WHERE d.status IN ('pending', 'running', 'waiting') ORDER BY d.n`,
   ).all(Number(found.n))
   return rows.map((row) => ({
     n: Number(row.n),
+    session: Number(row.session),
     dispatch_id: String(row.dispatch_id),
     status: String(row.status) as DispatchStatus,
     attempts: Number(row.attempts),
@@ -355,6 +385,24 @@ function succeed(sql: Sql, session: number, dispatch_id: string, now: number): s
   }
   insertDispatch(sql, session, successor, undefined, now)
   return dispatch_id
+}
+
+/** `successor_id`: null where nothing in flight means that it can wait. */
+function publish(
+  sql: Sql,
+  session: number,
+  observation: Observation,
+  successor_id: string | null,
+  now: number,
+): Results['publish'] {
+  if (!insertObservation(sql, session, observation)) return { duplicate: true, dispatch_id: null }
+  const inFlight = sql(
+    "SELECT n, dispatch_id, status, wait FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
+  ).get(session)
+  if (!inFlight) return { duplicate: false, dispatch_id: successor_id && succeed(sql, session, successor_id, now) }
+  if (inFlight.status === 'waiting' && wakes(JSON.parse(String(inFlight.wait)) as Wait, observation))
+    wake(sql, Number(inFlight.n), now)
+  return { duplicate: false, dispatch_id: String(inFlight.dispatch_id) }
 }
 
 function insertObservation(sql: Sql, session: number, observation: Observation): boolean {

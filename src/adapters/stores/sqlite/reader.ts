@@ -7,9 +7,13 @@ import type { JournalRecord } from '../../../domain/record.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Counts, Store } from '../../../ports/store.ts'
 import { storeFailed } from './connection.ts'
+import { matchOf, RECALL } from './facts.ts'
 import {
+  APPROVAL_COLUMNS,
+  approvalOf,
   DISPATCH_COLUMNS,
   dispatchOf,
+  factOf,
   type Row,
   SESSION_COLUMNS,
   sessionOf,
@@ -84,6 +88,38 @@ export function createReader(db: DatabaseSync): Reader {
         session_id ?? null,
       ).map(unknownOf)
     },
+    async selections() {
+      return all('SELECT scope, model FROM selections ORDER BY scope').map(({ scope, model }) => ({
+        scope: String(scope),
+        model: String(model),
+      }))
+    },
+    async approval(id) {
+      return all(`SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`, id).map(approvalOf)[0]
+    },
+    async approvals({ session_id, status, limit }) {
+      const wanted = '(?1 IS NULL OR s.session_id = ?1) AND (?2 IS NULL OR a.status = ?2)'
+      return all(
+        `SELECT ${APPROVAL_COLUMNS} WHERE ${wanted} ORDER BY a.status = 'open' DESC, a.n DESC LIMIT ?3`,
+        session_id ?? null,
+        status ?? null,
+        limit,
+      ).map(approvalOf)
+    },
+    async facts({ agent_id, over = false, now, limit }) {
+      const known = "f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)"
+      return all(
+        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known}) ORDER BY f.n DESC LIMIT ?4`,
+        agent_id ?? null,
+        now,
+        over ? 1 : 0,
+        limit,
+      ).map(factOf)
+    },
+    async recallFacts({ agent_id, text, now, limit }) {
+      const match = matchOf({ text })
+      return match === undefined ? [] : all(RECALL, match, agent_id ?? null, now, limit).map(factOf)
+    },
     async workers(now) {
       return all(
         'SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ? ORDER BY epoch',
@@ -95,8 +131,12 @@ export function createReader(db: DatabaseSync): Reader {
       }))
     },
     async nextTimer() {
-      const row = all("SELECT due FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL ORDER BY due LIMIT 1")[0]
-      return row ? Number(row.due) : undefined
+      const [{ due } = { due: null }] = all(
+        `SELECT min(due) AS due FROM (
+           SELECT min(due) AS due FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL
+           UNION ALL SELECT min(expires_at) FROM approvals WHERE status = 'open')`,
+      )
+      return due == null ? undefined : Number(due)
     },
   }
 }

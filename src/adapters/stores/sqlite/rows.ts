@@ -1,6 +1,8 @@
 /** Rows and words: from the tables' columns to the domain's types and back. */
 
+import type { Approval } from '../../../domain/approval.ts'
 import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
+import type { Fact } from '../../../domain/fact.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
 import type { Unknown } from '../../../domain/unknown.ts'
 import { iso } from '../../../ports/clock.ts'
@@ -69,5 +71,41 @@ export function unknownOf(row: Row): Unknown {
     output_so_far: text(row.output_so_far),
     status: text(row.status) as Unknown['status'],
     resolution: textOrNull(row.resolution) as Unknown['resolution'],
+  }
+}
+
+export const APPROVAL_COLUMNS = 'a.*, s.session_id FROM approvals a JOIN sessions s ON s.n = a.session'
+
+export function approvalOf(row: Row): Approval {
+  return {
+    id: text(row.id),
+    session_id: text(row.session_id),
+    tool: text(row.tool),
+    args: JSON.parse(text(row.args)),
+    effect: JSON.parse(text(row.effect)),
+    digest: text(row.digest),
+    reason: text(row.reason),
+    origin: JSON.parse(text(row.origin)),
+    asked_at: iso(Number(row.asked_at)),
+    expires_at: iso(Number(row.expires_at)),
+    status: text(row.status) as Approval['status'],
+    answered_at: row.answered_at == null ? null : iso(Number(row.answered_at)),
+    answer_reason: textOrNull(row.answer_reason),
+  }
+}
+
+export function factOf(row: Row): Fact {
+  return {
+    id: text(row.id),
+    key: text(row.key),
+    text: text(row.text),
+    agent_id: text(row.agent_id),
+    session_id: text(row.session_id),
+    turn: Number(row.turn),
+    trust: text(row.trust) as Fact['trust'],
+    private: row.private === 1,
+    status: text(row.status) as Fact['status'],
+    created_at: iso(Number(row.created_at)),
+    expires_at: row.expires_at == null ? null : iso(Number(row.expires_at)),
   }
 }

@@ -2,7 +2,7 @@
 
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 /** The domain's transition table, as the database enforces it. */
 const LEGAL_MOVES = DISPATCH_STATUSES.map((from) => {
@@ -121,4 +121,50 @@ CREATE TABLE unknowns (
   resolution TEXT
 ) STRICT;
 CREATE INDEX unknowns_open ON unknowns (session) WHERE status = 'open';
+
+CREATE TABLE selections (
+  scope TEXT PRIMARY KEY,
+  model TEXT NOT NULL,
+  chosen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE approvals (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  session INTEGER NOT NULL REFERENCES sessions (n),
+  tool TEXT NOT NULL,
+  args TEXT NOT NULL,
+  effect TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  asked_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  answered_at INTEGER,
+  answer_reason TEXT
+) STRICT;
+CREATE INDEX approvals_open ON approvals (expires_at) WHERE status = 'open';
+CREATE INDEX approvals_session ON approvals (session);
+
+CREATE TABLE facts (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  agent_id TEXT NOT NULL,
+  key TEXT NOT NULL,
+  text TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  turn INTEGER NOT NULL,
+  trust TEXT NOT NULL,
+  private INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX facts_known ON facts (agent_id, key) WHERE status = 'known';
+CREATE INDEX facts_by_age ON facts (agent_id) WHERE status = 'known';
+CREATE INDEX facts_over ON facts (agent_id) WHERE status <> 'known';
+CREATE INDEX facts_expiring ON facts (expires_at) WHERE status = 'known' AND expires_at IS NOT NULL;
+-- The words of what is known, one by one, as this program finds them: no tokenizer of the database knows where Chinese words end.
+CREATE VIRTUAL TABLE facts_words USING fts5 (key, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61');
 `

@@ -1,4 +1,7 @@
-/** From anything thrown by the SDK, fetch or the socket to one TirelessError. By types, statuses and codes; never by prose. */
+/**
+ * From anything thrown by the SDK, fetch or the socket to one TirelessError. By types, statuses and codes; by prose only that a prompt is
+ * too long, because most providers have no code for it.
+ */
 
 import {
   APICallError,
@@ -21,20 +24,44 @@ export interface Circumstances {
   readonly secret: string | undefined
 }
 
-/** The provider's own word in the middle of a stream. */
-export class ErrorChunk extends Error {}
+/** The provider's own word in the middle of a stream, with the status that it would have had as a response. */
+export class ErrorChunk extends Error {
+  readonly status: number | undefined
+  readonly body: unknown
+
+  constructor(error: unknown) {
+    const { message, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as ErrorWords
+    super(String(message ?? error))
+    this.status = typeof statusCode === 'number' ? statusCode : undefined
+    this.body = error
+  }
+}
+
+interface ErrorWords {
+  readonly message?: unknown
+  readonly statusCode?: unknown
+  readonly code?: unknown
+  readonly type?: unknown
+  readonly error?: unknown
+  readonly data?: unknown
+}
 
 export function failureOf(thrown: unknown, at: Circumstances): TirelessError {
   if (thrown instanceof TirelessError) return thrown
   if (APICallError.isInstance(thrown) && thrown.statusCode !== undefined && !isOk(thrown.statusCode)) {
-    return byStatus(thrown, thrown.statusCode, at)
+    return byStatus(thrown.statusCode, thrown.message, thrown.data ?? thrown.responseBody, thrown.responseHeaders, at)
   }
+  // What a provider says in the middle of an answer is a broken answer, unless it is something that will be so again.
+  if (thrown instanceof ErrorChunk && thrown.status !== undefined && LASTING.has(thrown.status))
+    return byStatus(thrown.status, thrown.message, thrown.body, {}, at)
   const [code, what] = kindOf([...causes(thrown)], at)
   const got = clean(innermost(thrown), at.secret)
   // Not the SDK's error itself: it holds the whole prompt.
   const cause = APICallError.isInstance(thrown) ? thrown.cause : thrown
   return new TirelessError(code, { what, where: at.where, got }, { cause })
 }
+
+const LASTING: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 429])
 
 const isOk = (status: number) => status >= 200 && status < 300
 
@@ -44,13 +71,13 @@ function kindOf(chain: readonly Error[], { responded, spoke }: Circumstances): [
     return ['model_cut', 'the provider failed in the middle of the answer']
   }
   if (chain.some((error) => JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))) {
-    return ['model_garbled', 'the answer is not the chat-completions protocol']
+    return ['model_garbled', "the answer is not the provider's protocol"]
   }
   // The SDK says "ended without a finish reason" also of a body that held no event at all (an HTML page, say).
   if (chain.some((error) => InvalidResponseDataError.isInstance(error) || EmptyResponseBodyError.isInstance(error))) {
     return spoke
       ? ['model_cut', 'the answer broke off']
-      : ['model_garbled', 'the answer is not the chat-completions protocol']
+      : ['model_garbled', "the answer is not the provider's protocol"]
   }
   if (code?.startsWith('HPE_')) return ['model_garbled', 'the answer is not HTTP']
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
@@ -61,16 +88,47 @@ function kindOf(chain: readonly Error[], { responded, spoke }: Circumstances): [
   return ['internal', 'the model adapter failed']
 }
 
-function byStatus(error: APICallError, status: number, { where, now, secret }: Circumstances): TirelessError {
-  const got = clean(`${status} ${error.message}`, secret)
-  const retryAfterMs = retryAfter(error.responseHeaders ?? {}, now)
+function byStatus(
+  status: number,
+  words: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> | undefined,
+  { where, now, secret }: Circumstances,
+): TirelessError {
+  const got = clean(`${status} ${words}`, secret)
+  const retryAfterMs = retryAfter(headers ?? {}, now)
   const fail = (code: ErrorCode, what: string, fix?: string) =>
     new TirelessError(code, { what, where, got, fix }, { retryAfterMs })
+  const codes = [...codesOf(body)]
   if (status === 401 || status === 403) return fail('model_auth', 'the provider refuses the key', 'check the API key')
+  if (status === 402 || codes.includes('insufficient_quota'))
+    return fail('model_auth', 'the account has no credit left', 'pay the provider, or name another model')
   if (status === 429) return fail('model_limited', 'the provider asks to slow down')
   if (status === 408 || status === 409 || status >= 500) return fail('model_unavailable', 'the provider has trouble')
   if (status < 400) return fail('model_refused', 'the provider redirects', 'set base_url to where it is')
+  if (status === 413 || codes.some((code) => TOO_LONG_CODES.has(code)) || TOO_LONG.test(words))
+    return fail('model_oversize', 'the request is longer than the model can read')
+  if (status === 404)
+    return fail('model_unknown', 'the provider knows no such model, or base_url leads nowhere', 'see: models list')
   return fail('model_refused', 'the provider refuses the request')
+}
+
+const TOO_LONG_CODES: ReadonlySet<string> = new Set([
+  'context_length_exceeded',
+  'exceed_context_size_error',
+  'request_too_large',
+])
+const TOO_LONG =
+  /prompt is too long|input token count.{0,40}exceeds|maximum context length|exceeds the context (window|size)/i
+
+/** Whatever a provider calls its error, wherever in the body it says so. */
+function* codesOf(body: unknown, depth = 0): Generator<string> {
+  if (typeof body !== 'object' || body === null || depth > 3) return
+  const { code, type, error, data } = body as ErrorWords
+  if (typeof code === 'string') yield code
+  if (typeof type === 'string') yield type
+  yield* codesOf(error, depth + 1)
+  yield* codesOf(data, depth + 1)
 }
 
 /** Milliseconds from `now`; undefined where the provider says nothing that can be read. */

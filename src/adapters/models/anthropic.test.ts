@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { raw, STREAMING, scripted } from '../../../test/raw-server.ts'
+import type { Message, ModelRequest } from '../../ports/model.ts'
+import { systemClock } from '../clock.ts'
+import { anthropic } from './anthropic.ts'
+import { openAICompatible } from './openai-compatible.ts'
+import type { SdkOptions } from './sdk/model.ts'
+
+const signal = new AbortController().signal
+const tools = ['one', 'two'].map((name) => ({ name, description: '', parameters: { type: 'object' } }))
+const hello: ModelRequest = { system: 'be brief', messages: [{ role: 'user', text: 'hello' }], tools }
+const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}) =>
+  anthropic({ provider: 'claude', model: 'claude-test', baseUrl, apiKey: 'a-key', clock: systemClock, ...more })
+
+interface Block {
+  readonly type: string
+  readonly cache_control?: unknown
+  readonly [more: string]: unknown
+}
+const blocksOf = (content: unknown): readonly Block[] => content as readonly Block[]
+
+test('an answer comes whole, with its key, its usage, what was cached, and no more output than is wanted', async () => {
+  const usage = { input_tokens: 10, output_tokens: 20, cached_tokens: 4 }
+  await using server = await scripted([{ text: '你好 🚀', calls: [{ tool: 'one', args: { a: 1 } }], usage }])
+  for (const stream of [true, false]) {
+    const pieces: string[] = []
+    const model = modelAt(server.url, { stream, maxOutput: 77 })
+    const {
+      text,
+      calls,
+      finish,
+      usage: used,
+    } = await model.call(hello, { signal, onText: (said) => pieces.push(said) })
+    assert.deepEqual([text, finish, used], ['你好 🚀', 'calls', usage])
+    assert.deepEqual(calls, [{ id: 'call_0_0', tool: 'one', args: '{"a":1}' }])
+    assert.equal(pieces.join(''), text)
+  }
+  for (const { headers, body } of server.requests) {
+    assert.equal(headers['x-api-key'], 'a-key')
+    assert.equal(body.max_tokens, 77)
+  }
+})
+
+test('what will come again is marked for the prompt cache: the system prompt, the tools, the conversation so far', async () => {
+  await using server = await scripted([{ text: 'ok' }])
+  const messages: Message[] = [
+    { role: 'user', text: 'first' },
+    { role: 'assistant', text: 'so', calls: [{ id: 'a', tool: 'one', args: {} }] },
+    { role: 'tool', call_id: 'a', tool: 'one', text: 'result', ok: true },
+  ]
+  await modelAt(server.url).call({ ...hello, messages }, { signal })
+  const { body } = server.requests[0] ?? assert.fail()
+  const marked = (blocks: readonly Block[]) => blocks.map(({ cache_control }) => cache_control !== undefined)
+  assert.deepEqual(marked(blocksOf(body.system)), [true])
+  assert.deepEqual(marked(blocksOf(body.tools)), [false, true])
+  assert.deepEqual(
+    body.messages.map(({ content }) => marked(blocksOf(content))),
+    [[false], [false, false], [true]],
+  )
+})
+
+test('signed thinking is kept, goes back as it came and in its place to the same provider, and to no other', async () => {
+  await using server = await scripted([
+    { reasoning: 'hm, hm', text: 'well', calls: [{ tool: 'one' }] },
+    { text: 'done' },
+  ])
+  for (const stream of [true, false]) {
+    const { text, reasoning } = await modelAt(server.url, { stream }).call(hello, { signal })
+    assert.ok(reasoning !== undefined)
+    // The engine gave the call another id.
+    const said: Message = { role: 'assistant', text, calls: [{ id: 'own', tool: 'one', args: {} }], reasoning }
+    const result: Message = { role: 'tool', call_id: 'own', tool: 'one', text: '', ok: true }
+    const messages = [...hello.messages, said, result]
+    await modelAt(server.url, { stream }).call({ ...hello, messages }, { signal })
+    const sent = blocksOf(server.requests.at(-1)?.body.messages[1]?.content)
+    assert.deepEqual(
+      sent.map(({ type }) => type),
+      ['thinking', 'text', 'tool_use'],
+    )
+    assert.deepEqual([sent[0]?.thinking, sent[0]?.signature, sent[2]?.id], ['hm, hm', 'signed(6)', 'own'])
+    await modelAt(server.url, { stream, provider: 'other' }).call({ ...hello, messages }, { signal })
+    await openAICompatible({ provider: 'third', model: 'm', baseUrl: server.url, stream, clock: systemClock }).call(
+      { ...hello, messages },
+      { signal },
+    )
+    for (const { body } of server.requests.slice(-2)) assert.doesNotMatch(JSON.stringify(body), /hm, hm|signed/)
+  }
+})
+
+test('images go with a message and with a result', async () => {
+  await using server = await scripted([{ text: 'ok' }])
+  const images = [{ media_type: 'image/png', data: 'aW1hZ2U=' }]
+  const messages: Message[] = [
+    { role: 'user', text: 'look', images },
+    { role: 'assistant', text: '', calls: [{ id: 'a', tool: 'one', args: {} }] },
+    { role: 'tool', call_id: 'a', tool: 'one', text: 'a screenshot', ok: true, images },
+  ]
+  await modelAt(server.url).call({ ...hello, messages }, { signal })
+  const sent = server.requests[0]?.body.messages ?? []
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aW1hZ2U=' } }
+  assert.deepEqual(blocksOf(sent[0]?.content)[1], image)
+  assert.deepEqual(blocksOf(sent[2]?.content)[0]?.content, [{ type: 'text', text: 'a screenshot' }, image])
+})
+
+test('an error that is the first event of a stream has the code that its status would have', async () => {
+  const codes = {
+    overloaded_error: 'model_unavailable',
+    rate_limit_error: 'model_limited',
+    authentication_error: 'model_auth',
+  }
+  for (const [type, code] of Object.entries(codes)) {
+    await using server = await raw((_, response) => {
+      const error = { type: 'error', error: { type, message: 'no' } }
+      response.writeHead(200, STREAMING).end(`event: error\ndata: ${JSON.stringify(error)}\n\n`)
+    })
+    await assert.rejects(modelAt(server.url).call(hello, { signal }), { code })
+  }
+})
+
+test('without a key nothing of the environment is sent in its place', async () => {
+  process.env.ANTHROPIC_API_KEY = 'of-the-environment'
+  try {
+    await using server = await scripted([{ text: 'ok' }])
+    await modelAt(server.url, { apiKey: undefined }).call(hello, { signal })
+    assert.doesNotMatch(JSON.stringify(server.requests[0]?.headers), /of-the-environment/)
+  } finally {
+    delete process.env.ANTHROPIC_API_KEY
+  }
+})

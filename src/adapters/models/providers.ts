@@ -1,0 +1,80 @@
+/** The providers that are known by name: where they are, which variable holds their key, and the model to begin with. Edit freely. */
+
+/** In the order in which they are looked for. `variable: null`: it needs no key, and is found by its answering. */
+export const PROVIDERS = {
+  anthropic: {
+    wire: 'anthropic',
+    base_url: 'https://api.anthropic.com/v1',
+    variable: 'ANTHROPIC_API_KEY',
+    model: 'claude-sonnet-5-5',
+  },
+  openai: {
+    wire: 'openai',
+    base_url: 'https://api.openai.com/v1',
+    variable: 'OPENAI_API_KEY',
+    model: 'gpt-5.6',
+  },
+  google: {
+    wire: 'google',
+    base_url: 'https://generativelanguage.googleapis.com/v1beta',
+    variable: 'GEMINI_API_KEY',
+    model: 'gemini-flash-latest',
+  },
+  openrouter: {
+    wire: 'openai-compatible',
+    base_url: 'https://openrouter.ai/api/v1',
+    variable: 'OPENROUTER_API_KEY',
+    model: 'openrouter/auto',
+  },
+  deepseek: {
+    wire: 'openai-compatible',
+    base_url: 'https://api.deepseek.com/v1',
+    variable: 'DEEPSEEK_API_KEY',
+    model: 'deepseek-chat',
+  },
+  moonshot: {
+    wire: 'openai-compatible',
+    base_url: 'https://api.moonshot.ai/v1',
+    variable: 'MOONSHOT_API_KEY',
+    model: 'kimi-latest',
+  },
+  dashscope: {
+    wire: 'openai-compatible',
+    base_url: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+    variable: 'DASHSCOPE_API_KEY',
+    model: 'qwen-plus',
+  },
+  ollama: { wire: 'openai-compatible', base_url: 'http://127.0.0.1:11434/v1', variable: null, model: null },
+  lmstudio: { wire: 'openai-compatible', base_url: 'http://127.0.0.1:1234/v1', variable: null, model: null },
+} as const satisfies Readonly<Record<string, Known>>
+
+export type WireName = 'openai-compatible' | 'openai' | 'anthropic' | 'google'
+
+export interface Known {
+  readonly wire: WireName
+  readonly base_url: string
+  readonly variable: string | null
+  /** null: whichever it has. */
+  readonly model: string | null
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** A known provider, as the environment moves it: another address for OpenAI (which then need not be OpenAI) or for Ollama. */
+export function knownProvider(name: string, env: Variables): Known | undefined {
+  if (!Object.hasOwn(PROVIDERS, name)) return undefined
+  const known: Known = PROVIDERS[name as keyof typeof PROVIDERS]
+  if (name === 'openai' && env.OPENAI_BASE_URL)
+    return { ...known, wire: 'openai-compatible', base_url: env.OPENAI_BASE_URL }
+  if (name === 'ollama' && env.OLLAMA_HOST) return { ...known, base_url: ollamaAddress(env.OLLAMA_HOST) }
+  return known
+}
+
+/** As Ollama itself reads it: a host, a port, or both; what a server listens on everywhere is asked at home. */
+function ollamaAddress(host: string): string {
+  const url = URL.parse(/^https?:\/\//.test(host) ? host : `http://${host.replace(/^:/, '127.0.0.1:')}`)
+  if (!url) return PROVIDERS.ollama.base_url
+  const port = url.port || (url.protocol === 'https:' || /:80(\/|$)/.test(host) ? '' : '11434')
+  const name = url.hostname === '0.0.0.0' ? '127.0.0.1' : url.hostname
+  return `${url.protocol}//${name}${port && `:${port}`}${url.pathname.replace(/\/+$/, '')}/v1`
+}

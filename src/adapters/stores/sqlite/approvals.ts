@@ -1,0 +1,61 @@
+/** Approvals in the tables: asked once, answered once, expired or withdrawn where nobody answers. Who is told is up to the caller. */
+
+import { type Approval, type ApprovalAnswer, isExpired, observationIdOf } from '../../../domain/approval.ts'
+import { iso } from '../../../ports/clock.ts'
+import type { Op } from '../../../ports/store.ts'
+import { Refused, type Sql } from './refused.ts'
+import { APPROVAL_COLUMNS, approvalOf, type Row } from './rows.ts'
+
+export function insertApproval(sql: Sql, session: number, approval: Approval): void {
+  sql(
+    `INSERT INTO approvals (id, session, tool, args, effect, digest, reason, origin, asked_at, expires_at, status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open') ON CONFLICT (id) DO NOTHING`,
+  ).run(
+    approval.id,
+    session,
+    approval.tool,
+    JSON.stringify(approval.args),
+    JSON.stringify(approval.effect),
+    approval.digest,
+    approval.reason,
+    JSON.stringify(approval.origin),
+    Date.parse(approval.asked_at),
+    Date.parse(approval.expires_at),
+  )
+}
+
+/** The first word counts, and only while there is time. */
+export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): Approval {
+  const row = sql(`SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`).get(op.approval_id) as Row | undefined
+  if (!row) throw new Refused('not_found', `no approval has the id ${op.approval_id}`)
+  const approval = approvalOf(row)
+  if (approval.status !== 'open') throw new Refused('conflict', `${approval.id} was ${approval.status} already`)
+  if (isExpired(approval, op.now))
+    throw new Refused('conflict', `${approval.id} has expired, at ${approval.expires_at}; it has to be asked for again`)
+  return closed(sql, approval, op.answer, op.reason, op.now)
+}
+
+/** Contract: those whose time is over by now, each once. */
+export function expireApprovals(sql: Sql, now: number): readonly Approval[] {
+  const due = sql(`SELECT ${APPROVAL_COLUMNS} WHERE a.status = 'open' AND a.expires_at <= ? ORDER BY a.n`).all(now)
+  return (due as Row[]).map((row) => closed(sql, approvalOf(row), 'expired', null, now))
+}
+
+/** Its run was cancelled: what nobody has answered, and what was allowed and has not reached the session, is not to be done any more. */
+export function withdrawApprovals(sql: Sql, session: number, now: number): void {
+  const found = sql(
+    `SELECT ${APPROVAL_COLUMNS} WHERE a.session = ?1 AND (a.status = 'open' OR a.status = 'allowed' AND EXISTS
+       (SELECT 1 FROM inbox i WHERE i.session = ?1 AND i.read_at IS NULL AND i.id = ?2 || a.id))`,
+  ).all(session, observationIdOf(''))
+  for (const row of found as Row[]) closed(sql, approvalOf(row), 'denied', 'its run was cancelled', now)
+}
+
+function closed(sql: Sql, approval: Approval, answer: ApprovalAnswer, reason: string | null, now: number): Approval {
+  sql('UPDATE approvals SET status = ?, answered_at = ?, answer_reason = ? WHERE id = ?').run(
+    answer,
+    now,
+    reason,
+    approval.id,
+  )
+  return { ...approval, status: answer, answered_at: iso(now), answer_reason: reason }
+}

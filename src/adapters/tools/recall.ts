@@ -1,0 +1,32 @@
+/** recall: facts of this agent that have words in common with a question. A line of JSON each: nothing in one can pass for another. */
+
+import { z } from 'zod'
+import type { Fact } from '../../domain/fact.ts'
+import { defineTool } from '../../ports/define-tool.ts'
+import type { Store } from '../../ports/store.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+
+const MOST = 8
+
+const args = z.strictObject({
+  query: z.string().trim().min(1).describe('Words that would stand in it.'),
+})
+
+export const recall = (store: Store): AnyTool =>
+  defineTool<z.infer<typeof args>>({
+    name: 'recall',
+    description: 'Looks up what was remembered, best match first.',
+    args,
+    effect: () => ({ recovery: 'pure', reach: 'none' }),
+    async run({ query }, { origin, clock }) {
+      const { agent_id } = origin
+      const facts = await store.recallFacts({ agent_id, text: query, now: clock.now(), limit: MOST })
+      return {
+        status: 'ok',
+        content: facts.length === 0 ? 'nothing is remembered about that' : facts.map(line).join('\n'),
+      }
+    },
+  })
+
+const line = ({ key, text, created_at }: Fact): string =>
+  JSON.stringify({ key, text, written: created_at.slice(0, 10) })

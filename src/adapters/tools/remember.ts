@@ -1,0 +1,43 @@
+/** remember: writes a fact down for later sessions. What a model writes may come from anywhere, so that it is labelled as such. */
+
+import { z } from 'zod'
+import { parseInstant } from '../../domain/duration.ts'
+import { MOST_KEY, MOST_TEXT } from '../../domain/fact.ts'
+import { iso } from '../../ports/clock.ts'
+import { defineTool } from '../../ports/define-tool.ts'
+import { commitOne, type Store } from '../../ports/store.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+import { failed } from './result.ts'
+
+const args = z.strictObject({
+  key: z.string().trim().min(1).max(MOST_KEY).describe('A short name; the same name replaces what it stood for.'),
+  text: z.string().trim().min(1).max(MOST_TEXT).describe('What to remember, so that it makes sense by itself.'),
+  until: z.string().min(1).optional().describe('Until when it holds: an ISO instant, or a duration such as 30d.'),
+})
+
+export const remember = (store: Store): AnyTool =>
+  defineTool<z.infer<typeof args>>({
+    name: 'remember',
+    description: 'Remembers a fact for later sessions.',
+    args,
+    effect: () => ({ recovery: 'idempotent', reach: 'none' }),
+    async run({ key, text, until }, { call, origin, intendedAt, clock }) {
+      const expires = until === undefined ? null : parseInstant(until, intendedAt)
+      if (expires === undefined)
+        return failed(`until: got ${JSON.stringify(until)}; expected an ISO instant or a duration such as 30d`)
+      const fact = {
+        ...origin,
+        id: call,
+        key,
+        text,
+        trust: 'untrusted',
+        private: true,
+        created_at: iso(intendedAt),
+        expires_at: expires === null ? null : iso(expires),
+      } as const
+      const [{ superseded, dropped }] = await commitOne(store, [{ op: 'remember', fact, now: clock.now() }])
+      const said = superseded ? 'remembered, in place of what it stood for' : 'remembered'
+      const room = dropped.map((gone) => JSON.stringify(gone)).join(', ')
+      return { status: 'ok', content: room === '' ? said : `${said}; to make room, the oldest was dropped: ${room}` }
+    },
+  })

@@ -1,0 +1,37 @@
+/** An approval as a person is shown it: its arguments whole, and nothing in them that a terminal would hide or turn around. */
+
+import { styleText } from 'node:util'
+
+export interface ShownApproval {
+  readonly id: string
+  readonly tool: string
+  readonly args: unknown
+  readonly effect: { readonly reach: string; readonly recovery: string }
+  readonly reason: string
+  readonly origin: { readonly run_id: string; readonly step: number }
+  readonly expires_at: string
+  readonly status: string
+  readonly answer_reason: string | null
+}
+
+export function approvalView(approval: ShownApproval): string {
+  const { id, tool, args, effect, reason, origin, expires_at, status, answer_reason } = approval
+  const line = (name: string, text: string): string => `  ${styleText('dim', `${name}:`)} ${text}`
+  return [
+    `${styleText('bold', id)}  ${status}${status === 'open' ? ` until ${expires_at}` : ''}`,
+    line('tool', `${visible(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
+    line('arguments', visible(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
+    line('why', visible(reason)),
+    line('asked by', `run ${origin.run_id}, step ${origin.step}`),
+    ...(answer_reason === null ? [] : [line('answer', visible(answer_reason))]),
+  ].join('\n')
+}
+
+export const approvalList = ({ items }: { readonly items: readonly ShownApproval[] }): string =>
+  items.map(approvalView).join('\n\n') || 'none'
+
+/** Controls, characters that change the direction of writing, and those that take no room. */
+const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+const visible = (text: string): string =>
+  text.replaceAll(UNSEEN, (unseen) => `\\u{${(unseen.codePointAt(0) ?? 0).toString(16)}}`)

@@ -1,0 +1,92 @@
+/** The models: which there are, whether they answer, and which is used where. */
+
+import { z } from 'zod'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { scopeKey } from '../domain/selection.ts'
+import { commitOne } from '../ports/store.ts'
+import { command } from './command.ts'
+
+export const modelsList = command({
+  name: 'models list',
+  summary: 'the models that can be asked, which is the default and why, and what is chosen where',
+  place: 'home',
+  input: z.object({}),
+  output: z.object({
+    items: z.array(
+      z.object({
+        id: z.string(),
+        provider: z.string(),
+        source: z.enum(['configured', 'found', 'built in']),
+        key: z.enum(['set', 'missing', 'none']),
+        is_default: z.boolean(),
+        why: z.string().nullable(),
+        priced: z.boolean(),
+        problem: z.string().nullable(),
+      }),
+    ),
+    selections: z.array(z.object({ scope: z.string(), model: z.string() })),
+  }),
+  run: async ({ models, store }) => ({
+    items: [...(await models.list())],
+    selections: [...(await store.selections())],
+  }),
+})
+
+const REQUEST = { system: '', messages: [{ role: 'user', text: 'Say the word: ready' } as const], tools: [] }
+
+export const modelsTest = command({
+  name: 'models test',
+  summary: 'ask a model one word: how long it takes and what it uses, or what is wrong and what to do',
+  place: 'home',
+  positional: ['model'],
+  input: z.object({ model: z.string().min(1).optional().describe('provider/model; without one, the default') }),
+  output: z.object({
+    model: z.string(),
+    ok: z.boolean(),
+    latency_ms: z.number().nullable(),
+    usage: z.object({ input_tokens: z.number(), output_tokens: z.number(), cached_tokens: z.number() }).nullable(),
+    code: z.string().nullable(),
+    error: z.string().nullable(),
+  }),
+  async run({ models, breaker, clock, signals }, { model: wanted }) {
+    const model = wanted ?? (await models.choice()).id
+    const began = clock.monotonic()
+    try {
+      const { usage } = await models.get(model).call(REQUEST, { signal: signals.abort })
+      breaker.heard({ model, code: null, at: clock.now() })
+      return { model, ok: true, latency_ms: Math.round(clock.monotonic() - began), usage, code: null, error: null }
+    } catch (thrown) {
+      const { code, message } = asTirelessError(thrown)
+      return { model, ok: false, latency_ms: null, usage: null, code, error: message }
+    }
+  },
+  exit: ({ ok }) => (ok ? 0 : 1),
+})
+
+export const modelsUse = command({
+  name: 'models use',
+  summary: 'choose a model for a chat, a person in it, a channel, or everything',
+  place: 'home',
+  positional: ['model'],
+  input: z.object({
+    model: z.string().min(1).describe('provider/model; "default" takes the choice back'),
+    chat: z.string().min(1).optional().describe('in this chat'),
+    user: z.string().min(1).optional().describe('with --chat: for this person in it'),
+    channel: z.string().min(1).optional().describe('in this channel'),
+  }),
+  output: z.object({ scope: z.string(), model: z.string().nullable() }),
+  async run({ models, store, clock }, { model: wanted, ...scope }) {
+    if (
+      (scope.user !== undefined && scope.chat === undefined) ||
+      (scope.chat !== undefined && scope.channel !== undefined)
+    )
+      throw new TirelessError('usage', {
+        what: 'there is no such scope',
+        expected: 'nothing, --chat, --chat with --user, or --channel',
+      })
+    const model = wanted === 'default' ? null : models.get(wanted).id
+    const key = scopeKey(scope)
+    await commitOne(store, [{ op: 'select', scope: key, model, now: clock.now() }])
+    return { scope: key, model }
+  },
+})

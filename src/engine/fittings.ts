@@ -1,0 +1,94 @@
+/** Fittings: what a run is made with, found by the names that its behaviour, its task or the configuration gives. Sets nothing up. */
+
+import type { Issue } from '../domain/decision.ts'
+import type { Setup } from '../domain/record.ts'
+import { selectedFor } from '../domain/selection.ts'
+import { type Wishes, wishesOf } from '../domain/task.ts'
+import type { Behaviour, Critic } from '../ports/behaviour.ts'
+import type { MemoryKind } from '../ports/memory.ts'
+import type { Model, Models, Wanted } from '../ports/model.ts'
+import type { Parser } from '../ports/parser.ts'
+import type { AnyTool } from '../ports/tool.ts'
+import type { Opening } from './opening.ts'
+import { issue } from './preflight.ts'
+import type { Claimed } from './run.ts'
+
+/** What is undefined here is an issue already. */
+export interface Fittings {
+  readonly wishes: Wishes
+  readonly behaviour: Behaviour | undefined
+  /** The models that may be asked, in order. */
+  readonly chain: readonly Model[]
+  readonly parser: Parser | undefined
+  readonly memory: MemoryKind | undefined
+  readonly toolbox: ReadonlyMap<string, AnyTool>
+  readonly critics: readonly Critic[]
+  readonly setup: Setup
+}
+
+export async function findFittings({ engine, dispatch, thread }: Claimed, opening: Opening): Promise<Fittings> {
+  const first = thread.ended
+  const wishes = wishesOf(dispatch.metadata, engine.budget)
+  const behaviour = await opening.attempt('TASK_BEHAVIOUR_UNKNOWN', () =>
+    engine.behaviours.get(dispatch.agent_id, first ? wishes.behaviour : thread.behaviour),
+  )
+  const selected = selectedFor(dispatch.metadata, await engine.store.selections())
+  const wanted = { model: wishes.model, agent: dispatch.agent_id, selected }
+  const chain = (await opening.attempt('TASK_MODEL_UNKNOWN', () => modelsFor(engine.models, wanted, behaviour))) ?? []
+  const names = {
+    parser: behaviour?.parser ?? wishes.parser ?? 'native',
+    memory: behaviour?.memory ?? wishes.memory ?? 'whole',
+    tools: behaviour?.tools ?? [],
+  }
+  const parser = engine.parsers.get(names.parser)
+  if (names.parser !== 'native' && !parser)
+    opening.issues.push(unknownName('TASK_PARSER_UNKNOWN', names.parser, engine.parsers))
+  const memory = engine.memories.get(names.memory)
+  if (!memory) opening.issues.push(unknownName('TASK_MEMORY_UNKNOWN', names.memory, engine.memories))
+  const toolbox = new Map(
+    names.tools.flatMap((name): [string, AnyTool][] => {
+      const tool = engine.tools.get(name)
+      return tool ? [[name, tool]] : []
+    }),
+  )
+  // Later on one may be gone: then only its calls are refused.
+  if (first)
+    for (const name of names.tools)
+      if (!toolbox.has(name)) opening.issues.push(unknownName('TASK_TOOL_UNKNOWN', name, engine.tools))
+  const critics = [...engine.critics(), ...(behaviour?.critics ?? [])]
+  const setup: Setup = {
+    model: chain[0]?.id ?? null,
+    ...(chain.length > 1 ? { fallback: chain.slice(1).map(({ id }) => id) } : {}),
+    parser: names.parser,
+    memory: names.memory,
+    critics: critics.map(({ name }) => name),
+    tools: [...toolbox.keys()],
+    state_version: behaviour?.state?.version ?? 0,
+    budget: wishes.budget,
+  }
+  return { wishes, behaviour, chain, parser, memory, toolbox, critics, setup }
+}
+
+/** Whoever decides for itself may never ask one: that there is none shows when it does. */
+async function modelsFor(models: Models, wanted: Wanted, behaviour: Behaviour | undefined): Promise<readonly Model[]> {
+  const [first = models.defaultId, ...others] = await models.chain(wanted)
+  try {
+    return [models.get(first), ...others.flatMap((id) => usable(models, id))]
+  } catch (thrown) {
+    if (wanted.model !== undefined || !behaviour?.decide) throw thrown
+    return [{ id: first, call: () => Promise.reject(thrown) }]
+  }
+}
+
+/** One that cannot stand in leaves it to the others; `models list` says why it cannot. */
+function usable(models: Models, id: string): readonly Model[] {
+  try {
+    return [models.get(id)]
+  } catch {
+    return []
+  }
+}
+
+function unknownName(code: string, name: string, known: ReadonlyMap<string, unknown>): Issue {
+  return issue(code, `got ${name}; expected one of ${[...known.keys()].join(', ')}`)
+}

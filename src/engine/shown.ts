@@ -1,0 +1,79 @@
+/**
+ * What the model is shown of a thread: how the conversation grows, and where it is rendered anew.
+ * Invariants: it only grows, until a cut, another parser, or a turn that came to nothing.
+ */
+
+import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
+import type { Message } from '../ports/model.ts'
+import { asText, pastMessages } from '../prompt/conversation.ts'
+import { recalledMessage } from '../prompt/facts.ts'
+import { restart, say } from './conversation.ts'
+import type { OpenTurn, Thread } from './thread.ts'
+
+export function saying(thread: Thread, open: OpenTurn, message: Message): void {
+  open.messages.push(message)
+  say(thread.conversation, message)
+}
+
+/** Once in a run, before its first input; a first turn that came to nothing is followed by another. */
+export function remind(
+  thread: Thread,
+  open: OpenTurn,
+  { turn, ts, recalled }: Extract<JournalRecord, { kind: 'input_bound' }>,
+): void {
+  thread.recalled = recalled && { turn, recalled, message: recalledMessage(recalled, ts) }
+  if (thread.recalled) saying(thread, open, thread.recalled.message)
+}
+
+/** From here on the model sees of the past what the cut says. */
+export function cutHere(thread: Thread, open: OpenTurn, cut: Cut): void {
+  thread.cut = cut
+  thread.conversation = restart([...afterCut(thread, cut), ...open.messages])
+}
+
+const NO_CUT: Cut = { from: 0, summary: '', recalled: [] }
+
+/** What is remembered stays in sight, also where the turn is gone that began with it. */
+function afterCut({ past, recalled }: Thread, cut: Cut): Message[] {
+  return [
+    ...pastMessages(cut),
+    ...(recalled && recalled.turn < cut.from ? [recalled.message] : []),
+    ...past.filter(({ turn }) => turn >= cut.from).flatMap(({ messages }) => messages),
+  ]
+}
+
+export function takeBack(thread: Thread, { before }: OpenTurn): void {
+  const { messages } = thread.conversation
+  if (messages !== before.messages) {
+    thread.conversation = restart(afterCut(thread, thread.cut ?? NO_CUT))
+    return
+  }
+  messages.length = before.length
+  if (thread.asked?.messages === messages) thread.asked.bytes = Math.min(thread.asked.bytes, before.bytes)
+  thread.conversation = before
+}
+
+/** Some providers count from nought in every answer, or give no id; a history with an id twice would be refused by others. */
+export function withOwnIds(thread: Thread, turn: number, answer: Answer): Answer {
+  if (answer.calls.length === 0) return answer
+  const calls = answer.calls.map((call) => {
+    let id = call.id
+    for (let n = 1; id === '' || thread.called.has(id); n++) id = `${call.id || 'call'}_t${turn}${n > 1 ? `_${n}` : ''}`
+    thread.called.add(id)
+    return { ...call, id }
+  })
+  return { ...answer, calls }
+}
+
+/** From here on the model writes its calls as text: it is shown those of the past as text, too. */
+export function refit(thread: Thread, setup: Setup): void {
+  const wasInText = inText(thread)
+  thread.setup = setup
+  if (wasInText || !inText(thread)) return
+  for (const turn of [...thread.past, ...(thread.open ? [thread.open] : [])])
+    turn.messages.splice(0, turn.messages.length, ...turn.messages.map(asText))
+  thread.conversation = restart(thread.conversation.messages.map(asText))
+}
+
+/** Whether the model writes its calls as text. */
+export const inText = ({ setup }: Thread): boolean => (setup?.parser ?? 'native') !== 'native'

@@ -1,0 +1,44 @@
+/** A text, cut to so many tokens: its beginning, whole lines where that costs little, and a mark that says how much is missing. */
+
+import { estimateTokens } from './tokens.ts'
+
+/** A token never stands for more characters than this (a blank before a word is free). */
+const MOST_PER_TOKEN = 5
+
+export interface Fitted {
+  readonly text: string
+  readonly tokens: number
+  /** Tokens left out. */
+  readonly missing: number
+}
+
+/** Contract: at most `room` tokens; undefined where not even a mark and a character fit. Never half a character. */
+export function fitted(text: string, room: number): Fitted | undefined {
+  const all = estimateTokens(text)
+  if (all <= room) return { text, tokens: all, missing: 0 }
+  let [fits, tooLong] = [0, Math.min(text.length, room * MOST_PER_TOKEN) + 1]
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (estimateTokens(marked(text, middle)) <= room) fits = middle
+    else tooLong = middle
+  }
+  if (fits === 0) return undefined
+  const cut = marked(text, atLineBreak(text, fits))
+  const tokens = estimateTokens(cut)
+  return { text: cut, tokens, missing: Math.max(0, all - tokens) }
+}
+
+function marked(text: string, length: number): string {
+  const kept = text
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd()
+  return `${kept}\n[… ${text.length - kept.length} of ${text.length} characters left out …]`
+}
+
+/** Where the last line that fits ends, unless more than half would be lost by that. */
+function atLineBreak(text: string, length: number): number {
+  if (text[length] === '\n') return length
+  const at = text.lastIndexOf('\n', length - 1)
+  return at > length / 2 ? at : length
+}

@@ -1,0 +1,123 @@
+/** Anthropic's messages. Pure. */
+
+import type { ChatRequest } from './script.ts'
+import { pieces, type Said, type Wire } from './wire.ts'
+
+export const anthropicWire: Wire = {
+  jsonBody: (said, request, id) =>
+    JSON.stringify({
+      ...head(said, request, id),
+      content: blocksOf(said),
+      stop_reason: stopReason(said.finish),
+      usage: usageOf(said),
+    }),
+  sseEvents,
+  errorBody: (type, message) => ({ type: 'error', error: { type: ERRORS[type] ?? type, message } }),
+  errorEvent: (type, message) => event('error', { error: { type, message } }),
+}
+
+/** That a prompt is too long has no name of its own here. */
+const ERRORS: Readonly<Record<string, string>> = { context_length_exceeded: 'invalid_request_error' }
+
+const REASONS: Readonly<Record<string, string>> = {
+  stop: 'end_turn',
+  tool_calls: 'tool_use',
+  length: 'max_tokens',
+  content_filter: 'refusal',
+}
+
+const stopReason = (finish: string | null): string | null => (finish === null ? null : (REASONS[finish] ?? finish))
+
+const head = (_: Said, { model }: ChatRequest, id: string) => ({
+  id,
+  type: 'message',
+  role: 'assistant',
+  model,
+  stop_sequence: null,
+})
+
+const usageOf = ({ usage }: Said) => ({
+  input_tokens: usage.input_tokens - usage.cached_tokens,
+  output_tokens: usage.output_tokens,
+  cache_read_input_tokens: usage.cached_tokens,
+  cache_creation_input_tokens: 0,
+})
+
+/** Arguments that are no JSON, or no object, cannot be said here but as text. */
+function inputOf(args: string): unknown {
+  try {
+    return JSON.parse(args)
+  } catch {
+    return args
+  }
+}
+
+function blocksOf({ text, reasoning, calls }: Said): object[] {
+  return [
+    ...(reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature: signatureOf(reasoning) }]),
+    ...(text === '' ? [] : [{ type: 'text', text }]),
+    ...calls.map(({ id, tool, args }) => ({ type: 'tool_use', id, name: tool, input: inputOf(args) })),
+  ]
+}
+
+const signatureOf = (reasoning: string): string => `signed(${reasoning.length})`
+
+const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
+
+function sseEvents(said: Said, request: ChatRequest, id: string): string[] {
+  const delta = (index: number, part: object) => event('content_block_delta', { index, delta: part })
+  const block = (index: number, start: object, deltas: readonly object[]) => [
+    event('content_block_start', { index, content_block: start }),
+    ...deltas.map((part) => delta(index, part)),
+  ]
+  const { text, reasoning, calls } = said
+  const blocks = [
+    ...(reasoning === undefined
+      ? []
+      : [
+          {
+            start: { type: 'thinking', thinking: '', signature: '' },
+            deltas: [
+              ...pieces(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
+              { type: 'signature_delta', signature: signatureOf(reasoning) },
+            ],
+          },
+        ]),
+    ...(text === ''
+      ? []
+      : [
+          {
+            start: { type: 'text', text: '' },
+            deltas: pieces(text).map((piece) => ({ type: 'text_delta', text: piece })),
+          },
+        ]),
+    ...calls.map((call) => ({
+      start: { type: 'tool_use', id: call.id, name: call.tool, input: {} },
+      deltas: pieces(call.args).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+    })),
+  ]
+  const events = [
+    event('message_start', {
+      message: {
+        ...head(said, request, id),
+        content: [],
+        stop_reason: null,
+        usage: usageOf({ ...said, usage: { ...said.usage, output_tokens: 0 } }),
+      },
+    }),
+    event('ping', {}),
+    ...blocks.flatMap(({ start, deltas }, index) => [
+      ...block(index, start, deltas),
+      event('content_block_stop', { index }),
+    ]),
+  ]
+  if (said.finish === null) return events
+  return [
+    ...events,
+    event('message_delta', {
+      delta: { stop_reason: stopReason(said.finish), stop_sequence: null },
+      usage: { output_tokens: said.usage.output_tokens },
+    }),
+    event('message_stop', {}),
+  ]
+}

@@ -1,0 +1,60 @@
+/** OpenAI's chat completions. Pure. */
+
+import type { ChatRequest } from './script.ts'
+import { pieces, type Said, type Wire } from './wire.ts'
+
+export const openAIWire: Wire = {
+  jsonBody,
+  sseEvents,
+  errorBody: (type, message) => ({ error: { message, type, code: type } }),
+  errorEvent: (type, message) => sseEvent({ error: { message, type, code: type } }),
+}
+
+function jsonBody(said: Said, request: ChatRequest, id: string): string {
+  const message = {
+    role: 'assistant',
+    content: said.text === '' ? null : said.text,
+    ...(said.reasoning === undefined ? {} : { reasoning_content: said.reasoning }),
+    ...(said.calls.length === 0 ? {} : { tool_calls: said.calls.map(toolCall) }),
+  }
+  return JSON.stringify({
+    ...head(request, id, 'chat.completion'),
+    choices: [{ index: 0, message, finish_reason: said.finish }],
+    usage: usageOf(said),
+  })
+}
+
+function sseEvents(said: Said, request: ChatRequest, id: string): string[] {
+  const chunk = (fields: object) => sseEvent({ ...head(request, id, 'chat.completion.chunk'), ...fields })
+  const delta = (part: object) => chunk({ choices: [{ index: 0, delta: part, finish_reason: null }] })
+  const events = [
+    delta({ role: 'assistant', content: '' }),
+    ...pieces(said.reasoning ?? '').map((piece) => delta({ reasoning_content: piece })),
+    ...pieces(said.text).map((piece) => delta({ content: piece })),
+    ...said.calls.flatMap((call, index) => [
+      delta({ tool_calls: [{ index, ...toolCall({ ...call, args: '' }) }] }),
+      ...pieces(call.args).map((piece) => delta({ tool_calls: [{ index, function: { arguments: piece } }] })),
+    ]),
+  ]
+  if (said.finish === null) return events
+  events.push(chunk({ choices: [{ index: 0, delta: {}, finish_reason: said.finish }] }))
+  if (request.stream_options?.include_usage) events.push(chunk({ choices: [], usage: usageOf(said) }))
+  return [...events, 'data: [DONE]\n\n']
+}
+
+const sseEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`
+
+const head = (request: ChatRequest, id: string, object: string) => ({ id, object, created: 0, model: request.model })
+
+const toolCall = ({ id, tool, args }: Said['calls'][number]) => ({
+  id,
+  type: 'function',
+  function: { name: tool, arguments: args },
+})
+
+const usageOf = ({ usage }: Said) => ({
+  prompt_tokens: usage.input_tokens,
+  completion_tokens: usage.output_tokens,
+  total_tokens: usage.input_tokens + usage.output_tokens,
+  prompt_tokens_details: { cached_tokens: usage.cached_tokens },
+})

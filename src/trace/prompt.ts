@@ -1,0 +1,38 @@
+/** Prompts as the trace tells them: of every request what it was made of, and how much of it the one before it began with. */
+
+import type { Event } from '../domain/event.ts'
+import type { Composition } from '../domain/record.ts'
+
+export interface Prompt {
+  readonly step_id: number
+  readonly model: string
+  /** Estimated, in all and by section. */
+  readonly tokens: number
+  readonly sections: Readonly<Record<string, number>>
+  readonly bytes: number
+  /** Of its bytes, 0 to 1. */
+  readonly cached_share: number
+  readonly cut: readonly string[]
+  readonly dropped: readonly string[]
+}
+
+export function promptsOf(events: readonly Event[]): readonly Prompt[] {
+  return events.flatMap(({ phase, stage, step_id, payload }): Prompt[] => {
+    if (phase !== 'DECIDE' || stage !== 'model_input') return []
+    const { model, composition } = payload as { readonly model?: string; readonly composition?: Composition }
+    if (!composition) return []
+    const { sections, bytes, cached, cut = [], dropped = [] } = composition
+    return [
+      {
+        step_id,
+        model: model ?? '',
+        tokens: Object.values(sections).reduce((sum, tokens) => sum + tokens, 0),
+        sections,
+        bytes,
+        cached_share: bytes === 0 ? 0 : cached / bytes,
+        cut,
+        dropped,
+      },
+    ]
+  })
+}

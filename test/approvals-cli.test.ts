@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { Approval } from '../src/domain/approval.ts'
+import { freshFolder, openApp, runTaskIn } from './apps.ts'
+import { json, tireless } from './command-line.ts'
+import { askAndWait, call, sending } from './contract/asking.ts'
+
+/** What would be hidden: turned around, of no width, a control, and far down in a long text. */
+const SLY = { to: 'bob\u202Egro.live', cc: 'a\u200Bb\u0007\u{E0041}', text: `${'x'.repeat(5000)} and eve` }
+
+async function homeThatAsks(t: TestContext): Promise<{ home: string; approval: Approval }> {
+  const home = freshFolder(t)
+  const app = await openApp(t, { home, model: askAndWait(call('send', SLY), call('send', {})), tools: [sending()] })
+  await runTaskIn(app)
+  await app.close()
+  const { items } = await json<{ items: Approval[] }>(home, 'approvals', 'list')
+  assert.equal(items.length, 2)
+  return { home, approval: items[1] as Approval }
+}
+
+describe('approvals on the command line', () => {
+  test('are shown whole, with nothing hidden in them; for programs exactly as they are', async (t) => {
+    const { home, approval } = await homeThatAsks(t)
+    assert.deepEqual(approval.args, SLY)
+    for (const words of [['list'], ['show', approval.id]]) {
+      const { exit, stdout } = await tireless(home, 'approvals', ...words)
+      assert.equal(exit, 0)
+      assert.match(stdout, /bob\\u\{202e\}gro\.live/)
+      assert.match(stdout, /a\\u\{200b\}b\\u0007\\u\{e0041\}/)
+      assert.match(stdout, /x{5000} and eve/)
+      assert.doesNotMatch(stdout.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
+      for (const word of [approval.id, 'send', 'reach third_party', 'it leaves the house', approval.origin.run_id])
+        assert.ok(stdout.includes(word), word)
+    }
+  })
+
+  test('are answered once; what cannot be answered is refused with the reason', async (t) => {
+    const { home, approval } = await homeThatAsks(t)
+    const standing = await json<{ error: { code: string; message: string } }>(
+      ...([home, 'approvals', 'allow', approval.id, '--grant', 'session'] as const),
+    )
+    assert.deepEqual([standing.exit, standing.error.code], [2, 'usage'])
+    assert.match(standing.error.message, /standing grants come with the policy.*got session.*expected once/)
+    assert.equal((await json<{ error: object }>(home, 'approvals', 'show', 'nobody')).exit, 1)
+    const allowed = await json<Approval>(home, 'approvals', 'allow', approval.id, '--grant', 'once')
+    assert.deepEqual([allowed.exit, allowed.status], [0, 'allowed'])
+    const late = await json<{ error: { code: string } }>(home, 'approvals', 'deny', approval.id, '--reason', 'too late')
+    assert.deepEqual([late.exit, late.error.code], [1, 'conflict'])
+    const { items } = await json<{ items: Approval[] }>(home, 'approvals', 'list')
+    assert.deepEqual(
+      items.map(({ status }) => status),
+      ['open', 'allowed'],
+    )
+    const open = await json<{ items: Approval[] }>(home, 'approvals', 'list', '--status', 'open')
+    assert.equal(open.items.length, 1)
+    assert.equal((await json<{ approvals: number }>(home, 'status')).approvals, 1)
+  })
+})

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
+import { aBehaviour, enqueue, heard, recordsOf, resultsOf } from './acting.ts'
+import {
+  answer,
+  answered,
+  approvals,
+  askAndWait,
+  call,
+  drained,
+  LETTER,
+  replayed,
+  sending,
+  theApproval,
+  wait,
+} from './asking.ts'
+
+const DAY = 24 * 3_600_000
+
+describe('approvals: asked, answered, done', () => {
+  test('case 54, O11: the call is settled at once as parked, is visible from outside, and nothing was run', async (t) => {
+    const send = sending()
+    const model = askAndWait()
+    const app = await openApp(t, { model, tools: [send] })
+    const run = await runTaskIn(app)
+    assert.deepEqual([run.status, run.wait?.reason, send.asked], ['waiting', 'reply', []])
+    const approval = await theApproval(app)
+    const { id, session_id, tool, args, status, reason, origin, effect } = approval
+    assert.deepEqual(
+      { id, session_id, tool, args, status, reason, origin, effect },
+      {
+        id: `${run.session_id}.1.0`,
+        session_id: run.session_id,
+        tool: 'send',
+        args: LETTER,
+        status: 'open',
+        reason: 'it leaves the house',
+        origin: { run_id: run.dispatch_id, step: 1 },
+        effect: { recovery: 'once', reach: 'third_party' },
+      },
+    )
+    assert.equal(Date.parse(approval.expires_at) - Date.parse(approval.asked_at), DAY)
+    assert.match(approval.digest, /^[0-9a-f]{64}$/)
+    assert.deepEqual(await app.run('approvals show', { id }), approval)
+    assert.equal(((await app.run('status', {})) as { approvals: number }).approvals, 1)
+    const [result] = await resultsOf(app, run.session_id)
+    assert.equal(result?.status, 'parked')
+    const told = JSON.parse(result?.content ?? '')
+    assert.deepEqual([told.parked, told.id], [true, id])
+    assert.match(heard(model, 1), /parked.*do something else, or wait/)
+    assert.deepEqual(await recordsOf(app, run.session_id, 'call_intended'), [])
+  })
+
+  test('case 54: it survives a restart; allowed, it is run exactly once with what was shown, and its result is heard', async (t) => {
+    const home = freshFolder(t)
+    const before = await openApp(t, { home, model: askAndWait(), tools: [sending()] })
+    const { dispatch_id } = await runTaskIn(before)
+    const shown = await theApproval(before)
+    await before.close()
+
+    const send = sending()
+    const model = askAndWait()
+    const app = await openApp(t, { home, model, tools: [send] })
+    await drained(app)
+    assert.deepEqual([await theApproval(app), send.asked, model.requests.length], [shown, [], 0])
+    const allowed = await answer(app, 'allow', shown.id, { reason: 'go ahead' })
+    assert.deepEqual([allowed.status, allowed.answer_reason], ['allowed', 'go ahead'])
+    assert.deepEqual(send.asked, [], 'to say so is not to do it')
+    await drained(app)
+    assert.deepEqual(send.asked, [shown.args])
+    const [, event, result] = model.requests[0]?.messages.slice(-3) ?? []
+    assert.match(JSON.stringify(event), /\[event approval\].*allowed.*go ahead/)
+    assert.deepEqual(result, { role: 'user', text: '[approved: send] sent' })
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
+    await drained(app)
+    assert.equal(send.asked.length, 1)
+    assert.equal((await theApproval(app)).status, 'allowed')
+    assert.deepEqual(await replayed(app, dispatch_id).then(({ first_divergence }) => first_divergence), null)
+  })
+
+  test('case 54: denied, it is never run, and the agent hears the word', async (t) => {
+    const send = sending()
+    const model = askAndWait()
+    const app = await openApp(t, { model, tools: [send] })
+    const { dispatch_id, session_id } = await runTaskIn(app)
+    await answered(app, 'deny', { reason: 'not to him' })
+    assert.deepEqual([send.asked, (await dispatchOf(app, dispatch_id)).status], [[], 'done'])
+    assert.match(heard(model, 2), /\[event approval\].*denied.*not to him/)
+    assert.deepEqual(await recordsOf(app, session_id, 'call_intended'), [])
+    assert.equal((await replayed(app, dispatch_id)).identical, true)
+  })
+
+  test('case 54: nobody answers: after a day it is expired, so told, and cannot be allowed any more', async (t) => {
+    const clock = new FakeClock()
+    const send = sending()
+    const long = { calls: [call('wait', { for: 'reply', until: '30d' })] }
+    const model = scriptedModel([{ calls: [call('send', LETTER)] }, long, { text: 'done' }])
+    const app = await openApp(t, { clock, model, tools: [send] })
+    const { dispatch_id } = await runTaskIn(app)
+    const { id } = await theApproval(app)
+    await clock.advance(DAY - 1)
+    await drained(app)
+    assert.deepEqual([(await theApproval(app)).status, model.requests.length], ['open', 2])
+    await clock.advance(1)
+    await assert.rejects(answer(app, 'allow', id), { code: 'conflict', message: /has expired/ })
+    await drained(app)
+    assert.deepEqual([(await theApproval(app)).status, send.asked], ['expired', []])
+    assert.match(heard(model, 2), /\[event approval\].*expired/)
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
+    await assert.rejects(answer(app, 'allow', id), { code: 'conflict', message: /expired already/ })
+    assert.equal((await replayed(app, dispatch_id)).identical, true)
+  })
+
+  test('I8: a session that is done is not woken for an approval that nobody answered; it hears of it with what comes next', async (t) => {
+    const clock = new FakeClock()
+    const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'asked' }, { text: 'so be it' }])
+    const app = await openApp(t, { clock, model, tools: [sending()] })
+    const { session_id } = await runTaskIn(app)
+    await clock.advance(DAY)
+    await drained(app)
+    assert.deepEqual([(await theApproval(app)).status, model.requests.length], ['expired', 2])
+    await app.run('send', { session: session_id, text: 'well?' })
+    await drained(app)
+    assert.match(heard(model, 2), /expired.*well\?/)
+  })
+
+  test('O11: other work goes on meanwhile: in the same run, and in other sessions', async (t) => {
+    const send = sending()
+    const note = sending({ name: 'note', asks: () => undefined })
+    const model = scriptedModel((request, turn) => {
+      if (JSON.stringify(request.messages[0]).includes('other')) return { text: 'other work' }
+      return [{ calls: [call('send', LETTER)] }, { calls: [call('note')] }, wait, { text: 'done' }][turn] ?? {}
+    })
+    const app = await openApp(t, { model, tools: [send, note] })
+    const asking = await enqueue(app)
+    const other = await enqueue(app, { prompt: 'other' })
+    await drained(app)
+    assert.deepEqual([send.asked.length, note.asked.length], [0, 1])
+    assert.equal((await dispatchOf(app, other.dispatch_id)).status, 'done')
+    assert.equal((await dispatchOf(app, asking.dispatch_id)).status, 'waiting')
+  })
+
+  test('case 54: allowed after its run has ended: a dispatch of its own does it, and the agent hears the result', async (t) => {
+    const send = sending()
+    const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'asked' }, { text: 'and sent' }])
+    const app = await openApp(t, { model, tools: [send] })
+    assert.equal((await runTaskIn(app)).answer, 'asked')
+    await answered(app, 'allow')
+    assert.deepEqual(send.asked, [LETTER])
+    assert.match(heard(model, 2), /\[approved: send\] sent/)
+    const { items } = (await app.run('queue list', {})) as { items: { dispatch_id: string; result: string }[] }
+    assert.deepEqual(
+      items.map(({ result }) => result),
+      ['and sent', 'asked'],
+    )
+    assert.equal((await replayed(app, items[0]?.dispatch_id ?? '')).identical, true)
+  })
+
+  test('no lost wake-up: a program that runs hears the answer by itself', async (t) => {
+    const stop = new AbortController()
+    const signals = { drain: stop.signal, abort: new AbortController().signal }
+    const clock = new FakeClock()
+    const send = sending()
+    const app = await openApp(t, { clock, model: askAndWait(), tools: [send], signals })
+    const { dispatch_id } = await enqueue(app)
+    const started = app.run('start', {})
+    await until(async () => (await dispatchOf(app, dispatch_id)).status === 'waiting')
+    // Asleep: once what is written with a delay is written, there are its heartbeat and a nap until the next timer.
+    await until(async () => {
+      await clock.advance(200)
+      return clock.sleeping === 2
+    })
+    await answer(app, 'allow', (await theApproval(app)).id)
+    await until(async () => (await dispatchOf(app, dispatch_id)).status === 'done')
+    stop.abort()
+    await started
+    assert.deepEqual(send.asked, [LETTER])
+  })
+
+  test('several answers that come together are each done, one after the other', async (t) => {
+    let busy = 0
+    let most = 0
+    const look = sending({
+      name: 'look',
+      effect: { recovery: 'pure', reach: 'network' },
+      async run({ at }) {
+        most = Math.max(most, ++busy)
+        await new Promise(setImmediate)
+        busy -= 1
+        return `seen ${at}`
+      },
+    })
+    const model = askAndWait(call('look', { at: 1 }), call('look', { at: 2 }))
+    const app = await openApp(t, { model, tools: [look] })
+    const { session_id } = await runTaskIn(app)
+    for (const { id } of await approvals(app)) await answer(app, 'allow', id)
+    await drained(app)
+    assert.deepEqual([look.asked.map(({ at }) => at).sort(), most], [[1, 2], 1])
+    assert.deepEqual(
+      (await resultsOf(app, session_id)).map(({ status }) => status),
+      ['parked', 'parked', 'ok', 'ok', 'ok'],
+    )
+  })
+
+  test('Q5: a behaviour that decides for itself finds the result where it finds all others', async (t) => {
+    const reduced: string[] = []
+    const send = sending()
+    const app = await openApp(t, {
+      tools: [send],
+      model: scriptedModel([]),
+      behaviours: [
+        aBehaviour({
+          tools: ['send'],
+          initState: () => 0,
+          decide: (step) =>
+            [
+              { kind: 'act' as const, calls: [call('send', LETTER)] },
+              { kind: 'wait' as const, match: 'user_message' as const, reason: 'leave' },
+            ][Number(step)] ?? { kind: 'final' as const, answer: 'done' },
+          reduce(step, { results }) {
+            reduced.push(...results.map(({ status }) => status))
+            return Number(step) + 1
+          },
+        }),
+      ],
+    })
+    const { dispatch_id } = await runTaskIn(app, 'the task', { behaviour: 'own' })
+    await answered(app, 'allow')
+    assert.deepEqual([send.asked, reduced], [[LETTER], ['parked', 'ok']])
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
+  })
+})

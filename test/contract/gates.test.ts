@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { AppOptions } from '../../src/app.ts'
+import type { Clearance, Gate, GatedCall } from '../../src/ports/gate.ts'
+import { definePlugin } from '../../src/ports/plugin.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchOf, openApp, passing, runTaskIn } from '../apps.ts'
+import { aTool, enqueue, heard, resultsOf } from './acting.ts'
+import { answered, approvals, call, drained, LETTER, replayed, sending, wait } from './asking.ts'
+import { ruled } from './watched.ts'
+
+const saying = (name: string, said: Clearance | (() => never)): Gate => ({
+  name,
+  judge: () => (typeof said === 'function' ? said() : said),
+})
+const ask: Clearance = { kind: 'ask', reason: 'somebody should know' }
+const deny: Clearance = { kind: 'deny', reason: 'never' }
+const allow: Clearance = { kind: 'allow' }
+
+/** One step with these calls, then a wait; how each was settled, and what was run. */
+async function stepOf(t: TestContext, calls: ReturnType<typeof call>[], options: AppOptions) {
+  const model = scriptedModel([{ calls }, wait, { text: 'done' }])
+  const app = await openApp(t, { model, ...options })
+  const run = await runTaskIn(app)
+  const statuses = (await resultsOf(app, run.session_id)).map(({ status }) => status).slice(0, calls.length)
+  return { app, model, run, statuses }
+}
+
+describe('gates', () => {
+  test('case 55: three calls, of which the last has to be allowed: none has run, and each has its result', async (t) => {
+    const note = aTool({ name: 'note' })
+    const send = sending()
+    const calls = [call('note', { n: 1 }), call('note', { n: 2 }), call('send', LETTER)]
+    const { app, model, run, statuses } = await stepOf(t, calls, { tools: [note, send] })
+    assert.deepEqual([note.asked, send.asked, statuses], [[], [], ['not_started', 'not_started', 'parked']])
+    const results = model.requests[1]?.messages.filter(({ role }) => role === 'tool') ?? []
+    assert.deepEqual(
+      results.map((message) => message.role === 'tool' && message.tool),
+      ['note', 'note', 'send'],
+    )
+    assert.match(JSON.stringify(results[0]), /call it again/)
+    await answered(app, 'allow')
+    assert.deepEqual([note.asked, send.asked], [[], [LETTER]], 'its neighbours were not allowed with it')
+    assert.equal((await replayed(app, run.dispatch_id)).identical, true)
+  })
+
+  test('case 55: also one that changes nothing and stands beside others like it is held back with them', async (t) => {
+    const look = aTool({ name: 'look', effect: { recovery: 'pure', reach: 'none' } })
+    const gates = [
+      { name: 'second', judge: ({ args }: GatedCall) => (JSON.stringify(args).includes('2') ? ask : allow) },
+    ]
+    const calls = [call('look', { n: 1 }), call('look', { n: 2 }), call('look', { n: 3 })]
+    const { statuses } = await stepOf(t, calls, { tools: [look], gates })
+    assert.deepEqual([look.asked, statuses], [[], ['not_started', 'parked', 'not_started']])
+  })
+
+  test('the strictest word is heeded: of the tool, of every gate, whatever their order', async (t) => {
+    for (const [gates, expected] of [
+      [[], 'ok'],
+      [[saying('a', allow)], 'ok'],
+      [[saying('a', allow), saying('b', ask)], 'parked'],
+      [[saying('a', ask), saying('b', allow)], 'parked'],
+      [[saying('a', deny), saying('b', ask)], 'error'],
+      [[saying('a', ask), saying('b', deny), saying('c', allow)], 'error'],
+    ] as const) {
+      const note = aTool({ name: 'note' })
+      const { statuses } = await stepOf(t, [call('note')], { tools: [note], gates })
+      assert.deepEqual([statuses, note.asked.length], [[expected], expected === 'ok' ? 1 : 0])
+    }
+  })
+
+  const broken: [string, AppOptions][] = [
+    ['a gate that throws', { gates: [saying('broken', () => assert.fail('no idea'))] }],
+    ['a gate that says nothing', { gates: [{ name: 'mute', judge: () => undefined as unknown as Clearance }] }],
+    ['a gate that says what is no clearance', { gates: [saying('odd', { kind: 'yes' } as unknown as Clearance)] }],
+    ['a gate that rejects', { gates: [{ name: 'late', judge: () => Promise.reject(new Error('no idea')) }] }],
+    ['a tool that throws', { tools: [sending({ name: 'note', asks: () => assert.fail('no idea') })] }],
+  ]
+  for (const [what, options] of broken)
+    test(`${what} has asked: it never lets anything through`, async (t) => {
+      const note = aTool({ name: 'note' })
+      const { app, statuses } = await stepOf(t, [call('note')], { tools: [note], ...options })
+      assert.deepEqual([statuses, note.asked], [['parked'], []])
+      assert.match((await approvals(app))[0]?.reason ?? '', /failed: |could not say/)
+    })
+
+  test('a denied call is an error with its reason, is put to nobody, and keeps none of its neighbours from running', async (t) => {
+    const note = aTool({ name: 'note' })
+    const send = sending({ asks: () => undefined })
+    const gates = [{ name: 'house rules', judge: ({ tool }: GatedCall) => (tool === 'send' ? deny : allow) }]
+    const calls = [call('note', { n: 1 }), call('send', LETTER), call('note', { n: 3 })]
+    const { app, model, run, statuses } = await stepOf(t, calls, { tools: [note, send], gates })
+    assert.deepEqual([statuses, send.asked.length, note.asked.length], [['ok', 'error', 'ok'], 0, 2])
+    assert.deepEqual(await approvals(app), [])
+    const told = model.requests[1]?.messages.flatMap((message) => (message.role === 'tool' ? message.text : []))
+    assert.deepEqual(told, ['poked', '[error] denied: never', 'poked'], 'results in the order of the calls')
+    assert.equal((await replayed(app, run.dispatch_id)).identical, true)
+  })
+
+  test('case 31: after a denied call nobody is asked about those behind it, where one that fails ends the others', async (t) => {
+    const send = sending()
+    const gates = [{ name: 'house rules', judge: ({ tool }: GatedCall) => (tool === 'note' ? deny : allow) }]
+    const wishes = [{ kind: 'act' as const, failFast: true, calls: [call('note'), call('send', LETTER)] }]
+    const app = await openApp(t, {
+      ...{ model: scriptedModel([]), tools: [send, aTool({ name: 'note' })], gates },
+      behaviours: [ruled([...wishes, { kind: 'final', answer: 'done' }], { tools: ['note', 'send'] })],
+    })
+    const { session_id, dispatch_id } = await runTaskIn(app, 'the task', { behaviour: 'ruled' })
+    const statuses = (await resultsOf(app, session_id)).map(({ status }) => status)
+    assert.deepEqual([statuses, await approvals(app)], [['error', 'not_started'], []])
+    assert.equal((await replayed(app, dispatch_id)).identical, true)
+  })
+
+  test("a person's word answers a question; it does not lift what is denied by now", async (t) => {
+    let said: Clearance = ask
+    const note = aTool({ name: 'note' })
+    const gates = [{ name: 'moody', judge: () => said }]
+    const { app, model, run } = await stepOf(t, [call('note')], { tools: [note], gates })
+    said = deny
+    await answered(app, 'allow')
+    assert.deepEqual(note.asked, [])
+    assert.match(heard(model, 2), /\[approved: note\] \[error\] denied: never/)
+    assert.equal((await replayed(app, run.dispatch_id)).identical, true)
+  })
+
+  test('case 51: cancelled while a gate makes up its mind: nothing is run, nobody is asked, and the run is over', async (t) => {
+    const clock = new FakeClock()
+    const asked = Promise.withResolvers<void>()
+    const hanging = (): Promise<Clearance> => {
+      asked.resolve()
+      return new Promise(() => {})
+    }
+    const gates = [{ name: 'slow', judge: hanging }]
+    const note = aTool({ name: 'note' })
+    const app = await openApp(t, { clock, gates, tools: [note], model: scriptedModel([{ calls: [call('note')] }]) })
+    const { dispatch_id } = await enqueue(app)
+    const over = drained(app)
+    await asked.promise
+    await passing(clock, Promise.all([app.run('queue cancel', { id: dispatch_id }), over]))
+    assert.deepEqual([note.asked, await approvals(app)], [[], []])
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'cancelled')
+    assert.equal((await replayed(app, dispatch_id)).identical, true)
+  })
+
+  test('a plugin adds a gate, and every call is put to it as it would be run', async (t) => {
+    const seen: GatedCall[] = []
+    const judge = (gated: GatedCall): Clearance => {
+      seen.push(gated)
+      return allow
+    }
+    const plugin = definePlugin({
+      name: 'watchful',
+      needs: ['gates'],
+      setup: (host) => host.get('gates').add({ name: 'watchful', judge }),
+    })
+    const note = aTool({ name: 'note' })
+    const { run } = await stepOf(t, [call('note', { n: 1 }), call('note', { n: 2 })], {
+      tools: [note],
+      plugins: [plugin],
+    })
+    const shared = { tool: 'note', effect: { recovery: 'once', reach: 'workspace' }, agent_id: 'default' }
+    assert.deepEqual(
+      seen,
+      [1, 2].map((n) => ({ ...shared, args: { n }, session_id: run.session_id })),
+    )
+    assert.equal(note.asked.length, 2)
+  })
+
+  test('one question is enough: asked again it is held back under the same id; with other arguments it is another question', async (t) => {
+    const send = sending()
+    const again = { calls: [call('send', { text: 'hello', to: 'bob' })] }
+    const other = { calls: [call('send', { ...LETTER, to: 'eve' })] }
+    const model = scriptedModel([{ calls: [call('send', LETTER)] }, again, other, wait])
+    const app = await openApp(t, { model, tools: [send] })
+    const { session_id } = await runTaskIn(app)
+    const found = await approvals(app)
+    assert.deepEqual(
+      found.map(({ args }) => (args as { to: string }).to),
+      ['eve', 'bob'],
+    )
+    const results = (await resultsOf(app, session_id)).slice(0, 3)
+    assert.deepEqual(
+      results.map(({ status, content }) => [status, JSON.parse(content).id]),
+      [
+        ['parked', found[1]?.id],
+        ['blocked', found[1]?.id],
+        ['parked', found[0]?.id],
+      ],
+    )
+  })
+
+  test('case 36: who does nothing but ask again is stuck, and the run ends', async (t) => {
+    const model = scriptedModel(() => ({ calls: [call('send', LETTER)] }))
+    const app = await openApp(t, { model, tools: [sending()] })
+    const { stop_reason } = await runTaskIn(app)
+    assert.deepEqual([stop_reason, (await approvals(app)).length], ['stagnation', 1])
+  })
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Dispatch } from '../../src/domain/dispatch.ts'
+import type { Unknown } from '../../src/domain/unknown.ts'
+import { freshFolder, openApp } from '../apps.ts'
+import { askFirst, askingOnce } from './approvals-tools.ts'
+import { NODE_FLAGS, run } from './kills.ts'
+import { acting, type Death, runsIn } from './recovery-tools.ts'
+
+const ends = [
+  ['idempotent', 'after', 2, 'done', []],
+  ['idempotent', 'before', 1, 'done', []],
+  ['once', 'after', 1, 'waiting', ['open']],
+  ['once', 'before', 0, 'waiting', ['open']],
+] as const
+
+describe('what was allowed, cut short by a kill -9 (cases 54, 93)', () => {
+  for (const [recovery, death, runs, status, unknowns] of ends)
+    test(`${recovery}, killed ${death} the effect: recovered by its effect class like any other call; nobody is asked again`, async (t) => {
+      const home = freshFolder(t)
+      const log = join(home, 'acted.log')
+      const effect = { recovery, reach: 'third_party' } as const
+      const main = join(import.meta.dirname, 'approvals-main.ts')
+      const died = await run(process.execPath, [...NODE_FLAGS, main, home, log, JSON.stringify(effect), death as Death])
+      assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
+      const model = askingOnce()
+      const app = await openApp(t, { home, tools: [acting(log, effect, 'never')], model, gates: [askFirst] })
+      await app.run('start', { until_idle: true })
+      const keys = runsIn(log)
+      assert.deepEqual([keys.length, new Set(keys).size], [runs, Math.min(runs, 1)])
+      const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+      assert.deepEqual(
+        items.map((dispatch) => dispatch.status),
+        [status],
+      )
+      const listed = ((await app.run('unknowns list', {})) as { items: Unknown[] }).items
+      assert.deepEqual(
+        listed.map((unknown) => unknown.status),
+        unknowns,
+      )
+      assert.equal(((await app.run('approvals list', {})) as { items: unknown[] }).items.length, 1)
+      if (status === 'done') assert.match(JSON.stringify(model.requests[0]?.messages.at(-1)), /\[approved: act\] acted/)
+    })
+})

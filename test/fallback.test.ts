@@ -1,0 +1,156 @@
+/** When a model fails and another can stand in for it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { App } from '../src/app.ts'
+import type { JournalRecord } from '../src/domain/record.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
+import type { Script } from '../src/testing/provider-server.ts'
+import { startProviderServer } from '../src/testing/provider-server.ts'
+import { journalOf, openApp, runTaskIn } from './apps.ts'
+
+type Faults = NonNullable<Extract<Script, readonly unknown[]>[number]['faults']>
+
+const always = (fault: Faults[number]): Faults => Array.from({ length: 20 }, () => fault)
+
+/** Providers with these faults in front of one answer each, asked in this order. */
+async function chained(t: Parameters<typeof openApp>[0], faults: readonly Faults[], more: object = {}) {
+  const servers = await Promise.all(
+    faults.map((given, n) => startProviderServer({ script: [{ text: `from p${n}`, faults: given }] })),
+  )
+  t.after(async () => {
+    for (const server of servers) await server.close()
+  })
+  const providers = servers.map(({ url }, n) => [
+    `p${n}`,
+    { type: n % 2 === 0 ? 'openai-compatible' : 'anthropic', base_url: url, api_key: `the-key-of-p${n}` },
+  ])
+  const [first, ...fallback] = servers.map((_, n) => `p${n}/m`)
+  const clock = new FakeClock()
+  const yaml = JSON.stringify({
+    models: { default: first, fallback, providers: Object.fromEntries(providers) },
+    ...more,
+  })
+  const app = await openApp(t, { clock, yaml })
+  const run = async (task = 'the task', input: object = {}) => {
+    const { status, answer, session_id, dispatch_id, error } = await throughParks(
+      app,
+      clock,
+      runTaskIn(app, task, input),
+    )
+    const journal = await journalOf(app, session_id)
+    return { status, answer, error, dispatch_id, journal, asked: askedIn(journal) }
+  }
+  return { app, clock, run, requests: () => servers.map(({ requests }) => requests.length) }
+}
+
+/** Time passes only where the run is parked for its retry: never under a request, which is real. */
+async function throughParks<T>(app: App, clock: FakeClock, work: Promise<T>): Promise<T> {
+  let over = false
+  const done = work.finally(() => {
+    over = true
+  })
+  done.catch(() => {})
+  while (!over) {
+    await pause(2)
+    if (!over && (await app.context.store.counts()).waiting > 0) await clock.advance(3000)
+  }
+  return done
+}
+
+const askedIn = (journal: readonly JournalRecord[]): string[] =>
+  journal.flatMap((record) => (record.kind === 'model_requested' ? [record.model] : []))
+
+const rulingsIn = (journal: readonly JournalRecord[]) =>
+  journal.flatMap((record) =>
+    record.kind === 'failed' ? [[record.code, record.ruling.kind === 'retry' && record.ruling.until === null]] : [],
+  )
+
+test('a model that fails with what another may not have: the next one is asked at once, and the journal says which', async (t) => {
+  for (const fault of ['401', '404', '429', '500', 'cut', 'html', 'empty'] as const) {
+    const { run, app } = await chained(t, [always(fault), []])
+    const { answer, asked, journal, dispatch_id } = await run()
+    assert.deepEqual([fault, answer, asked], [fault, 'from p1', ['p0/m', 'p1/m']])
+    assert.deepEqual(
+      rulingsIn(journal).map(([, atOnce]) => atOnce),
+      [true],
+    )
+    const { identical } = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+    assert.equal(identical, true, 'replayed as it was')
+    await app.close()
+  }
+})
+
+test('what the request itself is the cause of is not taken to another', async (t) => {
+  const { run, requests } = await chained(t, [always('400'), []])
+  assert.equal((await run()).status, 'failed')
+  assert.deepEqual(requests(), [1, 0])
+})
+
+test('when all fail, they are asked in turn with backoff, and the run ends as it does with one', async (t) => {
+  const { run, app } = await chained(t, [always('500'), always('503')])
+  const { status, asked, journal, dispatch_id } = await run()
+  assert.equal(status, 'failed')
+  assert.deepEqual(asked, ['p0/m', 'p1/m', 'p0/m'])
+  assert.deepEqual(rulingsIn(journal), [
+    ['model_unavailable', true],
+    ['model_unavailable', false],
+    ['model_unavailable', false],
+  ])
+  assert.equal(((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical, true)
+})
+
+test('a hiccup of the first is sat out where the second has no key', async (t) => {
+  const { run, app } = await chained(t, [['500'], always('401')])
+  const { answer, asked, dispatch_id } = await run()
+  assert.deepEqual([answer, asked], ['from p0', ['p0/m', 'p1/m', 'p0/m']])
+  assert.equal(((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical, true)
+})
+
+test('a model named by the task is that one or none', async (t) => {
+  const { run, requests } = await chained(t, [always('401'), []])
+  assert.equal((await run('x', { model: 'p0/m' })).status, 'failed')
+  assert.deepEqual(requests(), [1, 0])
+})
+
+test('401: once, then the owner is told and the provider is left alone, until the time is over', async (t) => {
+  const { run, requests, app, clock } = await chained(t, [['401']])
+  const health = async () => ((await app.run('status', {})) as { health: { ok: boolean; reasons: string[] } }).health
+  assert.deepEqual(await health(), { ok: true, reasons: [] })
+  assert.equal((await run('one')).status, 'failed')
+  const second = await run('two')
+  assert.equal(second.status, 'failed')
+  assert.match(second.error ?? '', /^model_auth: p0: the provider refused the key a short while ago/)
+  assert.deepEqual(requests(), [1], 'the second was not sent')
+  assert.equal(((await app.run('replay', { run: second.dispatch_id })) as { identical: boolean }).identical, true)
+  const told = await health()
+  assert.equal(told.ok, false)
+  assert.match(told.reasons[0] ?? '', /the provider p0 refuses its key/)
+  const { items } = (await app.run('logs', {})) as { items: { event: string; level: string; provider?: string }[] }
+  assert.deepEqual(
+    items.filter(({ event }) => event === 'key refused').map(({ level, provider }) => [level, provider]),
+    [['error', 'p0']],
+  )
+  await clock.advance(11 * 60_000)
+  assert.equal((await run('one')).answer, 'from p0')
+  assert.equal((await health()).ok, true)
+})
+
+test('after three failures in a row a model is left out of other runs too, and asked again after a while', async (t) => {
+  const { run, clock } = await chained(t, [['500', '500', '500'], []])
+  for (const n of [1, 2, 3]) assert.deepEqual((await run(`same`, { max_steps: n })).asked, ['p0/m', 'p1/m'])
+  assert.deepEqual((await run('same')).asked, ['p1/m'])
+  await clock.advance(31_000)
+  assert.deepEqual((await run('same')).asked, ['p0/m'])
+})
+
+test("an agent's own model goes before the default, and the key is in no error, log or trace", async (t) => {
+  const agents = [{ agent_id: 'own', prompt: 'x', model: 'p1/m' }]
+  const { run, app } = await chained(t, [[], always('400')], { kernel: { agents } })
+  assert.deepEqual((await run()).asked, ['p0/m'])
+  const { asked, error, journal } = await run('y', { agent: 'own' })
+  assert.deepEqual(asked, ['p1/m'])
+  const log = JSON.stringify(await app.run('logs', {}))
+  for (const text of [error ?? '', JSON.stringify(journal), log]) assert.doesNotMatch(text, /the-key-of/)
+})

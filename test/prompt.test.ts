@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { App } from '../src/app.ts'
+import { TirelessError } from '../src/domain/error.ts'
+import type { JournalRecord } from '../src/domain/record.ts'
+import type { ModelRequest } from '../src/ports/model.ts'
+import { estimateTokens } from '../src/prompt/tokens.ts'
+import { type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
+import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
+import { aBehaviour, aTool } from './contract/acting.ts'
+
+const STEPS = 40
+/** Fewer than any tokenizer in use needs for English and JSON. */
+const CHARACTERS_PER_TOKEN = 3.5
+const BUDGET = 'budget: { per_dispatch_calls: 99 }'
+
+/** A request as a provider's cache sees it: from its first byte on. */
+const bytesOf = ({ system, tools, messages }: ModelRequest): Buffer =>
+  Buffer.from([system, JSON.stringify(tools), ...messages.map((message) => JSON.stringify(message))].join(''))
+
+function commonBytes(a: Buffer, b: Buffer): number {
+  let n = 0
+  while (n < a.length && n < b.length && a[n] === b[n]) n += 1
+  return n
+}
+
+type Requested = Extract<JournalRecord, { kind: 'model_requested' }>
+
+const requestsIn = (journal: readonly JournalRecord[]): Requested[] =>
+  journal.filter((it) => it.kind === 'model_requested')
+
+const cutTurnsIn = (journal: readonly JournalRecord[]): number[] =>
+  journal.flatMap((record) => (record.kind === 'cut' ? [record.turn] : []))
+
+/** Tools in every step, a new message in every tenth. */
+async function longRun(app: App, model: ScriptedModel, input: object = {}): Promise<JournalRecord[]> {
+  const result = await runTaskIn(app, 'count the sheep of every meadow', input)
+  assert.equal(result.status, 'done', String(result.error))
+  assert.ok(model.requests.length >= STEPS)
+  return journalOf(app, result.session_id)
+}
+
+/** `tooLarge`: at this step the provider finds the request too large, once. */
+function counting(app: () => App, tooLarge = 0): { model: ScriptedModel; tool: ReturnType<typeof aTool> } {
+  let steps = 0
+  let refused = false
+  const tool = aTool({
+    run: async (_, { origin: { session_id } }) => {
+      if (steps % 10 === 0)
+        await app().run('send', { session: session_id, text: `message ${steps}: 顺便数一下山羊 🐐` })
+      return `meadow ${steps}: ${'sheep '.repeat(40)}`
+    },
+  })
+  const model = scriptedModel(() => {
+    if (steps + 1 === tooLarge && !refused) {
+      refused = true
+      throw new TirelessError('model_oversize', 'too large')
+    }
+    steps += 1
+    return steps <= STEPS ? { text: `step ${steps}`, calls: [{ tool: 'poke', args: { n: steps } }] } : { text: 'done' }
+  })
+  return { model, tool }
+}
+
+describe('P5: the beginning of a prompt stays', () => {
+  for (const [memory, tooLarge, compactions] of [
+    ['whole', 20, 1],
+    ['window', 0, 2],
+    ['summary', 0, 2],
+  ] as const)
+    test(`P5, case 103: over ${STEPS} steps with tools, messages and compactions (${memory}), all but those begin as the one before`, async (t) => {
+      let app: App | undefined
+      const { model, tool } = counting(() => app as App, tooLarge)
+      app = await openApp(t, { model, tools: [tool], yaml: BUDGET })
+      const journal = await longRun(app, model, { memory })
+      const cuts = cutTurnsIn(journal)
+      assert.equal(cuts.length, compactions)
+      const records = requestsIn(journal)
+      assert.equal(records.length, model.requests.length)
+      const sent = model.requests.map(bytesOf)
+      for (const [i, request] of sent.entries()) {
+        const before = sent[i - 1]
+        const { composition, turn } = records[i] as Requested
+        assert.equal(composition?.bytes, request.length)
+        if (!before) continue
+        const common = commonBytes(before, request)
+        if (!cuts.includes(turn))
+          assert.ok(common >= 0.9 * before.length, `step ${turn}: ${common} of ${before.length}`)
+        const recorded = composition?.cached ?? 0
+        // Behind a cut, what two summaries have in common by chance is not counted.
+        const least = cuts.includes(turn) ? 0 : common - 40
+        assert.ok(recorded <= common && recorded >= least, `recorded ${recorded}, measured ${common}`)
+      }
+      const systems = new Set(model.requests.map(({ system, tools }) => JSON.stringify([system, tools])))
+      assert.equal(systems.size, 1, 'system prompt and tools are the same bytes in every step')
+    })
+
+  test('core decision: what is recorded of a request stays small however long the run is', async (t) => {
+    let app: App | undefined
+    const { model, tool } = counting(() => app as App)
+    app = await openApp(t, { model, tools: [tool], yaml: BUDGET })
+    const sizes = requestsIn(await longRun(app, model)).map((record) => JSON.stringify(record).length)
+    assert.ok(Math.max(...sizes) <= 600, `${Math.max(...sizes)} bytes`)
+    assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 30)
+  })
+
+  test('Q17: a replay comes to the same compositions', async (t) => {
+    let app: App | undefined
+    const { model, tool } = counting(() => app as App)
+    app = await openApp(t, { model, tools: [tool], yaml: BUDGET })
+    const journal = await longRun(app, model, { memory: 'window' })
+    const [started] = journal
+    assert.ok(started?.kind === 'run_started')
+    const replayed = (await app.run('replay', { run: started.run_id })) as { identical: boolean }
+    assert.equal(replayed.identical, true)
+  })
+})
+
+describe('O14: what a prompt is made of', () => {
+  test('P5: a bare agent begins with at most 1,500 tokens that are not its task', async (t) => {
+    const model = scriptedModel([{ text: 'done' }])
+    await runTaskIn(await openApp(t, { model, yaml: 'sandbox: off' }), 'x')
+    const [request] = model.requests
+    assert.ok(request)
+    assert.ok(request.tools.length >= 10, 'with every tool, bash too')
+    const fixed = request.system + JSON.stringify(request.tools)
+    assert.equal(/[^\x20-\x7e\n…]/.test(fixed), false, 'plain English and JSON')
+    // cl100k_base and o200k_base make 1,152 of it at most, a token for every 4.4 characters; our own estimate would be far too high for a bar.
+    assert.ok(fixed.length / CHARACTERS_PER_TOKEN <= 1500, `${fixed.length} characters`)
+    assert.deepEqual(request.messages, [{ role: 'user', text: 'x' }])
+  })
+
+  test('case 103: solo speaks in sections; the last says that nobody watches; none repeats another', async (t) => {
+    const model = scriptedModel([{ text: 'done' }])
+    const app = await openApp(t, { model })
+    const { dispatch_id } = await runTaskIn(app, 'the task')
+    const { prompts, steps } = (await app.run('trace show', { run: dispatch_id, prompt: true })) as {
+      prompts: { step_id: number; tokens: number; sections: Record<string, number>; cached_share: number }[]
+      steps: unknown
+    }
+    assert.equal(steps, null)
+    const [prompt] = prompts
+    const order = ['role', 'process_rules', 'policy', 'toolbox', 'unattended', 'tools', 'conversation', 'input']
+    assert.deepEqual(Object.keys(prompt?.sections ?? {}), order)
+    assert.deepEqual([prompt?.step_id, prompt?.cached_share, prompt?.sections.conversation], [1, 0, 0])
+    assert.equal(
+      prompt?.tokens,
+      Object.values(prompt?.sections ?? {}).reduce((sum, tokens) => sum + tokens, 0),
+    )
+    const { system } = model.requests[0] ?? { system: '' }
+    assert.match(system.split('\n\n').at(-1) ?? '', /Nobody is watching/)
+    const lines = system.split('\n').filter((line) => line !== '')
+    assert.equal(new Set(lines).size, lines.length)
+  })
+
+  test('case 105: a behaviour that prepares its own words is counted with them', async (t) => {
+    const own = aBehaviour({ tools: [], prepare: () => 'my own words, which are told once' })
+    const model = scriptedModel([{ text: 'done' }])
+    const app = await openApp(t, { model, behaviours: [own] })
+    const { session_id } = await runTaskIn(app, 'the task', { behaviour: 'own' })
+    const [record] = requestsIn(await journalOf(app, session_id))
+    const [request] = model.requests
+    assert.ok(request)
+    assert.equal(record?.composition?.bytes, bytesOf(request).length)
+    assert.ok((record?.composition?.sections.input ?? 0) >= estimateTokens('my own words, which are told once'))
+  })
+
+  test('a parser’s rules are a section of their own, before the one that says that nobody watches', async (t) => {
+    const model = scriptedModel([{ text: '{"final": "done"}' }])
+    const app = await openApp(t, { model })
+    const { session_id } = await runTaskIn(app, 'the task', { parser: 'json' })
+    const [record] = requestsIn(await journalOf(app, session_id))
+    const names = Object.keys(record?.composition?.sections ?? {})
+    assert.deepEqual(names.slice(3, 6), ['toolbox', 'output_protocol', 'unattended'])
+    assert.match(model.requests[0]?.system.split('\n\n').at(-1) ?? '', /Nobody is watching/)
+  })
+
+  test('core decision: what is remembered stays in sight behind a cut, and is the same bytes after a restart', async (t) => {
+    const home = freshFolder(t)
+    const first = await openApp(t, {
+      home,
+      model: scriptedModel([
+        { calls: [{ tool: 'remember', args: { key: 'sheep', text: 'they are blue' } }] },
+        { text: 'done' },
+      ]),
+    })
+    await runTaskIn(first)
+    await first.close()
+    let app: App | undefined
+    const { model, tool } = counting(() => app as App)
+    app = await openApp(t, { home, model, tools: [tool], yaml: BUDGET })
+    const journal = await longRun(app, model, { memory: 'window' })
+    assert.ok(cutTurnsIn(journal).length > 0)
+    const shown = model.requests.map(({ messages }) => messages.filter(({ text }) => text.includes('they are blue')))
+    assert.ok(shown.every((found) => found.length === 1))
+    assert.equal(new Set(shown.map(([message]) => JSON.stringify(message))).size, 1)
+  })
+})

@@ -1,0 +1,88 @@
+/** Broken programs that let calls be run which nobody has allowed, or lose what somebody has. */
+
+import { answerObservation } from '../../src/domain/approval.ts'
+import type { JournalRecord } from '../../src/domain/record.ts'
+import { digestOf } from '../../src/engine/approved.ts'
+import type { Variant } from './variants.ts'
+
+export const APPROVAL_VARIANTS: readonly Variant[] = [
+  { name: 'asked-unseen', ops: (ops) => ({ ...ops, ask: () => null }) },
+  {
+    name: 'answered-again',
+    ops: (ops) => ({
+      ...ops,
+      answer(sql, op, held) {
+        sql("UPDATE approvals SET status = 'open' WHERE id = ?").run(op.approval_id)
+        return ops.answer(sql, op, held)
+      },
+    }),
+  },
+  {
+    name: 'answer-untold',
+    ops: (ops) => ({
+      ...ops,
+      answer(sql, op, held) {
+        const answered = ops.answer(sql, op, held)
+        sql('DELETE FROM inbox WHERE id = ?').run(`approval-${op.approval_id}`)
+        return answered
+      },
+    }),
+  },
+  {
+    name: 'other-arguments',
+    store: (store) => ({
+      ...store,
+      async approval(id) {
+        const approval = await store.approval(id)
+        const args = { n: 100 }
+        return approval && { ...approval, args, digest: digestOf({ ...approval, args }) }
+      },
+    }),
+  },
+  {
+    name: 'run-though-denied',
+    ops: (ops) => ({
+      ...ops,
+      answer(sql, op, held) {
+        const answered = ops.answer(sql, op, held)
+        const observation = answerObservation(answered.approval, 'allowed', null, op.now)
+        sql('UPDATE inbox SET body = ? WHERE id = ?').run(JSON.stringify(observation), observation.id)
+        return answered
+      },
+    }),
+    store: (store) => ({
+      ...store,
+      async approval(id) {
+        const approval = await store.approval(id)
+        return approval && { ...approval, status: 'allowed' }
+      },
+    }),
+  },
+  {
+    name: 'approval-reused',
+    ops: (ops) => ({
+      ...ops,
+      acknowledge(sql, op, held) {
+        const result = ops.acknowledge(sql, op, held)
+        const again = `INSERT INTO inbox (session, id, body)
+          SELECT session, id || '-again', json_set(body, '$.id', id || '-again') FROM inbox
+          WHERE id = ? AND id LIKE 'approval-%' AND id NOT LIKE '%-again' ON CONFLICT DO NOTHING`
+        for (const id of op.observation_ids) sql(again).run(id)
+        return result
+      },
+    }),
+    store: (store) => ({
+      ...store,
+      journal: async (sessionId, from) => (await store.journal(sessionId, from)).map(unused),
+    }),
+  },
+]
+
+/** As if what was done had been done by leave of another approval. */
+function unused(record: JournalRecord): JournalRecord {
+  if (record.kind !== 'decided' || record.decision.kind !== 'act') return record
+  const calls = record.decision.calls.map((call) =>
+    call.approval === undefined ? call : { ...call, approval: `${call.approval}-old` },
+  )
+  return { ...record, decision: { ...record.decision, calls } }
+}

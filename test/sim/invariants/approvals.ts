@@ -1,0 +1,74 @@
+/** Approvals: nothing that has to be allowed is run without, each is answered once and used once, and what was allowed is done. */
+
+import { isAnswer } from '../../../src/domain/approval.ts'
+import type { Observation } from '../../../src/domain/observation.ts'
+import type { World } from '../world.ts'
+import type { Fail } from './queue.ts'
+import type { SessionState, TurnState } from './session.ts'
+
+export interface ApprovalRow {
+  readonly id: string
+  readonly status: string
+  readonly tool: string
+  readonly args: string
+  readonly expires_at: number
+}
+
+export type Approvals = ReadonlyMap<string, ApprovalRow>
+
+export function checkAnswers(before: Approvals, now: Approvals, fail: Fail): void {
+  for (const { id, status } of before.values()) {
+    const is = now.get(id)?.status
+    if (status !== 'open' && is !== status) fail('approval', `${id} was ${status}, and is ${is}`)
+  }
+}
+
+/** A call is about to be run: by leave, where it takes one, and as what was allowed. */
+export function checkLeave(
+  session: SessionState,
+  open: TurnState,
+  call: { readonly index: number; readonly tool: string; readonly args: string },
+  by: { readonly approvals: Approvals; asks(session_id: string, tool: string, args: string): boolean; fail: Fail },
+): void {
+  const { index, tool, args } = call
+  const fail = (message: string): void => by.fail('approval', `${session.session_id} turn ${open.turn}: ${message}`)
+  const id = open.decided?.kind === 'act' ? open.decided.calls[index]?.approval : undefined
+  if (id === undefined) {
+    if (by.asks(session.session_id, tool, args)) fail(`${tool} ${args} is run, and nobody has allowed it`)
+    return
+  }
+  const row = by.approvals.get(id)
+  if (row?.status !== 'allowed') fail(`${id} is ${row?.status}, and is run`)
+  if (row?.tool !== tool || row.args !== args) fail(`${id} allows ${row?.tool} ${row?.args}; it ran ${tool} ${args}`)
+  if (session.used.has(id)) fail(`${id} is used a second time`)
+  session.used.add(id)
+}
+
+/** Case 55: one that waits for leave is listed with its result, and nothing of its turn has begun. */
+export function checkParked(
+  session: SessionState,
+  open: TurnState,
+  index: number,
+  listed: Approvals,
+  fail: Fail,
+): void {
+  const id = `${session.session_id}.${open.turn}.${index}`
+  if (!listed.has(id)) fail('approval', `${id} is parked, and nobody can see it`)
+  if (open.calls.size > 0) fail('approval', `${id} is parked, and others of its turn were run`)
+}
+
+/** One that nobody answered in time is told with whatever comes next. */
+export function canWait(observation: Observation): boolean {
+  return isAnswer(observation) && JSON.stringify(observation).includes('"answer":"expired"')
+}
+
+export function checkAllDone(world: World): void {
+  const { watch } = world
+  const acted = new Set([...watch.sessions.values()].flatMap(({ acted }) => [...acted]))
+  const unread = new Set([...watch.inbox.values()].flatMap(({ read, observation }) => (read ? [] : observation.id)))
+  for (const { id, status } of watch.approvals.values()) {
+    if (status === 'open') world.fail('approval', `${id} is still open`)
+    if (status === 'allowed' && !acted.has(id) && !unread.has(`approval-${id}`))
+      world.fail('approval', `${id} was allowed, and nothing came of it`)
+  }
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Composition, RecordBody } from '../src/domain/record.ts'
+import { emptyThread, fold, type Thread } from '../src/engine/thread.ts'
+import { acting, bound, committed, recordsOf, requested, SETUP, started } from './journals.ts'
+
+function folded(...bodies: readonly RecordBody[]): Thread {
+  const thread = emptyThread()
+  for (const record of recordsOf(...bodies)) fold(thread, record)
+  return thread
+}
+
+const textsOf = ({ conversation }: Thread): string[] => conversation.messages.map(({ text }) => text)
+
+const composition: Composition = { sections: {}, bytes: 0, cached: 0, prefix: 'p' }
+
+const recalling = (turn: number, text: string): RecordBody =>
+  ({
+    ...bound(turn, `message ${turn}`),
+    recalled: { facts: [{ id: 's.1.0', key: 'k', text, trust: 'untrusted', created_at: '2026-01-01T00:00:00.000Z' }] },
+  }) as RecordBody
+
+const asText: RecordBody = { kind: 'refitted', setup: { ...SETUP, parser: 'json' } }
+const given: RecordBody = committed(2, { next: { kind: 'continue', feedback: 'again' } })
+
+describe('the conversation, folded', () => {
+  test('Q11: a turn that came to nothing after the parser changed takes nothing with it but itself', () => {
+    const before = folded(started(), ...acting(1), asText)
+    const after = folded(started(), ...acting(1), bound(2, 'lost'), asText, requested(2), given)
+    assert.equal(textsOf(before).length, 2)
+    assert.deepEqual(textsOf(after), textsOf(before))
+  })
+
+  test('O14: a first turn that came to nothing is followed by one that is reminded anew, of what is remembered then', () => {
+    const thread = folded(started(), recalling(1, 'old'), requested(1), committed(1), recalling(2, 'new'))
+    assert.equal(textsOf(thread).length, 2)
+    assert.match(textsOf(thread)[0] ?? '', /new/)
+    const none = folded(started(), recalling(1, 'old'), requested(1), committed(1), bound(2, 'message'))
+    assert.deepEqual([textsOf(none), none.recalled], [['message'], undefined])
+  })
+
+  test('P5: of a request that was taken back, only what still stands counts as said before', () => {
+    const first = folded(started(), ...acting(1))
+    const asked: RecordBody = { ...requested(2), composition } as RecordBody
+    const thread = folded(started(), ...acting(1), bound(2, 'lost'), asked)
+    assert.equal(thread.asked?.bytes, thread.conversation.bytes)
+    const back = folded(started(), ...acting(1), bound(2, 'lost'), asked, given)
+    assert.deepEqual([back.asked?.bytes, back.conversation.bytes], [first.conversation.bytes, first.conversation.bytes])
+  })
+
+  test('P5: bytes and tokens are those of the messages, however they came to be', () => {
+    const thread = folded(started(), ...acting(1), asText, bound(2, '你好'))
+    const bytes = thread.conversation.messages.reduce(
+      (sum, message) => sum + Buffer.byteLength(JSON.stringify(message)),
+      0,
+    )
+    assert.equal(thread.conversation.bytes, bytes)
+    assert.ok(thread.conversation.tokens > 0 && thread.conversation.tokens < bytes)
+  })
+})
