@@ -8,6 +8,7 @@ export { type Dispatch, isTerminal } from './domain/dispatch.ts'
 export type { Effect, Reach, Recovery } from './domain/effect.ts'
 export { type ErrorCode, TirelessError } from './domain/error.ts'
 export type { Event } from './domain/event.ts'
+export type { Fact, Origin } from './domain/fact.ts'
 export type { Resource } from './domain/task.ts'
 export {
   type Criterion,
@@ -23,6 +24,7 @@ export {
   defineBehaviour,
   type EnvView,
   type Reduced,
+  type SystemPrompt,
   type Wish,
 } from './ports/behaviour.ts'
 export { defineTool, inNamespace } from './ports/define-tool.ts'

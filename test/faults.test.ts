@@ -62,16 +62,19 @@ describe('provider faults over the wire', () => {
         ])
         const provider = await startProviderServer({ script: { conversations } })
         t.after(() => provider.close())
-        // A provider each: one that refuses its key is not asked again, whoever comes.
-        const providers = conversations.map((_, n) => [
+        // A provider each: one that refuses its key is not asked again, whoever comes; and only those that go silent are given up soon.
+        const providers = conversations.map(({ match }, n) => [
           `p${n}`,
-          { type, stream, base_url: provider.url, api_key: 'a-key-for-tests' },
+          {
+            ...{ type, stream, base_url: provider.url, api_key: 'a-key-for-tests' },
+            timeout: /hang|stall/.test(match) ? '2s' : '2m',
+          },
         ])
         const app = await openApp(t, {
           tools: [poke],
           yaml: JSON.stringify({
             kernel: { max_concurrent: 64 },
-            models: { default: 'p0/test', timeout: '2s', providers: Object.fromEntries(providers) },
+            models: { default: 'p0/test', providers: Object.fromEntries(providers) },
           }),
         })
         for (const [n, { match }] of conversations.entries())

@@ -16,10 +16,19 @@ export type Toolbox = ReadonlyMap<string, AnyTool>
 const NO_EFFECT: Effect = { recovery: 'pure', reach: 'none' }
 
 export function specsOf(toolbox: Toolbox): ToolSpec[] {
-  return [...toolbox.values()].map((tool) => {
-    const { $schema: _, ...parameters } = z.toJSONSchema(tool.args, { io: 'input', override: withoutNoise })
-    return { name: tool.name, description: tool.description, parameters: parameters as Record<string, Json> }
-  })
+  return [...toolbox.values()].map(specOf)
+}
+
+/** A tool is what it is for as long as the program runs, and its schema takes a while to write out. */
+const specs = new WeakMap<AnyTool, ToolSpec>()
+
+function specOf(tool: AnyTool): ToolSpec {
+  const known = specs.get(tool)
+  if (known) return known
+  const { $schema: _, ...parameters } = z.toJSONSchema(tool.args, { io: 'input', override: withoutNoise })
+  const spec = { name: tool.name, description: tool.description, parameters: parameters as Record<string, Json> }
+  specs.set(tool, spec)
+  return spec
 }
 
 /** That an integer is no larger than the largest there is goes without saying, in every request. */

@@ -12,7 +12,7 @@ import { FILES, folderOf, isRunId, type Lines, linesInto, makeFolder, writeManif
 import { type Redact, redacted } from './redacted.ts'
 import { recordsOfRun, type TraceFold, traceFold } from './trace.ts'
 
-const WRITE_EVERY_MS = 200
+const WRITE_EVERY_MS = 1000
 const RETRY_EVERY_MS = 5000
 /** Runs that are kept at hand, those that rest among them. */
 const MOST_OPEN = 256
@@ -31,7 +31,7 @@ interface Open {
   readonly fold: TraceFold
   readonly events: Lines
   readonly steps: Lines
-  /** Not looked at yet: that is work for when they are written. */
+  /** Not looked at yet. */
   readonly records: JournalRecord[]
   /** The last record that it was told of. */
   last: number
@@ -145,6 +145,8 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
       const open = runs.get(run.run_id) ?? (begins ? begin(run) : undefined)
       if (!open) return
       take(open, [record])
+      // Now and not at the end: many runs may end together.
+      fold(open)
       open.rests = record.kind === 'step_committed' && record.next.kind === 'park'
       // At once: whoever is told that it is over finds it in the files.
       if (open.ended || open.rests) write(run.run_id, open, true)
