@@ -18,6 +18,7 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
+import { SCHEMA_VERSION } from '../src/adapters/stores/sqlite/schema.ts'
 import { createApp } from '../src/app.ts'
 import { freshFolder, until } from './apps.ts'
 import { ended, homeWith, json, startIn, tireless } from './command-line.ts'
@@ -86,11 +87,11 @@ describe('backup', () => {
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
     const made = await json<Backup>(home, 'backup', dir)
-    assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 5])
+    assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 8])
     assert.deepEqual(made.skipped, [`workspaces/${workspace}/pipe: neither a file, a folder nor a link`])
     assert.match(made.notes.join(), /secret.*you alone/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
-    assert.deepEqual([manifest.version, manifest.schema], [1, 1])
+    assert.deepEqual([manifest.version, manifest.schema], [1, SCHEMA_VERSION])
     assert.ok(manifest.created_at)
     const { 'manifest.json': _, ...files } = treeOf(dir)
     const listed = manifest.files as { path: string; sha256: string }[]
@@ -105,6 +106,7 @@ describe('backup', () => {
       'tireless.db',
       'tireless.yaml',
       'token',
+      'traces',
       'workspaces',
     ])
     for (const path of [dir, ...globSync('**', { cwd: dir }).map((name) => join(dir, name))])

@@ -91,6 +91,7 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
 
   /** One run after the other, others first: to make files takes longer than anything else here. */
   function writeAll(due = [...runs.keys()]): void {
+    if (closed.signal.aborted) return
     const run_id = due.shift()
     const open = run_id === undefined ? undefined : runs.get(run_id)
     if (run_id !== undefined && open) write(run_id, open)

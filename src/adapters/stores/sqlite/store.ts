@@ -39,17 +39,24 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
   if (!isReady(file)) await writer.apply([])
   const readingDb = openReading(file)
   const group = groupCommit(writer)
+  const looking = new Set<() => Promise<unknown>>()
   let closing: Promise<void> | undefined
   // The writer last: the last connection to close folds the log into the database.
   const closeBoth = async (): Promise<void> => {
     await group.drained()
+    // Whoever still looks at the file would keep it open.
+    await Promise.all([...looking].map((stop) => stop()))
     readingDb.close()
     await group.close()
   }
   return {
     ...quietly(createReader(readingDb), group.commit),
     commits: group.commits,
-    verify: () => verifyInThread(file),
+    verify() {
+      const verifying = verifyInThread(file)
+      looking.add(verifying.stop)
+      return verifying.found.finally(() => looking.delete(verifying.stop))
+    },
     backup: (to) => copyDatabase(file, to),
     close() {
       closing ??= closeBoth()

@@ -68,11 +68,15 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
 }
 
 /** Its own thread and its own read-only connection: a large file takes a while. */
-export async function verifyInThread(file: string): Promise<readonly string[]> {
+export function verifyInThread(file: string): { readonly found: Promise<readonly string[]>; stop(): Promise<unknown> } {
   const worker = new Worker(beside('verify-main'), { workerData: { file } })
   worker.unref()
-  const [found] = (await once(worker, 'message')) as [readonly string[]]
-  return found
+  const found = new Promise<readonly string[]>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+    worker.once('exit', () => resolve([]))
+  })
+  return { found, stop: () => worker.terminate() }
 }
 
 /** A file beside this one, in the form this one is in: source in a checkout, compiled in the package. */
