@@ -139,7 +139,7 @@ describe('backup', () => {
     const steps = 30
     const home = await homeWith(t, [
       ...Array.from({ length: steps }, (_, i) => ({
-        calls: [{ tool: 'bash', args: { command: `echo line-${i} >> out.txt; sleep 0.05` } }],
+        calls: [{ tool: 'bash', args: { command: `echo line-${i} >> out.txt; sleep 0.2` } }],
       })),
       { text: 'all lines' },
     ])
