@@ -109,19 +109,26 @@ export function emptyThread(): Thread {
     turn: 0,
     ended: true,
     stateVersion: 0,
+    ...unused(),
+    state: null,
+    past: [],
+    conversation: emptyConversation(),
+    called: new Set(),
+    seen: new Map(),
+    used: new Set(),
+  }
+}
+
+/** What every run begins with. */
+function unused(): Pick<Thread, 'turns' | 'spent' | 'begun' | 'failed' | 'retries' | 'stuck' | 'recent'> {
+  return {
     turns: 0,
     spent: { steps: 0, ms: 0, tokens: 0, usd: 0 },
     begun: false,
     failed: { inARow: 0, inAll: 0 },
     retries: 0,
     stuck: 0,
-    state: null,
-    past: [],
-    conversation: emptyConversation(),
-    called: new Set(),
     recent: [],
-    seen: new Map(),
-    used: new Set(),
   }
 }
 
@@ -135,15 +142,9 @@ export function fold(thread: Thread, record: JournalRecord): void {
         behaviour: record.behaviour,
         setup: record.setup,
         stateVersion: record.setup.state_version,
-        turns: 0,
-        spent: { steps: 0, ms: 0, tokens: 0, usd: 0 },
-        begun: false,
-        failed: { inARow: 0, inAll: 0 },
-        retries: 0,
-        stuck: 0,
-        recent: [],
+        state: record.state ?? null,
+        ...unused(),
       })
-      thread.state = record.state ?? null
       return
     case 'run_ended':
       thread.ended = true
