@@ -49,7 +49,7 @@ type Got = number | null | undefined
 const atLeast = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
   judged({ id, what, bar: `≥ ${bar}${unit}` }, got, unit, digits, (value) => value >= bar)
 
-const atMost = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
+export const atMost = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
   judged({ id, what, bar: `≤ ${bar}${unit}` }, got, unit, digits, (value) => value <= bar)
 
 function judged(

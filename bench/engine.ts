@@ -4,9 +4,9 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { type Bar, barsOf, MANY, ONE, rowFor } from './bars.ts'
+import { type Machine, machineNow } from './machine.ts'
 import {
   costAround,
   curveOf,
@@ -18,7 +18,7 @@ import {
   runSubject,
   shown,
 } from './measure.ts'
-import type { Load, Sample } from './meter.ts'
+import type { Load, Order, Sample } from './meter.ts'
 import { SUBJECTS, type SubjectName } from './subjects.ts'
 
 interface Plan {
@@ -75,13 +75,7 @@ export interface Results {
   readonly suite: 'engine'
   readonly quick: boolean
   readonly at: string
-  readonly machine: {
-    readonly node: string
-    readonly system: string
-    readonly cores: number
-    /** Of the minute before it began; over half a core, something else was running. */
-    readonly load: number
-  }
+  readonly machine: Machine
   readonly peers: Readonly<Record<string, string>>
   readonly rows: readonly Row[]
   readonly growth: Growth
@@ -98,7 +92,7 @@ export interface EngineOptions {
 
 export async function measureEngine({ quick, folder, withoutPeers, say }: EngineOptions): Promise<Results> {
   const plan = quick ? QUICK : FULL
-  const [load = 0] = loadavg()
+  const machine = machineNow()
   const runs = plan.runs.filter(({ subject }) => !withoutPeers || subject !== 'langgraph')
   const samples = new Map(runs.map((run) => [run, [] as Sample[]]))
   const long: Sample[] = []
@@ -107,11 +101,11 @@ export async function measureEngine({ quick, folder, withoutPeers, say }: Engine
     for (const run of runs) {
       const { subject, sessions, steps, repeat } = run
       say(`round ${round} of ${plan.rounds}: ${SUBJECTS[subject].title}, ${sessions} × ${steps}`)
-      const order = { sessions, steps, repeat, folder, warmUpMs: plan.warmUpMs }
+      const order: Order = { sessions, steps, repeat, folder, warmUpMs: plan.warmUpMs }
       samples.get(run)?.push(...(await runSubject(SUBJECTS[subject].file, order)))
     }
     say(`round ${round} of ${plan.rounds}: ${SUBJECTS.tireless.title}, one session of ${late} steps`)
-    const order = { sessions: 1, steps: late + reach, repeat: 1, folder, warmUpMs: plan.warmUpMs }
+    const order: Order = { sessions: 1, steps: late + reach, repeat: 1, folder, warmUpMs: plan.warmUpMs }
     long.push(...(await runSubject(SUBJECTS.tireless.file, order)))
   }
   const taken = [...samples].map(([run, taken]) => ({ run, taken, row: rowOf(run.subject, run, taken) }))
@@ -134,12 +128,7 @@ export async function measureEngine({ quick, folder, withoutPeers, say }: Engine
     suite: 'engine',
     quick,
     at: new Date().toISOString(),
-    machine: {
-      node: process.version,
-      system: `${process.platform} ${process.arch}`,
-      cores: availableParallelism(),
-      load,
-    },
+    machine,
     peers: withoutPeers ? {} : peerVersions(),
     rows,
     growth,

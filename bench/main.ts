@@ -1,31 +1,46 @@
 /**
- * npm run bench -- engine [--quick]
+ * npm run bench -- engine|kernel [--quick]
  *
- * Measures ours and the peers side by side in one run, prints one table of ratios, and leaves it in bench/results as JSON and as a
- * plot. Figures of two machines, or of two runs, are not to be compared; ratios are.
+ * Measures ours and the peers side by side in one run, prints one table of ratios, and leaves it in bench/results as JSON and, where there is
+ * something to draw, as a plot. Figures of two machines, or of two runs, are not to be compared; ratios are.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureEngine } from './engine.ts'
+import { measureKernel } from './kernel/kernel.ts'
+import { kernelReport } from './kernel/report.ts'
 import { ensurePeers } from './peers/install.ts'
 import { plot } from './plot.ts'
 import { report } from './report.ts'
 
-const USAGE = 'usage: npm run bench -- engine [--quick]'
+const USAGE = 'usage: npm run bench -- engine|kernel [--quick]'
 const RESULTS = join(import.meta.dirname, 'results')
 
-async function engine(quick: boolean): Promise<number> {
-  const say = (line: string): void => console.error(line)
-  const missing = ensurePeers(say)
-  if (missing) say(`without the peers: ${missing}`)
+const say = (line: string): void => console.error(line)
+
+/** Gone with the process. Not in the system's folder for temporary files: that may be memory, where nothing is ever synced. */
+function freshFolder(): string {
   mkdirSync(RESULTS, { recursive: true })
-  // Not the system's folder for temporary files: that may be memory, where nothing is ever synced.
   const folder = mkdtempSync(join(RESULTS, 'run-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
-  const results = await measureEngine({ quick, folder, withoutPeers: missing !== undefined, say })
+  return folder
+}
+
+async function kernel(quick: boolean): Promise<number> {
+  const results = await measureKernel({ quick, folder: freshFolder(), say })
+  const json = join(RESULTS, 'kernel.json')
+  writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
+  console.log(`\n${kernelReport(results)}\n\n${relative('', json)}`)
+  return 0
+}
+
+async function engine(quick: boolean): Promise<number> {
+  const missing = ensurePeers(say)
+  if (missing) say(`without the peers: ${missing}`)
+  const results = await measureEngine({ quick, folder: freshFolder(), withoutPeers: missing !== undefined, say })
   const [json, picture] = [join(RESULTS, 'engine.json'), join(RESULTS, 'engine.svg')]
   writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
   writeFileSync(picture, plot(results))
@@ -40,7 +55,9 @@ async function main(args: readonly string[]): Promise<number> {
       options: { quick: { type: 'boolean', default: false } },
       allowPositionals: true,
     })
-    if (positionals.length === 1 && positionals[0] === 'engine') return await engine(values.quick)
+    const [suite] = positionals
+    if (positionals.length === 1 && suite === 'engine') return await engine(values.quick)
+    if (positionals.length === 1 && suite === 'kernel') return await kernel(values.quick)
     console.error(USAGE)
   } catch (error) {
     if (!(error instanceof TypeError && 'code' in error)) throw error

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import type { Load, Order, Sample } from './meter.ts'
+import type { Load, Sample } from './meter.ts'
 import { SUBJECTS, type SubjectName, unitOf } from './subjects.ts'
 
 /** A median never stands alone: how far apart the samples were goes with it. */
@@ -16,7 +16,7 @@ export interface Figure {
 const FLAGS = ['--disable-warning=ExperimentalWarning']
 
 /** Contract: one process for one order; what it says on stderr comes with the error when it fails. */
-export function runSubject(file: string, order: Order): Promise<readonly Sample[]> {
+export function runSubject<T = Sample>(file: string, order: object): Promise<readonly T[]> {
   return new Promise((resolve, reject) => {
     const path = join(import.meta.dirname, file)
     const child = spawn(process.execPath, [...FLAGS, path, JSON.stringify(order)], {
@@ -33,7 +33,7 @@ export function runSubject(file: string, order: Order): Promise<readonly Sample[
     })
     child.on('error', reject)
     child.on('close', (code, signal) => {
-      if (code === 0) resolve(JSON.parse(said) as Sample[])
+      if (code === 0) resolve(JSON.parse(said) as T[])
       else reject(new Error(`${file} ended with ${signal ?? code}\n${complained}`))
     })
   })

@@ -1,7 +1,8 @@
 /** The table. Pure: results in, text out. */
 
-import { MANY, ONE, rowFor, timesPeer } from './bars.ts'
+import { type Bar, MANY, ONE, rowFor, timesPeer } from './bars.ts'
 import type { Results } from './engine.ts'
+import type { Machine } from './machine.ts'
 import type { Figure, Row } from './measure.ts'
 import { SUBJECTS, unitOf } from './subjects.ts'
 
@@ -23,13 +24,10 @@ export function table(head: Cells, rows: readonly Cells[], words = 1): string {
 }
 
 export function report(results: Results): string {
-  const { machine, rows, quick, peers } = results
+  const { rows, peers } = results
   const samples = Math.max(...rows.map(({ perSecond }) => perSecond.samples))
   return [
-    `engine bench · Node ${machine.node} · ${machine.system}, ${machine.cores} cores${quick ? ' · quick' : ''}`,
-    ...(machine.load > 0.5
-      ? [`something else was running (load ${machine.load.toFixed(1)}): trust the ratios more than the figures`]
-      : []),
+    ...headOf(results),
     '',
     rowsTable(rows),
     '',
@@ -43,6 +41,16 @@ export function report(results: Results): string {
     '',
     barsTable(results),
   ].join('\n')
+}
+
+export function headOf(results: { readonly suite: string; readonly machine: Machine; readonly quick: boolean }): Cells {
+  const { suite, machine, quick } = results
+  return [
+    `${suite} bench · Node ${machine.node} · ${machine.system}, ${machine.cores} cores${quick ? ' · quick' : ''}`,
+    ...(machine.load > 0.5
+      ? [`something else was running (load ${machine.load.toFixed(1)}): trust the ratios more than the figures`]
+      : []),
+  ]
 }
 
 function rowsTable(rows: readonly Row[]): string {
@@ -127,7 +135,7 @@ function overhead(rows: readonly Row[], load: { sessions: number; steps: number 
   ]
 }
 
-function barsTable({ bars }: Results): string {
+export function barsTable({ bars }: { readonly bars: readonly Bar[] }): string {
   const verdict = (pass: boolean | null): string => (pass === null ? '–' : pass ? 'pass' : 'FAIL')
   return table(
     ['bar', 'what', 'expected', 'got', ''],
@@ -136,6 +144,6 @@ function barsTable({ bars }: Results): string {
   )
 }
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
+export const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
 
-const spread = ({ median, min, max }: Figure): string => `${(((max - min) / 2 / median) * 100).toFixed(0)} %`
+export const spread = ({ median, min, max }: Figure): string => `${(((max - min) / 2 / median) * 100).toFixed(0)} %`

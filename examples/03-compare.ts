@@ -13,7 +13,7 @@ const box = defineTool({
 // Opens thirty boxes and says where the key was. All it knows is in the request; where it writes its calls, it writes two at a time.
 const model: Model = {
   id: 'example/opener',
-  cost: ({ input_tokens }) => input_tokens / 1_000_000,
+  price: { input: 1, output: 0, max_output: 100 },
   async call({ messages, tools }) {
     const seen = JSON.stringify(messages)
     const opened = Math.max(0, ...[...seen.matchAll(/box (\d+):/g)].map(([, n]) => Number(n)))

@@ -1,18 +1,19 @@
-// Makes the package that can be published: compiled code, declarations, a manifest without what belongs to the checkout.
+// Makes the package that can be published: compiled code, declarations, the built page, a manifest without what belongs to the checkout.
 //
 //   node scripts/build.mjs [FOLDER]      default: dist
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { built, STAMP } from './web-stamp.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = resolve(process.argv[2] ?? join(root, 'dist'))
 
 /** Whatever lies there is removed, so it had better be an earlier build. */
 function clear() {
-  const known = ['bin', 'lib', 'package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
+  const known = ['agents', 'bin', 'lib', 'web', 'package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
   const foreign = existsSync(out) ? readdirSync(out).filter((name) => !known.includes(name)) : []
   if (foreign.length > 0)
     throw new Error(
@@ -38,6 +39,14 @@ function withoutSourceNames(declaration) {
   return declaration.replace(/(\bfrom |\bimport\(|\bmodule )(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2')
 }
 
+/** Where the compiled server looks for it: beside `lib`, as it is beside `src`. */
+function page() {
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'web.mjs')], { stdio: 'inherit' })
+  if (status !== 0) throw new Error(`the page's build ended with ${status}, output above`)
+  const isStamp = (file) => basename(file) === STAMP
+  cpSync(built, join(out, 'web', 'dist'), { recursive: true, filter: (file) => !isStamp(file) })
+}
+
 function manifest() {
   const { name, version, description, keywords, license, type, engines, dependencies } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
@@ -54,8 +63,10 @@ function manifest() {
 try {
   clear()
   compile()
+  page()
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
   cpSync(join(root, 'bin', 'installed.cjs'), join(out, 'bin', 'tireless.cjs'))
+  cpSync(join(root, 'agents'), join(out, 'agents'), { recursive: true })
   for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(root, file), join(out, file))
 } catch (error) {
   process.stderr.write(`tireless: the package cannot be built: ${error.message}\n`)

@@ -1,4 +1,4 @@
-/** What `npm start` shows for now: a task whose process is killed with -9 in the middle, and what Tireless makes of that. */
+/** What `npm run demo` shows: a task whose process is killed with -9 in the middle, and what Tireless makes of that. */
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -67,9 +67,7 @@ try {
   say('4. What became of it:')
   await tireless(['queue', 'list'])
   await tireless(['unknowns', 'list'])
-  say(
-    'That is the thinnest Tireless. Try your own:  ./bin/tireless run "Create hello.md with the text \\"hello\\". Then list the files."',
-  )
+  say('Try your own:  ./bin/tireless run "Create hello.md with the text \\"hello\\". Then list the files."')
 } finally {
   rmSync(home, { recursive: true, force: true })
 }

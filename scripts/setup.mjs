@@ -1,4 +1,4 @@
-// Makes a fresh clone ready: the npm packages of the lock file, and with them the Node that the project needs.
+// Makes a fresh clone ready: the npm packages of the lock file, with them the Node that the project needs, and the page.
 // Plain JavaScript for Node 18 and up, because it runs before anything is installed. It speaks on stderr only:
 // bin/tireless runs it in front of commands whose stdout is data.
 //
@@ -43,6 +43,7 @@ const stamp = join('.tireless', `${os.type()}-${os.machine()}`)
 /** What is off without a program of the system, by its name, which is also its package's name. */
 const SYSTEM = {
   strace: 'the tests that kill the program at every write and every fsync',
+  chromium: 'the tests of the page in a browser',
 }
 
 const say = (line) => process.stderr.write(`${line}\n`)
@@ -152,6 +153,23 @@ function dropPackagedNodeThatCannotRun() {
 
 const majorOf = (version) => Number.parseInt(version.replace('v', ''), 10)
 
+// The page
+
+/** Without it everything else works, so that what cannot be built is said and no more. */
+async function ensurePage() {
+  const script = join(root, 'scripts', 'web.mjs')
+  if (!existsSync(script)) return
+  const { hasPage, isBuilt } = await import('./web-stamp.mjs')
+  if (!hasPage() || isBuilt()) return
+  say('tireless: building its page …')
+  const { code, output } = await run(existsSync(packagedNode) ? packagedNode : process.execPath, [script], {
+    cwd: root,
+  })
+  if (code === 0) return
+  say(output.trimEnd())
+  say('off: the page in the browser. To try again: npm run build:web')
+}
+
 // Programs of the system
 
 async function ensureProgram(name) {
@@ -244,6 +262,7 @@ function run(program, args, options) {
 
 try {
   await ensurePackages()
+  await ensurePage()
   const programs = process.argv.slice(2).filter((arg) => arg !== '--system')
   for (const program of programs) await ensureProgram(program)
 } catch (error) {

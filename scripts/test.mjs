@@ -3,12 +3,12 @@
 //   node scripts/test.mjs [FILE or GLOB]...
 //
 // Prints a line per file, then the failures in full, then what was skipped and why; the last line is
-// `N passed, N failed[, N skipped]`. Types and lint count as one test each. No test at all is a failure.
+// `N passed, N failed[, N skipped]`. Types (of the page too) and lint count as one test each. No test at all is a failure.
 // (`run()` of node:test was the alternative: it holds back a file's results until all files before it are done, and gives
 // no way to end a file that hangs.)
 
 import { spawn, spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,7 +28,10 @@ const scratch = mkdtempSync(join(tmpdir(), 'tireless-test-'))
 const running = new Set()
 
 /** A job ends as `{ title, passed, failures: [{name, detail}], skipped: [{name, reason}], notes, ms }`. */
-const types = () => checked('types', ['node_modules/typescript/bin/tsc', '-p', '.'])
+const TSC = 'node_modules/typescript/bin/tsc'
+const types = () => checked('types', [TSC, '-p', '.'])
+/** A browser has other types than Node. */
+const webTypes = () => checked('types of the page', [TSC, '-p', 'web'])
 const lint = () => checked('lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'])
 
 async function checked(title, args) {
@@ -148,11 +151,18 @@ function closing(results) {
 const indented = (text) => text.replace(/^(?=.)/gm, '  ')
 
 async function main(asked) {
-  spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--system', 'strace'], { stdio: 'inherit' })
+  spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--system', 'strace', '--system', 'chromium'], {
+    stdio: 'inherit',
+  })
   const files = (asked.length > 0 ? asked : PATTERNS).flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
   const results = []
   await inParallel(
-    [types, lint, ...files.map((file, i) => () => testFile(join(root, file), i))],
+    [
+      types,
+      ...(existsSync(join(root, 'web')) ? [webTypes] : []),
+      lint,
+      ...files.map((file, i) => () => testFile(join(root, file), i)),
+    ],
     availableParallelism(),
     (result) => {
       results.push(result)

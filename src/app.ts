@@ -3,19 +3,24 @@
 import { resolve } from 'node:path'
 import { systemClock } from './adapters/clock.ts'
 import { randomIds } from './adapters/ids.ts'
-import { commands, socket } from './app/face.ts'
+import { documents } from './app/documents.ts'
+import { commands, server, socket } from './app/face.ts'
 import { base, config, home, log, store } from './app/house.ts'
+import { kernel } from './app/kernel.ts'
+import { models } from './app/models.ts'
+import { channels, notifier } from './app/notices.ts'
 import { neverStop } from './app/outside.ts'
 import { trace } from './app/trace.ts'
-import { engine, hands, models, type Parts, queue } from './app/work.ts'
-import { COMMANDS } from './commands/all.ts'
+import { engine, hands, type Parts, queue } from './app/work.ts'
 import type { Context, Progress } from './commands/command.ts'
 import { execute } from './commands/execute.ts'
+import { commandNamed } from './commands/named.ts'
 import { defaultHome } from './config.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Signals } from './engine/advance.ts'
 import { homePaths } from './home.ts'
 import { createHost, type Host } from './host/host.ts'
+import type { Channel } from './ports/channel.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Model } from './ports/model.ts'
@@ -29,6 +34,8 @@ export interface AppOptions extends Parts {
   /** A configuration file; default: `tireless.yaml` in the home, where there is one. */
   readonly config?: string | undefined
   readonly plugins?: readonly Plugin[]
+  /** Beside those that are built in. */
+  readonly channels?: readonly Channel[]
   /** Used instead of what the configuration names. */
   readonly model?: Model | undefined
   /** How the app is asked to stop. */
@@ -61,7 +68,12 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     hands(options),
     models(options.model),
     engine(),
+    documents(),
     queue(signals),
+    channels(options.channels ?? []),
+    notifier(),
+    kernel(),
+    server(),
     commands(),
     ...(options.plugins ?? []),
     socket(),
@@ -72,12 +84,18 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
 }
 
 function runner(context: Context): App['run'] {
-  return (name, input, tell = () => {}) => {
-    const command = COMMANDS.find((known) => known.name === name)
+  return async (name, input, tell = () => {}) => {
+    const command = await commandNamed(name)
     if (!command) {
+      const { COMMANDS } = await import('./commands/all.ts')
       const expected = COMMANDS.map((known) => known.name).join(', ')
       throw new TirelessError('usage', { what: 'there is no such command', got: name, expected })
     }
+    if (command.place === 'guest')
+      throw new TirelessError('usage', {
+        what: `${name} is for other processes`,
+        fix: 'listen to the events of this one: app.context.listen',
+      })
     if (command.place === 'closed')
       throw new TirelessError('usage', {
         what: `${name} needs a home that nobody has open`,

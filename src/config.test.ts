@@ -9,7 +9,7 @@ import { stringify } from 'yaml'
 import type { Variables } from './config/expand.ts'
 import { levels } from './config/explain.ts'
 import { USED, unusedIn } from './config/used.ts'
-import { apiKeyOf, defaultHome, jsonSchema, loadConfig } from './config.ts'
+import { apiKeyOf, defaultHome, jsonSchema, loadConfig, secretsOf, webhookSecretOf } from './config.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
 
@@ -76,7 +76,7 @@ budget: { per_day_usd: 5, per_dispatch_calls: 40, per_dispatch_minutes: 30 }
 store: sqlite                     # or postgres://… for several machines
 mcp_servers:
   mail: { command: [node, server.js], effects: { send_mail: { recovery: once, reach: third_party }, search: { recovery: pure, reach: private } } }
-channels: { lark: {…}, slack: {…}, telegram: {…}, webhook: {…} }
+channels: { lark: {…}, slack: {…}, telegram: {…}, webhook: { url: "https://example.com/hook", secret_env: HOOK_SECRET } }
 policy: { allow_hosts: [], unattended: park }
 server: { host: 127.0.0.1, port: 7717 }
 `
@@ -117,6 +117,7 @@ const FULL = {
         watch: ['README.md', { http: 'https://example.com' }],
         model: 'local/big',
         tools: ['bash'],
+        workspace: 'workspaces/w',
       },
     ],
   },
@@ -148,8 +149,9 @@ const FULL = {
         timeout: '5s',
       },
     },
-    prices: { 'local/*': { input: 0, output: 0, cached: 0, max_output: 100 } },
+    prices: { 'local/*': { input: 0, output: 0, cached: 0, cache_write: 0, max_output: 100 } },
     max_output: 4096,
+    max_input: 9000,
   },
   budget: { per_day_usd: null, per_dispatch_minutes: 1.5 },
   store: 'postgres://u:p@db/tireless',
@@ -161,7 +163,10 @@ const FULL = {
       effects: { t: { recovery: 'once', reach: 'self' } },
     },
   },
-  channels: { lark: { app_id: 'x' }, webhook: {} },
+  channels: {
+    lark: { app_id: 'x' },
+    webhook: { url: 'https://example.com/hook', secret_file: 'hook.txt', chat_id: 'c' },
+  },
   policy: { allow_hosts: ['*.example.com'], unattended: 'deny', grants: [{ tool: 'send_message' }] },
   server: { host: '0.0.0.0', port: 0 },
   sources: { inbox: { kind: 'files' } },
@@ -430,6 +435,9 @@ describe('what is refused', () => {
     ],
     ['kernel: { timezone: Mars/Base }', /got "Mars\/Base"; expected a time zone such as Asia\/Shanghai/],
     ['kernel: { quiet_hours: "25:00-07:00" }', /expected hours such as "22:00-07:00"/],
+    ['channels: { webhook: { url: "ftp://x", secret: s } }', /webhook\.url is not valid.*begins with http/],
+    ['channels: { webhook: { url: "http://x" } }', /expected exactly one of secret, secret_env, secret_file/],
+    ['channels: { webhook: { url: "http://x", secret: s, chat: c } }', /webhook\.chat is not a known key/],
     [
       'residents: [{ agent_id: r, hz: 20 }]',
       /residents\[0\]\.hz is not valid; got 20; expected a number from 0\.1 to 10/,
@@ -578,6 +586,7 @@ describe('secrets', () => {
       { mcp_servers: { m: { command: ['x'], env: { 'A B': SECRET }, url: SECRET } } },
       { store: `mysql://root:${SECRET}@db/x` },
       { channels: { lark: SECRET } },
+      { channels: { webhook: { url: SECRET, secret: SECRET, secret_env: SECRET } } },
       { kernel: { ping_url: SECRET } },
       { sources: { s: SECRET } },
     ]
@@ -634,23 +643,37 @@ describe('secrets', () => {
   })
 })
 
+describe('the secret of a webhook', () => {
+  const webhook = (its: string) => {
+    const { webhook } = configOf(`channels: { webhook: { url: "http://x", ${its} } }`).channels
+    assert.ok(webhook)
+    return webhook
+  }
+
+  test('E12: is in the configuration, a variable or a file beside it; where it is not, the error says where it was looked for', () => {
+    writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
+    assert.equal(webhookSecretOf(webhook('secret: plain')), 'plain')
+    assert.equal(webhookSecretOf(webhook('secret_env: HOOK'), undefined, { HOOK: 'from outside' }), 'from outside')
+    assert.equal(webhookSecretOf(webhook('secret_file: hook.txt')), 'from a file')
+    assert.throws(
+      () => webhookSecretOf(webhook('secret_env: HOOK'), undefined, {}),
+      /variable HOOK is empty or not set; expected the webhook's secret in it; do this: .*channels\.webhook\.secret_env/,
+    )
+    assert.throws(() => webhookSecretOf(webhook('secret_file: none')), /none: cannot be read \(ENOENT\)/)
+  })
+
+  test('case 136: is among the texts that must not leave the program', () => {
+    writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
+    const loaded = load('channels: { webhook: { url: "https://example.com/u/abc", secret_file: hook.txt } }')
+    const secrets = secretsOf(loaded)
+    for (const text of ['from a file', 'https://example.com/u/abc']) assert.ok(secrets.includes(text), text)
+  })
+})
+
 describe('unused keys and sources', () => {
   test('what nothing uses yet is named, of an unused branch only its top', () => {
-    assert.deepEqual(load(DOCUMENTED).unused, [
-      'kernel.schedule',
-      'kernel.planner',
-      'kernel.agents[0].prompt',
-      'kernel.agents[0].priority',
-      'kernel.agents[0].enabled',
-      'residents',
-      'models.prices',
-      'budget.per_day_usd',
-      'budget.per_dispatch_minutes',
-      'mcp_servers',
-      'channels',
-      'policy',
-      'server',
-    ])
+    const later = ['residents', 'mcp_servers', 'channels.lark', 'channels.slack', 'channels.telegram', 'policy']
+    assert.deepEqual(load(DOCUMENTED).unused, later)
     assert.deepEqual(load('store: postgres://db/x\nsandbox: off\nkernel: { id: k, max_concurrent: 2 }').unused, [
       'store',
     ])
@@ -684,7 +707,8 @@ describe('unused keys and sources', () => {
     const without = optionals(jsonSchema() as Schema, '').filter(
       ([, { default: fallback, description }]) => fallback === undefined && !description?.includes('default: '),
     )
-    const choices = /\.(every|at|base_url|api_key|api_key_env|api_key_file|command|url|lark|slack|telegram|webhook)$/
+    const choices =
+      /\.(every|at|base_url|api_key|api_key_env|api_key_file|secret|secret_env|secret_file|command|url|lark|slack|telegram|webhook)$/
     assert.deepEqual(
       without.map(([path]) => path).filter((path) => !choices.test(path)),
       [],

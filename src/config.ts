@@ -1,20 +1,23 @@
-/** YAML + `${ENV}` → validated, defaulted, frozen Config. The owner of the process environment: everybody else is handed values. */
+/** YAML + `${ENV}` → validated, defaulted, frozen Config. */
 
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { z } from 'zod'
+import { environment, userFolder } from './config/environment.ts'
 import type { Variables } from './config/expand.ts'
-import { expectation, flatten, problemsOf } from './config/explain.ts'
-import { dotted, key, type Path } from './config/path.ts'
-import { type Problem, type Reading, readYaml } from './config/read.ts'
-import { type Config, type ProviderConfig, schema } from './config/schema.ts'
+import { levels } from './config/explain.ts'
+import { codeOf, freeze, parsed, sourceOf } from './config/parse.ts'
+import { type Enrolled, rosterOf } from './config/roster.ts'
+import { type Config, type ProviderConfig, schema, type WebhookConfig } from './config/schema.ts'
 import { type ShownValue, secretTexts, shownValues } from './config/shown.ts'
 import { unusedIn } from './config/used.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
 
+export { capsOf, mindsMoney } from './config/caps.ts'
+export { changeFile, edited } from './config/edit.ts'
+export { defaultHome, environment, userFolder } from './config/environment.ts'
 export type { Variables } from './config/expand.ts'
+export { type Enrolled, withNewAgent } from './config/roster.ts'
 export type {
   AgentConfig,
   BudgetConfig,
@@ -25,11 +28,15 @@ export type {
   ProviderConfig,
   ResidentConfig,
   ScheduleConfig,
+  WebhookConfig,
 } from './config/schema.ts'
 export { jsonSchema } from './config/schema.ts'
 
 export interface LoadedConfig {
+  /** Its agents are the whole roster: those of the file, then those of the agents' folder. */
   readonly config: Config
+  /** Where each of its agents is described, in their order. */
+  readonly roster: readonly Enrolled[]
   /** The file that was read; null where there was none and the defaults hold. */
   readonly file: string | null
   /** Keys the user set that nothing uses yet. */
@@ -38,38 +45,29 @@ export interface LoadedConfig {
   readonly sources: Readonly<Record<string, string>>
 }
 
-export function environment(): Variables {
-  return process.env
-}
-
-/** Where Tireless lives when nobody says otherwise. */
-export function defaultHome(env: Variables = environment()): string {
-  return env.TIRELESS_HOME || join(env.HOME || homedir(), '.tireless')
-}
-
-/** Throws one `config_invalid` that names every problem there is. `required`: the user named the file, so it has to be there. */
+/**
+ * Throws one `config_invalid` that names every problem there is. `required`: the user named the file, so it has to be there. `agents`: the
+ * folder with an agent in each of its folders. `instead`: drafts that are read in place of the files they are for.
+ */
 export function loadConfig(options: {
   readonly file?: string | undefined
   readonly required?: boolean
+  readonly agents?: string | undefined
+  readonly instead?: Readonly<Record<string, string>>
   readonly env?: Variables
 }): LoadedConfig {
-  const { file, required = false, env = environment() } = options
-  const source = file === undefined ? undefined : sourceOf(file, required)
+  const { file, required = false, agents, instead = {}, env = environment() } = options
+  const source = file === undefined ? undefined : sourceOf(instead[file] ?? file, required)
   const name = file ?? 'the defaults'
-  const reading = readYaml(source ?? '', env)
-  if (!reading.parsed) throw refusal(name, reading.problems)
-
-  const data = reading.data ?? {}
-  const { output, issues } = validate(data, reading)
-  const problems = [...reading.problems, ...problemsOf(issues, reading)]
-  if (!output || problems.length > 0) throw refusal(name, problems)
-
-  const config = freeze(withPaths(output, dirname(resolve(name)), env))
+  const { output, data, sources } = parsed({ source: source ?? '', name, env, schema, known: levels })
+  const roster = rosterOf({ folder: agents, instead, env }, output.kernel.agents, sources)
+  const kernel = { ...output.kernel, agents: roster.agents }
   return {
-    config,
+    config: freeze(withPaths({ ...output, kernel }, dirname(resolve(name)), env)),
+    roster: freeze(roster.enrolled),
     file: source === undefined ? null : name,
     unused: unusedIn(data),
-    sources: freeze(Object.fromEntries(sourcesOf(config as Json, [], name, reading))),
+    sources: freeze({ ...sources, ...roster.sources }),
   }
 }
 
@@ -80,9 +78,13 @@ export function explain({ config, sources }: LoadedConfig): readonly ShownValue[
 
 /** The texts that must not leave the program: keys as far as they can be resolved, and whatever else may be a secret. */
 export function secretsOf({ config, sources }: LoadedConfig): readonly string[] {
-  const keys = Object.values(config.models.providers).flatMap((provider) => {
+  const { webhook } = config.channels
+  const keys = [
+    ...Object.values(config.models.providers).map((provider) => () => apiKeyOf(provider)),
+    ...(webhook ? [() => webhookSecretOf(webhook)] : []),
+  ].flatMap((key) => {
     try {
-      return apiKeyOf(provider) ?? []
+      return key() ?? []
     } catch {
       return []
     }
@@ -102,20 +104,39 @@ export function apiKeyOf(
   return api_key?.trim() || undefined
 }
 
-function keyFromVariable(name: string, env: Variables): string {
+/** Contract: throws `config_invalid` where it is not to be had. */
+export function webhookSecretOf(
+  { secret, secret_env, secret_file }: Pick<WebhookConfig, 'secret' | 'secret_env' | 'secret_file'>,
+  readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
+  env: Variables = environment(),
+): string {
+  const kept = { whose: "the webhook's secret", key: 'channels.webhook.secret' }
+  if (secret_env !== undefined) return keyFromVariable(secret_env, env, kept)
+  return secret_file === undefined ? String(secret) : keyFromFile(secret_file, readFile, kept)
+}
+
+/** What is looked for, and the key that says where, without its ending. */
+interface Kept {
+  readonly whose: string
+  readonly key: string
+}
+
+const API_KEY: Kept = { whose: "the provider's API key", key: 'api_key' }
+
+function keyFromVariable(name: string, env: Variables, { whose, key }: Kept = API_KEY): string {
   const value = env[name]?.trim()
   if (value) return value
   // Whoever puts the key itself where its variable's name belongs should not find it in a log.
-  const told = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : 'that api_key_env names'
+  const told = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : `that ${key}_env names`
   throw new TirelessError('config_invalid', {
     what: `the environment variable ${told} is empty or not set`,
-    expected: "the provider's API key in it",
-    fix: 'set it, or change api_key_env of the provider',
+    expected: `${whose} in it`,
+    fix: `set it, or change ${key}_env`,
   })
 }
 
-function keyFromFile(path: string, readFile: (path: string) => string): string {
-  const told = { where: path, expected: "the provider's API key in this file", fix: 'write it, or change api_key_file' }
+function keyFromFile(path: string, readFile: (path: string) => string, { whose, key }: Kept = API_KEY): string {
+  const told = { where: path, expected: `${whose} in this file`, fix: `write it, or change ${key}_file` }
   let value: string
   try {
     value = readFile(path).trim()
@@ -126,102 +147,28 @@ function keyFromFile(path: string, readFile: (path: string) => string): string {
   return value
 }
 
-/** Contract: undefined where there is no such file and none is required. */
-function sourceOf(file: string, required: boolean): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
-  } catch (cause) {
-    const code = codeOf(cause)
-    if (code === 'ENOENT' && !required) return undefined
-    const [what, fix] =
-      code === 'ENOENT'
-        ? ['there is no such file', 'check the path, or run "tireless init" to write one']
-        : code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
-          ? ['the file is not UTF-8 text', 'save it as UTF-8']
-          : [`the file cannot be read (${code})`, 'check what it is and who may read it']
-    throw new TirelessError('config_invalid', { where: file, what, fix }, { cause })
-  }
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
-}
-
-function refusal(file: string, problems: readonly Problem[]): TirelessError {
-  const told = problems
-    .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
-    .map(({ place, ...complaint }) => ({ ...complaint, where: `${file}:${place.line}:${place.column}` }))
-    .map((complaint) => new TirelessError('config_invalid', complaint))
-  const [only] = told
-  if (only && told.length === 1) return only
-  const lines = told.map((problem) => `\n  ${problem.message}`)
-  return new TirelessError('config_invalid', `${file}: ${told.length} problems${lines.join('')}`)
-}
-
-interface Validation {
-  readonly output: Config | undefined
-  readonly issues: readonly z.core.$ZodIssue[]
-}
-
-/** A variable's value is always text; where the schema wants a number or a truth value, it is read as one. */
-function validate(data: Json, reading: Reading): Validation {
-  const first = check(data)
-  const retyped = retype(data, first.issues, reading)
-  return retyped === undefined ? first : check(retyped)
-}
-
-function check(data: Json): Validation {
-  const result = schema.safeParse(data, { error: expectation, reportInput: true })
-  return { output: result.data, issues: (result.error?.issues ?? []).flatMap((issue) => flatten(issue)) }
-}
-
-function retype(data: Json, issues: readonly z.core.$ZodIssue[], reading: Reading): Json | undefined {
-  const changes = issues.flatMap((issue) => {
-    const value =
-      issue.code === 'invalid_type' && reading.variables.has(key(issue.path as Path)) ? typed(issue) : undefined
-    return value === undefined ? [] : [{ path: issue.path as Path, value }]
-  })
-  return changes.length === 0
-    ? undefined
-    : changes.reduce((changed, { path, value }) => put(changed, path, value), data)
-}
-
-function typed({ input, expected }: z.core.$ZodIssueInvalidType): Json | undefined {
-  if (typeof input !== 'string') return undefined
-  if (expected === 'boolean') return input === 'true' ? true : input === 'false' ? false : undefined
-  return expected === 'number' && /^-?\d+(\.\d+)?$/.test(input) ? Number(input) : undefined
-}
-
-function put(data: Json, [step, ...rest]: Path, value: Json): Json {
-  if (step === undefined) return value
-  if (Array.isArray(data)) return data.map((item: Json, index) => (index === step ? put(item, rest, value) : item))
-  const mapping = data as Readonly<Record<string, Json>>
-  return { ...mapping, [step]: put(mapping[step] ?? null, rest, value) }
-}
-
-/** Files are named relative to the configuration, whatever folder the program was started in. */
+/** Files are named relative to the configuration, whatever folder the program was started in; those of agents are the home's to place. */
 function withPaths(config: Config, folder: string, env: Variables): Config {
   const placed = (path: string) =>
-    path.startsWith('~/') ? join(env.HOME || homedir(), path.slice(2)) : resolve(folder, path)
+    path.startsWith('~/') ? join(userFolder(env), path.slice(2)) : resolve(folder, path)
+  const away = (path: string) => (path.startsWith('~/') ? placed(path) : path)
+  const agents = config.kernel.agents.map((agent) => ({
+    ...agent,
+    workspace: agent.workspace && away(agent.workspace),
+    watch: agent.watch.map((watched) => (typeof watched === 'string' ? away(watched) : awayIn(watched, away))),
+  }))
   const providers = Object.entries(config.models.providers).map(([name, provider]) => {
     const { api_key_file } = provider
     return [name, api_key_file === undefined ? provider : { ...provider, api_key_file: placed(api_key_file) }] as const
   })
-  return { ...config, models: { ...config.models, providers: Object.fromEntries(providers) } }
+  const models = { ...config.models, providers: Object.fromEntries(providers) }
+  const { webhook } = config.channels
+  const hook = webhook?.secret_file === undefined ? webhook : { ...webhook, secret_file: placed(webhook.secret_file) }
+  const channels = { ...config.channels, ...(hook && { webhook: hook }) }
+  return { ...config, kernel: { ...config.kernel, agents }, models, channels }
 }
 
-function* sourcesOf(value: Json, path: Path, file: string, reading: Reading): Generator<[string, string]> {
-  const children = typeof value === 'object' && value !== null ? Object.entries(value) : []
-  for (const [name, child] of children)
-    yield* sourcesOf(child, [...path, Array.isArray(value) ? Number(name) : name], file, reading)
-  if (children.length > 0) return
-  const [variable] = reading.variables.get(key(path)) ?? []
-  const place = reading.places.get(key(path))
-  yield [dotted(path), variable ? `env:${variable}` : place ? `${file}:${place.line}` : 'default']
-}
-
-function freeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const child of Object.values(value)) freeze(child)
-  return Object.freeze(value)
-}
+const awayIn = (watched: Readonly<Record<string, Json>>, away: (path: string) => string): Record<string, Json> =>
+  Object.fromEntries(
+    Object.entries(watched).map(([key, value]) => [key, typeof value === 'string' ? away(value) : value]),
+  )

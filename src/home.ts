@@ -13,11 +13,20 @@ export interface HomePaths {
   readonly database: string
   readonly lock: string
   readonly socket: string
+  /** What lets the owner in over HTTP. */
+  readonly token: string
   readonly workspaces: string
+  /** A folder for each agent that is not in the configuration's file. */
+  readonly agents: string
   /** What running calls leave in case of a crash. */
   readonly calls: string
   readonly logs: string
   readonly traces: string
+  /** Documents, a folder for each kernel; and where they go while that cannot be written. */
+  readonly kernels: string
+  readonly fallback: string
+  /** Git mirrors. */
+  readonly versions: string
   /** There while a restore is under way; until it is finished the home must not be opened. */
   readonly restoreNote: string
   readonly restoreStaging: string
@@ -38,9 +47,9 @@ export function isLeftOut(name: string): boolean {
 
 /** What nobody but the owner may reach, with the mode it should have. */
 export function privateParts(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
-  const { root, socket, database, lock } = paths
+  const { root, socket, database, lock, token } = paths
   const folders = new Set([root, dirname(socket)])
-  const files = [socket, database, `${database}-wal`, `${database}-shm`, `${lock}.holder`, join(root, 'token')]
+  const files = [socket, database, `${database}-wal`, `${database}-shm`, `${lock}.holder`, token]
   return [...[...folders].map((path) => ({ path, mode: 0o700 })), ...files.map((path) => ({ path, mode: 0o600 }))]
 }
 
@@ -54,10 +63,15 @@ export function homePaths(root: string): HomePaths {
     database: join(root, 'tireless.db'),
     lock: join(root, 'lock'),
     socket: socketPath(root),
+    token: join(root, 'token'),
     workspaces: join(root, 'workspaces'),
+    agents: join(root, 'agents'),
     calls: join(root, 'calls'),
     logs: join(root, 'logs'),
     traces: join(root, 'traces'),
+    kernels: join(root, 'kernels'),
+    fallback: join(root, 'fallback'),
+    versions: join(root, 'versions'),
     restoreNote: join(root, 'restore.note'),
     restoreStaging: join(root, 'restore.staging'),
   }

@@ -9,6 +9,7 @@ export type { Effect, Reach, Recovery } from './domain/effect.ts'
 export { type ErrorCode, TirelessError } from './domain/error.ts'
 export type { Event } from './domain/event.ts'
 export type { Fact, Origin } from './domain/fact.ts'
+export type { Heard, Message } from './domain/message.ts'
 export type { Resource } from './domain/task.ts'
 export {
   type Criterion,
@@ -27,7 +28,9 @@ export {
   type SystemPrompt,
   type Wish,
 } from './ports/behaviour.ts'
+export type { Channel, Incoming, Received } from './ports/channel.ts'
 export { defineTool, inNamespace } from './ports/define-tool.ts'
+export type { Embedder } from './ports/embedder.ts'
 export type { Env, Envs, OpsGroup } from './ports/env.ts'
 export type { Clearance, Gate, GatedCall } from './ports/gate.ts'
 export type { Hook, HookContext } from './ports/hook.ts'

@@ -64,7 +64,7 @@ export async function runTask(task: string | Task, options: RunTaskOptions = {})
   const { objective, success_criteria = [], ...wishes } = typeof task === 'string' ? { objective: task } : task
   const app = await createApp(appOptions)
   try {
-    const input = { task: objective, ...given({ agent, workspace }), ...wishes }
+    const input = { task: objective, agent, workspace, ...wishes }
     const ending = (await app.run('run', input, onProgress)) as Ending
     const criteria = await Promise.all(success_criteria.map((criterion) => judged(criterion, ending)))
     return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
@@ -79,8 +79,4 @@ async function judged({ name, met }: Criterion, ending: Ending): Promise<TaskRes
   } catch (thrown) {
     return { name, met: false, error: asTirelessError(thrown).message }
   }
-}
-
-function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test'
 import { type Tree, violations } from './architecture/check.ts'
 import { readRules, unitOf } from './architecture/rules.ts'
 import { codeOnly, importsOf, topLevelEffects } from './architecture/source.ts'
+import { webViolations } from './architecture/web.ts'
 
 const root = new URL('../', import.meta.url)
 const markdown = read('ARCHITECTURE.md') ?? ''
@@ -21,14 +22,18 @@ function read(path: string): string | undefined {
   }
 }
 
-function sourceTree(): Tree {
+function treeIn(folder: string, pattern = '**/*.ts'): Tree {
   const tree = new Map<string, string>()
-  for (const found of globSync('**/*.ts', { cwd: new URL('src/', root) })) {
+  for (const found of globSync(pattern, { cwd: new URL(folder, root) })) {
     const path = found.replaceAll(sep, '/')
-    const source = read(`src/${path}`)
+    const source = read(`${folder}${path}`)
     if (source !== undefined) tree.set(path, source)
   }
   return tree
+}
+
+function webTree(): Tree {
+  return new Map([...treeIn('web/src/', '**/*.{ts,tsx}')].map(([path, source]) => [`web/src/${path}`, source]))
 }
 
 /** What is wrong with a tree that holds these files. */
@@ -43,9 +48,15 @@ function assertOnly(found: readonly string[], expected: RegExp): void {
 
 describe('the house', () => {
   it('src keeps to the tables of ARCHITECTURE.md', () => {
-    const tree = sourceTree()
+    const tree = treeIn('src/')
     assert.ok(tree.size > 20, 'the source was found')
     assert.deepEqual(violations(tree, rules), [])
+  })
+
+  it('the page keeps to its row', () => {
+    const tree = webTree()
+    assert.ok(tree.size > 10, 'its source was found')
+    assert.deepEqual(webViolations(tree, rules), [])
   })
 
   it('ARCHITECTURE.md stays a page to read: at most 200 lines', () => {
@@ -219,8 +230,24 @@ export { g }
     assertOnly(judge({ 'ports/x.ts': 'export enum A { a }' }), /is not erasable TypeScript/)
   })
 
+  it('a page that knows more of the house than the types of its words, or a package that no browser is sent', () => {
+    const judged = (line: string): readonly string[] => webViolations(new Map([['web/src/now/x.tsx', line]]), rules)
+    for (const fine of [
+      `import { render } from 'preact'`,
+      `import {\n  useState,\n} from 'preact/hooks'`,
+      `import type { Event } from '../../../src/domain/event.ts'`,
+      `import { a } from '../a.ts'\nimport '../style.css'`,
+    ])
+      assert.deepEqual(judged(fine), [], fine)
+    assertOnly(judged(`import { eventFold } from '../../../src/domain/event.ts'`), /not as types only/)
+    assertOnly(judged(`import type { Store } from '../../../src/ports/store.ts'`), /web may import domain/)
+    assertOnly(judged(`import {\n  a,\n} from '../../../test/apps.ts'`), /web may import domain/)
+    assertOnly(judged(`import { z } from 'zod'`), /no browser is sent/)
+    assertOnly(judged(`const a = () => import('node:fs')`), /no browser is sent/)
+  })
+
   it('a name in the table that is no row', () => {
-    const typo = readRules(markdown.replace('| ports | domain |', '| ports | domian |'))
+    const typo = readRules(markdown.replace('| ports, config | domain |', '| ports, config | domian |'))
     assert.match(violations(new Map(), typo).join(), /"domian", which has no row/)
   })
 })

@@ -48,10 +48,13 @@ const treeOf = (folder: string): Record<string, string> =>
   )
 
 /** What a home is about: its configuration, a secret, one finished run with what it made. */
+/** As long as a token has to be. */
+const tokenOf = (name: string): string => `token of ${name} `.padEnd(40, '.')
+
 async function smallHome(t: TestContext, name: string): Promise<string> {
   const home = freshFolder(t, name)
   writeFileSync(join(home, 'tireless.yaml'), `kernel: { max_concurrent: ${name.length} } # ${name}\n`)
-  writeFileSync(join(home, 'token'), `token of ${name}`, { mode: 0o600 })
+  writeFileSync(join(home, 'token'), tokenOf(name), { mode: 0o600 })
   const { exit } = await json(home, 'run', `Create made.md with the text "${name}".`)
   assert.equal(exit, 0)
   return home
@@ -170,7 +173,7 @@ describe('restore', () => {
     const home = await smallHome(t, 'small')
     const app = await createApp({ home })
     t.after(() => app.close())
-    assert.throws(() => app.run('restore', { dir: home }), { code: 'usage' })
+    await assert.rejects(app.run('restore', { dir: home }), { code: 'usage' })
   })
 
   test('case 129: beside a running start it is refused with 75, and nothing is touched', async (t) => {
@@ -197,7 +200,7 @@ describe('restore', () => {
     const moved = Object.entries(was).filter(([path]) => !/^(lock|logs)/.test(path))
     for (const [path, digest] of moved) assert.equal(aside[path], digest, path)
     assert.deepEqual(await promptsIn(old), ['Create made.md with the text "new".'])
-    assert.equal(readFileSync(join(old, 'token'), 'utf8'), 'token of new')
+    assert.equal(readFileSync(join(old, 'token'), 'utf8'), tokenOf('new'))
     assert.ok(existsSync(join(old, 'logs', 'tireless.jsonl')))
     assert.equal((await json(old, 'doctor')).exit, 0)
     // And back again.
@@ -293,7 +296,7 @@ describe('restore', () => {
         const { exit, before } = await json<Restored>(home, 'restore', dir)
         assert.equal(exit, 0, `${syscall} ${point}`)
         assert.deepEqual(await promptsIn(home), ['Create made.md with the text "new".'], `${syscall} ${point}`)
-        assert.equal(readFileSync(join(home, 'token'), 'utf8'), 'token of new')
+        assert.equal(readFileSync(join(home, 'token'), 'utf8'), tokenOf('new'))
         const aside = treeOf(before ?? '')
         for (const path of [
           'token',
@@ -321,7 +324,7 @@ describe('restore', () => {
     const { exit, before } = await json<Restored>(home, 'restore', second)
     assert.equal(exit, 0)
     assert.deepEqual(await promptsIn(home), ['Create made.md with the text "second".'])
-    assert.equal(readFileSync(join(before ?? '', 'token'), 'utf8'), 'token of first')
+    assert.equal(readFileSync(join(before ?? '', 'token'), 'utf8'), tokenOf('first'))
     assert.equal(readdirSync(home).filter((name) => name.startsWith('before-restore-')).length, 2)
   })
 })

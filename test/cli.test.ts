@@ -52,9 +52,9 @@ describe('exit codes', () => {
 
   test('config check: 0 with what nothing uses yet; 1 with every problem named', async (t) => {
     const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\n')
+    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\nresidents: []\n')
     const good = await json(home, 'config', 'check')
-    assert.deepEqual([good.exit, good.unused], [0, ['kernel.schedule']])
+    assert.deepEqual([good.exit, good.unused], [0, ['residents']])
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { max_concurent: 5 }\nbudget: { per_day_usd: lots }\n')
     const bad = await tireless(home, 'config', 'check')
     assert.equal(bad.exit, 1)

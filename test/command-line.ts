@@ -45,6 +45,9 @@ export const ended = (child: ChildProcess): Promise<number | null> =>
 /** A `start`, up once it holds the home and answers. */
 export async function startIn(t: TestContext, home: string): Promise<ChildProcess> {
   const child = begin(t, home, 'start')
+  child.once('exit', (code) => {
+    if (code !== null && code !== 0) throw new Error(`start ended with ${code}`)
+  })
   await until(() => existsSync(join(home, 'socket')))
   await until(async () => (await json<{ kernel: { state: string } }>(home, 'status')).kernel.state === 'running')
   return child

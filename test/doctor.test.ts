@@ -39,10 +39,10 @@ const named = (checks: readonly Check[]): string[] => checks.map(({ name }) => n
 describe('doctor', () => {
   test('a home in order: every check, exit 0; what is unused or missing for later is information', async (t) => {
     const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\n')
+    writeFileSync(join(home, 'tireless.yaml'), 'residents: [{ agent_id: r }]\n')
     const { exit, checks } = await doctorIn(home)
     assert.deepEqual([exit, named(checks)], [0, CHECKS])
-    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not used yet: kernel\.schedule/)
+    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not used yet: residents/)
     const said = await tireless(home, 'doctor')
     assert.match(said.stdout, /ok {2}database: sound/)
   })

@@ -2,11 +2,13 @@
 
 import type { Call, CallResult } from '../src/domain/decision.ts'
 import type { Answer, AskedCall, JournalRecord, RecordBody, Setup } from '../src/domain/record.ts'
-import { NO_BUDGET } from '../src/domain/task.ts'
+import type { Budget } from '../src/domain/task.ts'
 
 const BEGAN = 1_767_225_600_000
 
 export const RUN = { run_id: 'run-1', session_id: 'session-1' } as const
+
+export const NO_BUDGET: Budget = { steps: null, ms: null, tokens: null, usd: null, context: null }
 
 export const SETUP: Setup = {
   model: 'scripted/model',

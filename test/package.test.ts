@@ -85,7 +85,7 @@ async function machineSettings(): Promise<Record<string, string>> {
 /** Without a registry the package can still be tried, on the checkout's own copies of what it depends on. */
 async function installByHand(tarball: string): Promise<void> {
   const { dependencies } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
-  for (const folder of ['@ai-sdk', '.bin', 'tireless'])
+  for (const folder of ['@ai-sdk', '@hono', '.bin', 'tireless'])
     mkdirSync(join(consumer, 'node_modules', folder), { recursive: true })
   await mustRun('tar', '-xzf', tarball, '--strip-components=1', '-C', installed)
   for (const name of Object.keys(dependencies))
@@ -105,7 +105,13 @@ describe('the built package', () => {
     for (const key of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
       assert.ok(!(key in manifest), key)
     const files = globSync('**', { cwd: built }).filter((file) => statSync(join(built, file)).isFile())
-    const odd = files.filter((file) => !/^lib\/.*\.(js|d\.ts)$/.test(file) || file.includes('.test.'))
+    const isCode = (file: string): boolean => /^lib\/.*\.(js|d\.ts)$/.test(file) && !file.includes('.test.')
+    const odd = files.filter(
+      (file) =>
+        !isCode(file) &&
+        !/^agents\/[\w-]+\/agent\.yaml$/.test(file) &&
+        !/^web\/dist\/(index\.html|icon\.svg|assets\/.*\.(js|css))$/.test(file),
+    )
     assert.deepEqual(odd.toSorted(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/tireless.cjs', 'package.json'])
     const sourceNames = files.filter(
       (file) => file.startsWith('lib/') && /['"]\.{1,2}\/[^'"]*\.ts['"]/.test(readFileSync(join(built, file), 'utf8')),
@@ -147,7 +153,7 @@ describe('the installed package', () => {
       return t.skip('the registry cannot be reached; the other tests link the packages of the checkout')
     const lock = JSON.parse(readFileSync(join(consumer, 'package-lock.json'), 'utf8'))
     const names = Object.keys(lock.packages).map((path) => path.replace('node_modules/', ''))
-    for (const name of ['tireless', 'commander', 'yaml', 'zod', '@ai-sdk/openai-compatible'])
+    for (const name of ['tireless', 'commander', 'hono', 'yaml', 'zod', '@ai-sdk/openai-compatible'])
       assert.ok(names.includes(name), name)
     assert.ok(!names.some((name) => /^node-|typescript|biome/.test(name)))
   })
@@ -180,6 +186,14 @@ describe('the installed package', () => {
     assert.equal((await run('npx', 'tireless', 'fly')).exit, 2)
     assert.equal((await run('npx', 'tireless', 'queue', 'show', 'nobody')).exit, 1)
     assert.deepEqual(readdirSync(cache), [])
+  })
+
+  test('its page is served, with everything it loads', async () => {
+    writeFileSync(join(consumer, 'page.js'), PAGE)
+    assert.match(
+      await mustRun(process.execPath, 'page.js'),
+      /^200 text\/html.*\n(200 text\/(javascript|css).*immutable\n)+$/,
+    )
   })
 
   test('as a library: createApp, definePlugin, defineTool, runTask, and tireless/testing', async () => {
@@ -216,6 +230,21 @@ const model = scriptedModel([{ calls: [{ tool: 'greet' }] }, { text: 'good morni
 const { status, answer } = await runTask('greet me', { home: './library-home', model, plugins: [plugin] })
 const app = await createApp({ home: './library-home' })
 console.log(status, answer, JSON.stringify(await app.context.store.verify()))
+await app.close()
+`
+
+const PAGE = `
+import { createApp } from 'tireless'
+import { mkdirSync, writeFileSync } from 'node:fs'
+
+mkdirSync('./page-home', { recursive: true })
+writeFileSync('./page-home/tireless.yaml', 'server: { port: 0 }')
+const app = await createApp({ home: './page-home' })
+const { url } = await app.context.serve()
+const page = await fetch(url)
+const told = (answer) => [answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')].join(' ')
+console.log(told(page))
+for (const [, path] of (await page.text()).matchAll(/(?:src|href)="(\\/assets\\/[^"]+)"/g)) console.log(told(await fetch(url + path)))
 await app.close()
 `
 

@@ -10,7 +10,7 @@ import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
 import { aBehaviour, aTool } from './contract/acting.ts'
 
 const STEPS = 40
-/** Fewer than any tokenizer in use needs for English and JSON. */
+/** Fewer than the tokenizers in use need for English and JSON of this kind: 4.4. */
 const CHARACTERS_PER_TOKEN = 3.5
 const BUDGET = 'budget: { per_dispatch_calls: 99 }'
 
@@ -125,12 +125,12 @@ describe('O14: what a prompt is made of', () => {
     assert.ok(request.tools.length >= 10, 'with every tool, bash too')
     const fixed = request.system + JSON.stringify(request.tools)
     assert.equal(/[^\x20-\x7e\n…]/.test(fixed), false, 'plain English and JSON')
-    // cl100k_base and o200k_base make 1,152 of it at most, a token for every 4.4 characters; our own estimate would be far too high for a bar.
+    // cl100k_base and o200k_base make a token of every 4.4 characters of it; our own estimate would be far too high for a bar.
     assert.ok(fixed.length / CHARACTERS_PER_TOKEN <= 1500, `${fixed.length} characters`)
     assert.deepEqual(request.messages, [{ role: 'user', text: 'x' }])
   })
 
-  test('case 103: solo speaks in sections; the last says that nobody watches; none repeats another', async (t) => {
+  test('case 103: solo speaks in sections; none repeats another', async (t) => {
     const model = scriptedModel([{ text: 'done' }])
     const app = await openApp(t, { model })
     const { dispatch_id } = await runTaskIn(app, 'the task')
@@ -140,7 +140,7 @@ describe('O14: what a prompt is made of', () => {
     }
     assert.equal(steps, null)
     const [prompt] = prompts
-    const order = ['role', 'process_rules', 'policy', 'toolbox', 'unattended', 'tools', 'conversation', 'input']
+    const order = ['role', 'process_rules', 'policy', 'toolbox', 'tools', 'conversation', 'input']
     assert.deepEqual(Object.keys(prompt?.sections ?? {}), order)
     assert.deepEqual([prompt?.step_id, prompt?.cached_share, prompt?.sections.conversation], [1, 0, 0])
     assert.equal(
@@ -148,7 +148,6 @@ describe('O14: what a prompt is made of', () => {
       Object.values(prompt?.sections ?? {}).reduce((sum, tokens) => sum + tokens, 0),
     )
     const { system } = model.requests[0] ?? { system: '' }
-    assert.match(system.split('\n\n').at(-1) ?? '', /Nobody is watching/)
     const lines = system.split('\n').filter((line) => line !== '')
     assert.equal(new Set(lines).size, lines.length)
   })
@@ -165,10 +164,13 @@ describe('O14: what a prompt is made of', () => {
     assert.ok((record?.composition?.sections.input ?? 0) >= estimateTokens('my own words, which are told once'))
   })
 
-  test('a parser’s rules are a section of their own, before the one that says that nobody watches', async (t) => {
-    const model = scriptedModel([{ text: '{"final": "done"}' }])
+  test('a parser’s rules are a section of their own, before the one for work that nobody watches', async (t) => {
+    const model = scriptedModel([
+      { text: '{"action": {"name": "list_files", "args": {"path": "."}}}' },
+      { text: '{"final": "done"}' },
+    ])
     const app = await openApp(t, { model })
-    const { session_id } = await runTaskIn(app, 'the task', { parser: 'json' })
+    const { session_id } = await runTaskIn(app, 'the task', { parser: 'json', behaviour: 'unattended' })
     const [record] = requestsIn(await journalOf(app, session_id))
     const names = Object.keys(record?.composition?.sections ?? {})
     assert.deepEqual(names.slice(3, 6), ['toolbox', 'output_protocol', 'unattended'])

@@ -20,8 +20,10 @@ beforeEach(() => {
   write(`node_modules/.tireless/${os.type()}-${os.machine()}`, '{}')
   write('node_modules/typescript/bin/tsc', '')
   write('node_modules/@biomejs/biome/bin/biome', '')
-  write('programs/strace', '#!/bin/sh\n')
-  chmodSync(join(root, 'programs/strace'), 0o755)
+  for (const name of ['strace', 'chromium']) {
+    write(`programs/${name}`, '#!/bin/sh\n')
+    chmodSync(join(root, 'programs', name), 0o755)
+  }
 })
 
 afterEach(() => rmSync(root, { recursive: true, force: true }))

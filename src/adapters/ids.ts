@@ -1,9 +1,12 @@
-/** UUID version 7: the one owner of randomness for identity. */
+/** UUID version 7, and secrets: the one owner of randomness. */
 
-import { randomUUIDv7 } from 'node:crypto'
+import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import type { Ids } from '../ports/ids.ts'
 
 export const randomIds: Ids = sorted(randomUUIDv7)
+
+/** Contract: 256 bits that nobody can guess, as 64 hex digits. */
+export const newSecret = (): string => randomBytes(32).toString('hex')
 
 /** Within one millisecond, or after the wall clock went back, version 7 alone sorts at random; then the last id is counted on. */
 export function sorted(make: () => string): Ids {

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { chmod, lstat, statfs } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 
 /** The same as `engines` of package.json; a test compares them. */
 export const NEEDED_NODE = '24.16'
@@ -28,6 +28,20 @@ export function programAt(name: string, path: string): string | undefined {
         return false
       }
     })
+}
+
+/** Contract: what people call `~/x`, or `x` from `base` on. */
+export function fullPath(path: string, base: string, user: string): string {
+  return path === '~' || path.startsWith('~/') ? join(user, path.slice(1)) : resolve(base, path)
+}
+
+/** Contract: the top of the git work tree that the folder is in. */
+export async function workTreeAt(folder: string): Promise<string | undefined> {
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await lstat(join(at, '.git')).catch(() => undefined)
+    if (found) return at
+    if (dirname(at) === at) return undefined
+  }
 }
 
 /** File systems over a network, by the number Linux gives them; other systems use other numbers. */

@@ -1,13 +1,18 @@
-/** The plugins that people meet: the commands, and the socket by which other processes reach them. */
+/** The plugins that people meet: the commands, the socket by which other processes reach them, and HTTP. */
 
+import { join } from 'node:path'
 import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
 import { copyFolder, workspacePreparer } from '../adapters/envs/workspace.ts'
-import { COMMANDS } from '../commands/all.ts'
+import { newSecret } from '../adapters/ids.ts'
+import { tokenIn } from '../adapters/token.ts'
 import type { Context } from '../commands/command.ts'
+import { commandNamed } from '../commands/named.ts'
 import { type Config, environment } from '../config.ts'
+import { asTirelessError } from '../domain/error.ts'
 import { replay } from '../engine/replay.ts'
 import type { Choice } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import type { HttpServer } from '../server/http.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
 import { outsideOf } from './outside.ts'
 import { bashIsOn } from './work.ts'
@@ -17,50 +22,89 @@ const BASH_IS_OFF = 'bash is off: there is no sandbox yet; set `sandbox: off` to
 export function commands(): Plugin {
   return definePlugin({
     name: 'commands',
-    needs: ['home', 'config', 'clock', 'ids', 'store', 'bell', 'models', 'events', 'engine', 'queue', 'log'],
+    needs: [
+      'home',
+      'config',
+      'clock',
+      'ids',
+      'store',
+      'bell',
+      'models',
+      'events',
+      'engine',
+      'queue',
+      'kernel',
+      'notifier',
+      'channels',
+      'documents',
+      'log',
+      'server',
+    ],
     provides: ['commands'],
     setup(host) {
-      const { loaded, reload } = host.get('config')
-      const { kernel } = loaded.config
+      const config = host.get('config')
+      const { kernel } = config.loaded.config
       const paths = host.get('home')
       const queue = host.get('queue')
       const models = host.get('models')
       const engine = host.get('engine')
+      const documents = host.get('documents')
       const context: Context = {
-        ...outsideOf(paths, reload, host.get('clock'), queue.signals),
+        ...outsideOf(paths, config.read, host.get('clock'), queue.signals, models),
         ...queue,
         store: host.get('store'),
+        documents,
         ids: host.get('ids'),
         bell: host.get('bell'),
         redact: host.get('log').redact,
         listen: host.get('events').listen,
         kernelId: kernel.id,
-        agents: ['default', ...kernel.agents.map((agent) => agent.agent_id)],
+        agents: () => ['default', ...config.roster.all().map(({ agent }) => agent.agent_id)],
+        roster: config.roster,
+        settings: () => config.loaded.config.kernel,
+        timeLimit: () => engine.budget.ms,
         workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
-        notices: async () => noticesOf(loaded.config, await models.choice()),
+        notices: async () => noticesOf(config.loaded.config, await models.choice()),
         models,
+        kernel: host.get('kernel'),
+        notifier: host.get('notifier'),
+        channels: host.get('channels').all,
+        purse: engine.purse,
+        configure: config.change,
         breaker: engine.breaker,
         defaultModel: () => models.get().id,
         replay: (dispatch, past, records) => replay(host.get('engine'), dispatch, past, records),
         copyFolder,
+        serve: () => host.get('server').serve(context),
         calls: {
           kept: () => keptCalls(paths.calls),
           remove: (call) => removeKeptCall(paths.calls, call),
         },
-        health: () => {
+        health: async () => {
           const reasons = [
+            ...(await host.get('kernel').ailments()),
             ...queue.damage().map((found) => `the database is damaged: ${found}`),
             ...engine.breaker
               .refusing()
               .map((provider) => `the provider ${provider} refuses its key: set the right one, then: models test`),
           ]
-          return { ok: reasons.length === 0, reasons, degraded: bashIsOn(loaded.config) ? [] : [BASH_IS_OFF] }
+          return {
+            ok: reasons.length === 0,
+            reasons,
+            degraded: degradedBy(config.loaded.config, documents.degraded(), config.refused()),
+          }
         },
       }
       host.provide('commands', context)
     },
   })
 }
+
+const degradedBy = (config: Config, documents: string | null, refused: string | null): string[] => [
+  ...(bashIsOn(config) ? [] : [BASH_IS_OFF]),
+  ...(documents === null ? [] : [documents]),
+  ...(refused === null ? [] : [`the changed configuration is refused, the last good one holds: ${refused}`]),
+]
 
 function noticesOf(config: Config, { id, why }: Choice): string[] {
   const notices = bashIsOn(config) ? [] : [BASH_IS_OFF]
@@ -79,8 +123,61 @@ export function socket(): Plugin {
     name: 'socket',
     needs: ['home', 'commands'],
     async start(host) {
-      server = await serveSocket(host.get('home').socket, COMMANDS, host.get('commands'))
+      server = await serveSocket(host.get('home').socket, commandNamed, host.get('commands'))
     },
     stop: () => server?.close(),
+  })
+}
+
+/** The page: built beside the sources, and beside the compiled code of the package alike. */
+const PAGE = join(import.meta.dirname, '../../web/dist')
+
+/** Set up before the commands, which can have it opened; needs what they need, so that it is stopped before any of that. */
+export function server(): Plugin {
+  let opened: Promise<HttpServer> | undefined
+  return definePlugin({
+    name: 'server',
+    needs: ['home', 'config', 'events', 'log', 'store', 'bell', 'queue'],
+    provides: ['server'],
+    setup(host) {
+      const { token: file } = host.get('home')
+      const { config, sources } = host.get('config').loaded
+      const at = config.server
+      const isChosen = (sources['server.port'] ?? 'default') !== 'default'
+      const log = host.get('log')
+      const open = async (context: Context): Promise<HttpServer> => {
+        const token = tokenIn(file, newSecret)
+        log.hide(token)
+        // Only whoever serves pays for loading it.
+        const [{ serveHttp }, { COMMANDS }] = await Promise.all([
+          import('../server/http.ts'),
+          import('../commands/all.ts'),
+        ])
+        const serve = (port: number): Promise<HttpServer> =>
+          serveHttp({
+            ...{ ...at, port, token, secret: newSecret, commands: COMMANDS, context, page: PAGE },
+            failed: ({ code, message }, path) => log.write('error', 'request failed', { path, code, message }),
+          })
+        // Two homes on one machine: whoever comes second and has asked for no port takes any.
+        const http = await serve(at.port).catch((thrown) => {
+          if (isChosen || asTirelessError(thrown).code !== 'conflict') throw thrown
+          return serve(0)
+        })
+        host.get('events').add(http.sink)
+        log.write('info', 'serving', { url: http.url })
+        return http
+      }
+      host.provide('server', {
+        async serve(context) {
+          opened ??= open(context)
+          const { url, loopback, loginUrl } = await opened.catch((thrown) => {
+            opened = undefined
+            throw thrown
+          })
+          return { url, login_url: loginUrl(), token_file: file, loopback }
+        },
+      })
+    },
+    stop: async () => (await opened)?.close(),
   })
 }

@@ -1,73 +1,36 @@
 /** The plugins that hold the house up: time and identity, the home and its lock, the configuration, the store, events. */
 
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Log, openLog, secretsIn } from '../adapters/log.ts'
 import type { HomeLock } from '../adapters/stores/sqlite/lock.ts'
 import { openSqliteStore } from '../adapters/stores/sqlite/store.ts'
-import type { Context, Progress } from '../commands/command.ts'
-import { environment, type LoadedConfig, loadConfig, secretsOf } from '../config.ts'
+import type { ConfigChange } from '../commands/command.ts'
+import { changeFile, environment, type LoadedConfig, loadConfig, secretsOf } from '../config.ts'
 import { asTirelessError } from '../domain/error.ts'
-import { type EventFold, eventFold } from '../domain/event.ts'
-import type { JournalRecord } from '../domain/record.ts'
-import { tell as unharmed } from '../engine/run.ts'
 import { type HomePaths, holdHome, homeLocked, refuseHalfRestored } from '../home.ts'
 import { createDoorbell, ringing } from '../kernel/doorbell.ts'
+import { semanticRecall } from '../memory/semantic.ts'
 import { type Clock, iso } from '../ports/clock.ts'
+import type { Embedder } from '../ports/embedder.ts'
 import type { Ids } from '../ports/ids.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import type { RunRef, Sink } from '../ports/sink.ts'
 import type { Store } from '../ports/store.ts'
+import { fanOut } from './events.ts'
+import { rosterIn } from './roster.ts'
+import { refuseBadSchedules } from './schedules.ts'
 
 export function base(clock: Clock, ids: Ids): Plugin {
   return definePlugin({
     name: 'base',
-    provides: ['clock', 'ids', 'events'],
+    provides: ['clock', 'ids', 'events', 'embedders'],
     setup(host) {
       host.provide('clock', clock)
       host.provide('ids', ids)
       host.provide('events', fanOut())
+      host.provide('embedders', [])
     },
   })
-}
-
-/** From records to whoever listens: one fold per run that is not over, kept while it is parked. */
-function fanOut(): Services['events'] {
-  const listeners = new Set<(progress: Progress) => void>()
-  const sinks = new Set<Sink>()
-  const folds = new Map<string, { readonly fold: EventFold; last: number }>()
-  const tell = (progress: Progress): void => {
-    for (const listener of listeners) unharmed(() => listener(progress))
-  }
-  const open = (run: RunRef, past: readonly JournalRecord[]): { readonly fold: EventFold; last: number } => {
-    const made = { fold: eventFold(run), last: past.at(-1)?.seq ?? 0 }
-    for (const record of past) made.fold.of(record)
-    folds.set(run.run_id, made)
-    return made
-  }
-  return {
-    sink: {
-      opened(run, past) {
-        if (past.length > 0 && folds.get(run.run_id)?.last !== past.at(-1)?.seq) open(run, past)
-        for (const sink of sinks) unharmed(() => sink.opened(run, past))
-      },
-      recorded(run, record) {
-        // What comes before its start closes the run of somebody else.
-        const known = folds.get(run.run_id) ?? (record.kind === 'run_started' ? open(run, []) : undefined)
-        for (const event of known?.fold.of(record) ?? []) tell({ kind: 'event', event })
-        if (known) known.last = record.seq
-        if (record.kind === 'run_ended') folds.delete(run.run_id)
-        for (const sink of sinks) unharmed(() => sink.recorded(run, record))
-      },
-      delta(delta) {
-        tell({ kind: 'delta', delta })
-        for (const sink of sinks) unharmed(() => sink.delta(delta))
-      },
-    },
-    listen(listener: Parameters<Context['listen']>[0]) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    add: (sink) => sinks.add(sink),
-  }
 }
 
 /** Contract: throws `home_locked` when another process holds it. `name`: who holds the home, as others are told. */
@@ -92,8 +55,27 @@ export function home(paths: HomePaths, name: string): Plugin {
   })
 }
 
-export function readConfig(paths: HomePaths, file: string | undefined): LoadedConfig {
-  return loadConfig({ file: file ?? paths.config, required: file !== undefined })
+/** `instead`: drafts that are read in place of the files they are for. */
+export function readConfig(
+  paths: HomePaths,
+  file: string | undefined,
+  instead: Readonly<Record<string, string>> = {},
+): LoadedConfig {
+  const required = file !== undefined
+  const loaded = loadConfig({ file: file ?? paths.config, required, agents: paths.agents, instead })
+  refuseBadSchedules(loaded)
+  return loaded
+}
+
+/** Another one whenever the configuration's file, or that of an agent, is another. */
+function stampOf(file: string, agents: string): string {
+  const folders = existsSync(agents) ? readdirSync(agents).toSorted() : []
+  return [file, ...folders.flatMap((name) => ['agent.yaml', 'role.md'].map((part) => join(agents, name, part)))]
+    .map((path) => {
+      const found = statSync(path, { throwIfNoEntry: false })
+      return found ? `${path} ${found.ino} ${found.size} ${found.mtimeMs}` : 'none'
+    })
+    .join('\n')
 }
 
 export function config(file: string | undefined): Plugin {
@@ -105,7 +87,40 @@ export function config(file: string | undefined): Plugin {
       const paths = host.get('home')
       // Before anything in the home is read.
       refuseHalfRestored(paths)
-      host.provide('config', { loaded: readConfig(paths, file), reload: () => readConfig(paths, file) })
+      const read = (): LoadedConfig => readConfig(paths, file)
+      const target = file ?? paths.config
+      const stampNow = (): string => stampOf(target, paths.agents)
+      let stamp = stampNow()
+      let current = read()
+      let refused: string | null = null
+      const change = (changed: string, changes: readonly ConfigChange[]): void => {
+        changeFile(changed, changes, (draft) => readConfig(paths, file, { [changed]: draft }))
+        current = read()
+        stamp = stampNow()
+        refused = null
+      }
+      host.provide('config', {
+        get loaded() {
+          return current
+        },
+        read,
+        file: target,
+        refused: () => refused,
+        refresh() {
+          if (stampNow() === stamp) return 'same'
+          stamp = stampNow()
+          try {
+            current = read()
+            refused = null
+            return 'taken'
+          } catch (thrown) {
+            refused = asTirelessError(thrown).message
+            return 'refused'
+          }
+        },
+        change: (changes) => change(target, changes),
+        roster: rosterIn(paths.agents, target, () => current, change),
+      })
     },
   })
 }
@@ -139,17 +154,30 @@ export function store(): Plugin {
   return definePlugin({
     name: 'store',
     // The configuration first: on a bad one nothing is written.
-    needs: ['home', 'config', 'clock', 'log'],
+    needs: ['home', 'config', 'clock', 'log', 'embedders'],
     provides: ['store', 'bell'],
     async setup(host) {
       const bell = createDoorbell()
       const sqlite = await openSqliteStore({ file: host.get('home').database, clock: host.get('clock') })
-      opened = ringing(overheard(sqlite, host.get('log')), bell)
+      opened = ringing(overheard(remindedBy(sqlite, host.get('embedders')), host.get('log')), bell)
       host.provide('bell', bell)
       host.provide('store', opened)
     },
     stop: () => opened?.close(),
   })
+}
+
+/** With an embedder, what is remembered is found by its meaning, too. Looked for when it is asked: plugins bring them. */
+function remindedBy(store: Store, embedders: readonly Embedder[]): Store {
+  let [recall, of]: [Store['recallFacts'], Embedder | undefined] = [store.recallFacts, undefined]
+  return {
+    ...store,
+    recallFacts(query) {
+      const embedder = embedders.at(-1)
+      if (embedder !== of) [recall, of] = [embedder ? semanticRecall(store, embedder) : store.recallFacts, embedder]
+      return recall(query)
+    },
+  }
 }
 
 /** A run that lost its dispatch to another, and a store that cannot write, are told to nobody who would keep it. */

@@ -4,15 +4,19 @@ import { basename } from 'node:path'
 import { makeBackup } from '../adapters/backup/backup.ts'
 import { restoreBackup } from '../adapters/backup/restore.ts'
 import { readLog } from '../adapters/log.ts'
-import { diskOf, exposedOf, nodeVersion, programAt, shut } from '../adapters/machine.ts'
+import { diskOf, exposedOf, fullPath, nodeVersion, programAt, shut, workTreeAt } from '../adapters/machine.ts'
+import { yardstick } from '../adapters/models/prices.ts'
 import { refuseOldSqlite } from '../adapters/stores/sqlite/connection.ts'
 import { moveWorkspaces, refuseUnsound } from '../adapters/stores/sqlite/copy.ts'
-import type { Backups, Machine, Outside } from '../commands/outside.ts'
-import { environment, explain, jsonSchema, type LoadedConfig } from '../config.ts'
+import type { Backups, Machine, Outside, Starter } from '../commands/outside.ts'
+import { environment, explain, jsonSchema, type LoadedConfig, userFolder } from '../config.ts'
 import type { Signals } from '../engine/advance.ts'
 import { BEFORE_RESTORE, type HomePaths, homePaths, isLeftOut, privateParts, staysPut } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
+import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
+import { modelsIn } from './models.ts'
+import { furnish } from './starter.ts'
 
 export function neverStop(): Signals {
   return { drain: new AbortController().signal, abort: new AbortController().signal }
@@ -23,6 +27,8 @@ export function outsideOf(
   readConfig: () => LoadedConfig,
   clock: Clock,
   signals: Signals = neverStop(),
+  /** Those of an open home. */
+  models?: Models,
 ): Outside {
   return {
     clock,
@@ -37,6 +43,23 @@ export function outsideOf(
     log: readLog(paths.logs, clock),
     backups: backupsOf(paths, clock),
     traces: traceReader(paths.traces),
+    starter: starterOf(paths, readConfig, clock, models),
+  }
+}
+
+function starterOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Clock, opened?: Models): Starter {
+  return {
+    home: paths.root,
+    furnish: (repository) => furnish(paths, repository),
+    settings: () => readConfig().config.kernel,
+    async prospects() {
+      const loaded = readConfig()
+      const silent = (): void => {}
+      const models = opened ?? modelsIn(loaded, clock, silent)
+      const { id, why } = await models.choice()
+      const price = (await models.list()).find((entry) => entry.id === id)?.price ?? null
+      return { own: { id, why, price }, paid: yardstick(loaded.config.models.max_output) }
+    },
   }
 }
 
@@ -52,6 +75,8 @@ function machineOf(paths: HomePaths): Machine {
     disk: () => diskOf(paths.root),
     exposed: () => exposedOf(privateParts(paths)),
     shut,
+    fullPath: (path, base = '.') => fullPath(path, base, userFolder()),
+    workTreeAt,
   }
 }
 

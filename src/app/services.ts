@@ -1,13 +1,17 @@
 /** The services every app has, by name. */
 
 import type { Log } from '../adapters/log.ts'
-import type { Context } from '../commands/command.ts'
+import type { ConfigChange, Context, Roster, Served } from '../commands/command.ts'
 import type { LoadedConfig } from '../config.ts'
 import type { Engine } from '../engine/run.ts'
 import type { HomePaths } from '../home.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
+import type { Notifier } from '../kernel/notifier.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
+import type { Channel } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Documents } from '../ports/documents.ts'
+import type { Embedder } from '../ports/embedder.ts'
 import type { Envs } from '../ports/env.ts'
 import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
@@ -18,6 +22,22 @@ import type { Parser } from '../ports/parser.ts'
 import type { Sink } from '../ports/sink.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
+
+export interface ConfigService {
+  /** As it is now. */
+  readonly loaded: LoadedConfig
+  /** Contract: reads the file without taking it over. */
+  read(): LoadedConfig
+  /** Contract: where the file has changed, what it says counts from here on; a bad one is refused, and the last good one stays. */
+  refresh(): 'same' | 'taken' | 'refused'
+  /** Why the file, as it is now, was refused. */
+  refused(): string | null
+  /** The file, whether or not it is there. */
+  readonly file: string
+  /** Contract: changes the file and takes it over, or throws `config_invalid` and leaves it as it was. */
+  change(changes: readonly ConfigChange[]): void
+  readonly roster: Roster
+}
 
 /** A list that plugins add to in their set-up. */
 export interface Registry<T> {
@@ -30,12 +50,14 @@ declare module '../ports/plugin.ts' {
     readonly clock: Clock
     readonly ids: Ids
     readonly home: HomePaths
-    readonly config: { readonly loaded: LoadedConfig; reload(): LoadedConfig }
+    readonly config: ConfigService
     readonly log: Pick<Log, 'write' | 'hide' | 'redact'>
     readonly store: Store
     readonly bell: Doorbell
     readonly models: Models
     readonly envs: Envs
+    /** Add one in a plugin's set-up: the last one counts. */
+    readonly embedders: Embedder[]
     readonly tools: Registry<AnyTool>
     readonly critics: Registry<Critic>
     readonly gates: Registry<Gate>
@@ -43,11 +65,25 @@ declare module '../ports/plugin.ts' {
     readonly hooks: Registry<Hook>
     readonly parsers: Registry<Parser>
     readonly memories: Registry<MemoryKind>
-    readonly events: { readonly sink: Sink; readonly listen: Context['listen']; readonly add: (sink: Sink) => void }
+    readonly events: {
+      readonly sink: Sink
+      readonly listen: Context['listen']
+      /** Told to whoever listens, and kept nowhere. */
+      readonly note: (text: string) => void
+      readonly add: (sink: Sink) => void
+      /** How many runs are being followed. */
+      readonly following: () => number
+    }
     readonly engine: Engine
-    readonly queue: Pick<Context, 'drain' | 'draining' | 'epoch' | 'signals' | 'tellRun'> & {
+    readonly queue: Pick<Context, 'drain' | 'draining' | 'epoch' | 'signals' | 'stop' | 'tellRun'> & {
       readonly damage: () => readonly string[]
     }
+    readonly documents: Documents
+    readonly channels: Registry<Channel>
+    readonly notifier: Notifier
+    readonly kernel: Context['kernel']
+    /** Contract: listens from the first call on, for the commands of that context. */
+    readonly server: { serve(context: Context): Promise<Served> }
     readonly commands: Context
   }
 }

@@ -1,25 +1,28 @@
-/** The plugins that do the work: hands, models, the engine, the queue. */
+/** The plugins that do the work: hands, the engine, the queue. */
 
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
-import { configuredModels } from '../adapters/models/configured.ts'
 import { builtinTools, memoryTools } from '../adapters/tools/tools.ts'
 import { namedBehaviours } from '../behaviours/behaviours.ts'
+import { planner } from '../behaviours/planner.ts'
 import { solo } from '../behaviours/solo.ts'
+import { unattended } from '../behaviours/unattended.ts'
 import type { Context } from '../commands/command.ts'
-import { apiKeyOf, type Config, environment } from '../config.ts'
+import { type Config, capsOf, environment } from '../config.ts'
+import { dayIn } from '../domain/day.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
+import type { Budget } from '../domain/task.ts'
 import type { Signals } from '../engine/advance.ts'
 import { Breaker } from '../engine/chain.ts'
 import type { Engine } from '../engine/run.ts'
+import { autonomous, INSISTENCE } from '../kernel/autonomy.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
-import { drain, type Hands, joinHome, type Kernel, leaveHome, tellHand } from '../kernel/drain.ts'
+import { drain, joinHome, type Kernel, leaveHome, type Reins, tellRein } from '../kernel/drain.ts'
 import { MEMORY_KINDS } from '../memory/kinds.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
 import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
 import type { MemoryKind } from '../ports/memory.ts'
-import { type Model, onlyModel } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
@@ -54,7 +57,8 @@ export function hands(parts: Parts): Plugin {
       host.provide('tools', tools)
       host.provide('critics', registry('critics', parts.critics ?? []))
       host.provide('gates', registry('gates', parts.gates ?? []))
-      host.provide('behaviours', registry('behaviours', [solo(offered), ...(parts.behaviours ?? [])]))
+      const alone = unattended(offered, autonomous({ ...INSISTENCE, max_attempts: config.kernel.max_attempts }))
+      host.provide('behaviours', registry('behaviours', [solo(offered), planner, alone, ...(parts.behaviours ?? [])]))
       host.provide('hooks', registry('hooks', parts.hooks ?? []))
       host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
       host.provide('memories', registry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
@@ -62,7 +66,11 @@ export function hands(parts: Parts): Plugin {
   })
 }
 
-function registry<T extends { readonly name: string }>(kind: string, first: readonly T[], names = /./): Registry<T> {
+export function registry<T extends { readonly name: string }>(
+  kind: string,
+  first: readonly T[],
+  names = /./,
+): Registry<T> {
   const all = new Map<string, T>()
   const add = (...items: readonly T[]): void => {
     for (const item of items) {
@@ -85,35 +93,6 @@ function registry<T extends { readonly name: string }>(kind: string, first: read
   return { all, add }
 }
 
-/** `model`: used instead of what the configuration names. */
-export function models(model: Model | undefined): Plugin {
-  return definePlugin({
-    name: 'models',
-    needs: ['clock', 'config', 'log'],
-    provides: ['models'],
-    setup(host) {
-      const { kernel, models: given } = host.get('config').loaded.config
-      const { hide } = host.get('log')
-      const configured = configuredModels({
-        ...given,
-        agents: Object.fromEntries(
-          kernel.agents.flatMap(({ agent_id, model: own }) => (own === null ? [] : [[agent_id, own]])),
-        ),
-        clock: host.get('clock'),
-        env: environment(),
-        fetch: globalThis.fetch,
-        apiKeyOf(provider) {
-          const key = apiKeyOf(provider)
-          // One that came up only now.
-          if (key !== undefined) hide(key)
-          return key
-        },
-      })
-      host.provide('models', model ? onlyModel(model) : configured)
-    },
-  })
-}
-
 /** Without a sandbox, bash is the owner's to allow. Known all the same: it can still say what is left of a call from before. */
 export const bashIsOn = ({ sandbox }: Config): boolean => sandbox === 'off'
 
@@ -126,7 +105,9 @@ export function engine(): Plugin {
     ],
     provides: ['engine'],
     setup(host) {
-      const { budget } = host.get('config').loaded.config
+      const config = host.get('config')
+      const dayOf = dayIn(config.loaded.config.kernel.timezone)
+      const tools = host.get('tools').all
       const critics = host.get('critics').all
       const gates = host.get('gates').all
       const hooks = host.get('hooks').all
@@ -140,24 +121,35 @@ export function engine(): Plugin {
         breaker: new Breaker((provider, asked) => log.write('error', 'key refused', { provider, model: asked })),
         envs: host.get('envs'),
         // Looked at when a run begins: plugins may add to all of them until everything is set up.
-        behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo'),
-        tools: host.get('tools').all,
+        behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo', {
+          of: (agentId) => config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
+          knows: (tool) => tools.has(tool),
+        }),
+        tools,
         parsers: host.get('parsers').all,
         memories: host.get('memories').all,
         critics: () => [...critics.values()],
         gates: () => [...gates.values()],
         hooks: () => [...hooks.values()],
         sink: host.get('events').sink,
-        budget: {
-          steps: budget.per_dispatch_calls,
-          ms: budget.per_dispatch_minutes === null ? null : budget.per_dispatch_minutes * 60_000,
-          tokens: budget.per_dispatch_tokens,
-          usd: budget.per_dispatch_usd,
+        get budget() {
+          return perDispatch(config.loaded.config)
         },
+        purse: { caps: () => capsOf(config.loaded.config.budget), dayOf },
         patience: { inARow: 3, inAll: 10 },
       })
     },
   })
+}
+
+function perDispatch({ budget, models }: Config): Budget {
+  return {
+    steps: budget.per_dispatch_calls,
+    ms: budget.per_dispatch_minutes === null ? null : budget.per_dispatch_minutes * 60_000,
+    tokens: budget.per_dispatch_tokens,
+    usd: budget.per_dispatch_usd,
+    context: models.max_input,
+  }
 }
 
 /** Every event to the hooks that want it, without waiting for them. One that breaks is in the log: an event of it would be told to it again. */
@@ -185,8 +177,8 @@ export function queue(signals: Signals): Plugin {
     needs: ['engine', 'bell', 'config', 'log'],
     provides: ['queue'],
     setup(host) {
-      const { max_concurrent } = host.get('config').loaded.config.kernel
-      const made = queueOf(host.get('engine'), host.get('bell'), host.get('log'), max_concurrent, signals)
+      const most = (): number => host.get('config').loaded.config.kernel.max_concurrent
+      const made = queueOf(host.get('engine'), host.get('bell'), host.get('log'), most, stoppable(signals))
       leave = made.leave
       host.provide('queue', made)
     },
@@ -194,19 +186,25 @@ export function queue(signals: Signals): Plugin {
   })
 }
 
+/** Signals from outside, and a way to be asked from inside. */
+function stoppable(given: Signals): { readonly signals: Signals; stop(): void } {
+  const own = new AbortController()
+  return { signals: { ...given, drain: AbortSignal.any([given.drain, own.signal]) }, stop: () => own.abort() }
+}
+
 /** Draining, and the worker's epoch, which begins with the first drain: looking at a home changes nothing in it. */
 function queueOf(
   engine: Engine,
   bell: Doorbell,
   log: Services['log'],
-  maxConcurrent: number,
-  signals: Signals,
+  maxConcurrent: () => number,
+  { signals, stop }: { readonly signals: Signals; stop(): void },
 ): Services['queue'] & { leave(): Promise<void> } {
   let kernel: Promise<Kernel> | undefined
   let whole = 0
   let damage: readonly string[] = []
   let own: number | undefined
-  const hands: Hands = new Map()
+  const reins: Reins = new Map()
   const joined = async (): Promise<Kernel> => {
     const { epoch, lost } = await joinHome(engine, `process ${process.pid}`)
     own = epoch
@@ -220,14 +218,21 @@ function queueOf(
         },
         () => {},
       )
-    return { engine, bell, epoch, maxConcurrent, hands }
+    return {
+      ...{ engine, bell, epoch, reins },
+      // As it is now: the configuration may change.
+      get maxConcurrent() {
+        return maxConcurrent()
+      },
+    }
   }
   return {
     signals,
+    stop,
     damage: () => damage,
     draining: () => whole > 0,
     epoch: () => own,
-    tellRun: (dispatchId, what) => tellHand(hands, dispatchId, what),
+    tellRun: (dispatchId, what) => tellRein(reins, dispatchId, what),
     async drain(wanted) {
       kernel ??= joined()
       const share = wanted.only === undefined ? 1 : 0

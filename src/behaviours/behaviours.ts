@@ -3,11 +3,23 @@
 import { TirelessError } from '../domain/error.ts'
 import type { Behaviour, Behaviours } from '../ports/behaviour.ts'
 
-export function namedBehaviours(all: () => ReadonlyMap<string, Behaviour>, first: string): Behaviours {
+/** Which tools an agent is limited to, if it is. */
+export interface Limits {
+  of(agentId: string): readonly string[] | null
+  /** Whether there is such a tool at all. */
+  knows(tool: string): boolean
+}
+
+export function namedBehaviours(
+  all: () => ReadonlyMap<string, Behaviour>,
+  first: string,
+  limits: Limits = { of: () => null, knows: () => true },
+): Behaviours {
   return {
     get(agentId, name = first) {
       const behaviour = all().get(name)
-      if (behaviour) return behaviour
+      const only = limits.of(agentId)
+      if (behaviour) return only ? { ...behaviour, tools: limited(behaviour.tools, only, limits) } : behaviour
       throw new TirelessError('not_found', {
         what: `the agent ${agentId} has no such behaviour`,
         got: name,
@@ -15,4 +27,13 @@ export function namedBehaviours(all: () => ReadonlyMap<string, Behaviour>, first
       })
     },
   }
+}
+
+/** Decisions, not effects: whoever may act may also end, or wait. */
+const ALWAYS: ReadonlySet<string> = new Set(['finish', 'wait'])
+
+/** A name that nobody knows stays in: the preflight says so, where to leave it out would be to hide a slip of the pen. */
+function limited(offered: readonly string[], only: readonly string[], { knows }: Limits): readonly string[] {
+  const allowed = offered.filter((tool) => only.includes(tool) || ALWAYS.has(tool))
+  return [...allowed, ...only.filter((tool) => !knows(tool))]
 }

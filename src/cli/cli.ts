@@ -2,10 +2,11 @@
 
 import { resolve } from 'node:path'
 import { CommanderError, Command as Program } from 'commander'
-import { COMMANDS } from '../commands/all.ts'
 import type { Command, Progress } from '../commands/command.ts'
-import { defaultHome } from '../config.ts'
+import { commandIn } from '../commands/named.ts'
+import { defaultHome } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES } from '../domain/error.ts'
+import { agreed } from './consent.ts'
 import { addInputs, inputOf } from './options.ts'
 import { progressView } from './progress.ts'
 import { reach } from './reach.ts'
@@ -25,7 +26,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   const program = new Program('tireless')
     .description('An always-on agent runtime: an AI employee that never clocks off.')
     .exitOverride()
-  for (const command of COMMANDS) {
+  for (const command of await meant(args)) {
     const verb = placeIn(program, command)
     addInputs(verb, command)
     verb
@@ -46,16 +47,35 @@ export async function runCli(args: readonly string[]): Promise<number> {
   }
 }
 
-async function runVerb(command: Command, input: unknown, options: Common, commandLine: string): Promise<number> {
+/** The one that is asked for; where the words name none, all of them, for whoever needs help. */
+async function meant(args: readonly string[]): Promise<readonly Command[]> {
+  const end = args.findIndex((arg) => arg.startsWith('-'))
+  const command = await commandIn(end < 0 ? args : args.slice(0, end))
+  return command ? [command] : (await import('../commands/all.ts')).COMMANDS
+}
+
+async function runVerb(
+  command: Command,
+  input: Record<string, unknown>,
+  options: Common,
+  commandLine: string,
+): Promise<number> {
   const progress = progressView(process.stderr)
   const tell = (told: Progress): void => {
     if (told.kind === 'item')
       process.stdout.write(options.json ? `${JSON.stringify(told.item)}\n` : renderItem(command.name, told.item))
-    else progress.tell(told)
+    else if (options.json === true && command.place === 'guest') {
+      if (told.kind === 'event') process.stdout.write(`${JSON.stringify(told.event)}\n`)
+    } else progress.tell(told)
   }
   try {
     const home = resolve(options.home ?? defaultHome())
-    const output = await reach(command, input, { home, configFile: options.config, commandLine }, tell)
+    if (!(await agreed(command, input, home, { input: process.stdin, output: process.stderr }))) {
+      process.stderr.write('nothing was done\n')
+      return 1
+    }
+    const where = { home, configFile: options.config, commandLine }
+    const output = await reach({ command, input, where, tell })
     progress.end()
     // Null: all of it was told already.
     if (output !== null)

@@ -11,6 +11,8 @@ type Colour = Parameters<typeof styleText>[0]
 
 /** What has been shown of a run's step already, while it was under way. */
 interface Shown {
+  /** Whose run it is, once it has said so. */
+  agent: string
   step: number
   /** Whether the model's text was, as it came. */
   text: boolean
@@ -30,7 +32,7 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
   }
 
   function shownOf({ run_id }: { readonly run_id: string }): Shown {
-    const shown = runs.get(run_id) ?? { step: 0, text: false, held: '', results: new Set() }
+    const shown = runs.get(run_id) ?? { agent: '', step: 0, text: false, held: '', results: new Set() }
     runs.set(run_id, shown)
     return shown
   }
@@ -43,8 +45,11 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
 
   function stepLine(shown: Shown, text: string): void {
     tellHeld(shown)
-    line(`${paint('dim', `step ${shown.step}`)} ${text}`)
+    line(`${paint('dim', `${whose(shown)}step ${shown.step}`)} ${text}`)
   }
+
+  /** Where several are at work, each line says whose it is. */
+  const whose = ({ agent }: Shown): string => (runs.size > 1 && agent !== '' ? `${agent} ` : '')
 
   function tellDelta(delta: Delta): void {
     const shown = shownOf(delta)
@@ -67,10 +72,13 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
     if (event.step_id !== shown.step) Object.assign(shown, { step: event.step_id, text: false, results: new Set() })
     if (event.stage === 'model_output') tellHeld(shown)
     for (const text of linesOf(event, shown, paint)) stepLine(shown, text)
-    if (event.phase === 'INIT') line(`${paint('bold', String(event.payload.agent_id))} begins`)
+    if (event.phase === 'INIT') {
+      shown.agent = String(event.payload.agent_id)
+      line(`${paint('bold', shown.agent)} begins`)
+    }
     if (event.phase !== 'END') return
+    const reason = `${whose(shown)}ended: ${String(event.payload.stop_reason)}`
     runs.delete(event.run_id)
-    const reason = `ended: ${String(event.payload.stop_reason)}`
     line(event.ok ? reason : paint('red', `${reason} ${cut(event.error ?? '')}`))
   }
 

@@ -1,13 +1,8 @@
-/** Getting a command run: without a home, by whoever holds the home, or by holding it ourselves, open or closed. */
+/** Getting a command run: by whoever holds the home, or by this process. */
 
-import { systemClock } from '../adapters/clock.ts'
-import { outsideOf } from '../app/outside.ts'
-import { type App, createApp, lockHome, readConfig } from '../app.ts'
-import type { Command, Context, Progress } from '../commands/command.ts'
-import { execute, executeShut } from '../commands/execute.ts'
-import type { Outside } from '../commands/outside.ts'
-import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { holderPid, homePaths } from '../home.ts'
+import type { Command, Progress } from '../commands/command.ts'
+import { TirelessError } from '../domain/error.ts'
+import { homePaths } from '../home.ts'
 import { askHolder } from '../server/socket.ts'
 import { onStop } from './signals.ts'
 
@@ -17,94 +12,35 @@ export interface Where {
   readonly commandLine: string
 }
 
-interface Asked {
+export interface Asked {
   readonly command: Command
   readonly input: unknown
   readonly where: Where
   tell(progress: Progress): void
 }
 
-/** How long one holder that does not answer yet, or not any more, is waited for. */
-const PATIENCE_MS = 30_000
-const RETRY_MS = 25
-
-export function reach(command: Command, input: unknown, where: Where, tell: Asked['tell']): Promise<unknown> {
-  const asked = { command, input, where, tell }
-  switch (command.place) {
-    case 'anywhere':
-      return fromOutside(asked)
-    case 'closed':
-      return withHomeClosed(asked)
-    default:
-      return inTheHome(asked)
-  }
+/** The question first, the program after it: while a kernel lives, most commands need nothing loaded but the way to it. */
+export async function reach(asked: Asked): Promise<unknown> {
+  const { command, input, where, tell } = asked
+  if (command.place === 'guest') return asGuest(asked)
+  const answered =
+    command.place === 'home' ? await askHolder(homePaths(where.home).socket, command.name, input, tell) : undefined
+  if (answered) return answered.output
+  const { runHere } = await import('./here.ts')
+  return runHere(asked)
 }
 
-async function fromOutside({ command, input, where, tell }: Asked): Promise<unknown> {
+async function asGuest({ command, input, where, tell }: Asked): Promise<unknown> {
   const { signals, over } = onStop()
+  const paths = homePaths(where.home)
   try {
-    return await execute(command, outsideIn(where, signals) as Context, input, tell)
-  } finally {
-    over()
-  }
-}
-
-/** No signal is heard: whatever runs like this can be killed at any moment. */
-async function withHomeClosed({ command, input, where, tell }: Asked): Promise<unknown> {
-  const lock = lockHome(homePaths(where.home), where.commandLine, systemClock)
-  try {
-    return await execute(command, outsideIn(where) as Context, input, tell)
-  } finally {
-    lock.release()
-  }
-}
-
-async function inTheHome({ command, input, where, tell }: Asked): Promise<unknown> {
-  let holder: number | undefined
-  let giveUpAt = 0
-  for (;;) {
-    const opened = await openHome(where)
-    if (!(opened instanceof TirelessError)) return asHolder(opened, command, input, tell)
-    if (opened.code !== 'home_locked') return executeShut(command, outsideIn(where), input, opened)
-    if (command.place === 'holder') throw opened
-    const answered = await askHolder(homePaths(where.home).socket, command.name, input, tell)
+    const answered = await askHolder(paths.socket, command.name, input, tell, signals.drain)
     if (answered) return answered.output
-    const now = systemClock.monotonic()
-    const pid = holderPid(homePaths(where.home))
-    // Many short commands in a row are many holders, and each deserves the same patience.
-    if (pid !== holder || giveUpAt === 0) giveUpAt = now + PATIENCE_MS
-    holder = pid
-    if (now >= giveUpAt) return executeShut(command, outsideIn(where), input, opened)
-    await systemClock.sleep(RETRY_MS)
-  }
-}
-
-interface Open {
-  readonly app: App
-  over(): void
-}
-
-async function openHome({ home, configFile, commandLine }: Where): Promise<Open | TirelessError> {
-  const { signals, over, forget } = onStop()
-  try {
-    return { app: await createApp({ home, config: configFile, signals, name: commandLine }), over }
-  } catch (thrown) {
-    forget()
-    return asTirelessError(thrown)
-  }
-}
-
-async function asHolder({ app, over }: Open, command: Command, input: unknown, tell: Asked['tell']): Promise<unknown> {
-  try {
-    return await app.run(command.name, input, tell)
+    throw new TirelessError('not_found', {
+      ...{ what: `nobody is at work there, so there is nothing to ${command.name} to`, where: where.home },
+      fix: 'begin with: tireless start',
+    })
   } finally {
-    await app.close()
-    // The handlers stay: a signal that comes while the process ends must not turn a good end into a killed one.
     over()
   }
-}
-
-function outsideIn({ home, configFile }: Where, signals?: Outside['signals']): Outside {
-  const paths = homePaths(home)
-  return outsideOf(paths, () => readConfig(paths, configFile), systemClock, signals)
 }

@@ -2,6 +2,10 @@
 
 import { styleText } from 'node:util'
 import { approvalList, approvalView } from './approval-view.ts'
+import { begun } from './init-view.ts'
+import { foretold, scheduleList } from './schedule-views.ts'
+import { stateAccepted, stateDifference, stateReverted, stateText } from './state-views.ts'
+import { plain, short, table } from './table.ts'
 import { comparison, traceSteps } from './trace-views.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -9,6 +13,7 @@ type Fields = Readonly<Record<string, unknown>>
 const FACT_COLUMNS = ['agent_id', 'key', 'status', 'created_at', 'text']
 
 const VIEWS: Readonly<Record<string, (output: never) => string>> = {
+  init: begun,
   run: ({
     answer,
     error,
@@ -23,12 +28,44 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'queue list': ({ items }: { items: Fields[] }) =>
     table(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'prompt']),
   'sessions list': ({ items }: { items: Fields[] }) => table(items, ['session_id', 'agent_id', 'status', 'created_at']),
+  'agent list': ({ items }: { items: Fields[] }) =>
+    table(items.map(withSchedule), [
+      'agent_id',
+      'enabled',
+      'schedule',
+      'last_status',
+      'last_run_at',
+      'next_at',
+      'prompt',
+    ]),
   'approvals list': approvalList,
   'approvals show': approvalView,
   'approvals allow': approvalView,
   'approvals deny': approvalView,
+  'schedule list': scheduleList,
+  simulate: foretold,
+  'state show': stateText,
+  'state log': ({ items }: { items: Fields[] }) => table(items, ['version', 'ts', 'author', 'bytes', 'reason']),
+  'state diff': stateDifference,
+  'state revert': stateReverted,
+  'state accept': stateAccepted,
   'memory list': ({ items }: { items: Fields[] }) => table(items, FACT_COLUMNS),
   'memory search': ({ items }: { items: Fields[] }) => table(items, FACT_COLUMNS),
+  'channels list': ({
+    items,
+    target,
+  }: {
+    items: Fields[]
+    target: { channel: string; chat_id: string | null } | null
+  }) =>
+    [
+      table(items, ['name', 'trouble', 'receives', 'pending', 'failed', 'last_sent_at', 'last_error']),
+      target === null
+        ? 'notices go to nobody; do this: tireless channels pair NAME'
+        : `notices go to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}`,
+    ].join('\n'),
+  'notices list': ({ items }: { items: Fields[] }) =>
+    table(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
   'unknowns list': ({ items }: { items: Fields[] }) => table(items, ['id', 'tool', 'reach', 'status', 'started_at']),
   'config check': ({ file, unused }: { file: string | null; unused: string[] }) =>
     [
@@ -54,6 +91,16 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
     `${file} (${Math.ceil(bytes / 1024)} kB): open it in any browser`,
   compare: comparison,
   logs: ({ items }: { items: Entry[] }) => items.map(logLine).join('\n') || 'none',
+}
+
+/** An interval is kept in milliseconds, and nobody reads those. */
+function withSchedule(agent: Fields): Fields {
+  const { schedule } = agent
+  if (typeof schedule !== 'object' || schedule === null) return agent
+  return {
+    ...agent,
+    schedule: 'every' in schedule ? `every ${Number(schedule.every) / 1000}s` : `at ${Object.values(schedule)[0]}`,
+  }
 }
 
 type Entry = { ts: string; level: string; event: string } & Fields
@@ -95,28 +142,4 @@ function isPlain(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Object.keys(value).length === 0
 }
 
-function plain(value: unknown): string {
-  if (value === null) return '-'
-  return typeof value === 'object' ? 'none' : String(value)
-}
-
 const label = (key: string): string => styleText('dim', `${key}:`)
-
-const WIDEST = 48
-
-function table(rows: readonly Fields[], columns: readonly string[]): string {
-  if (rows.length === 0) return 'none'
-  const cells = rows.map((row) => columns.map((column) => short(plain(row[column]))))
-  const widths = columns.map((column, i) => Math.max(column.length, ...cells.map((line) => line[i]?.length ?? 0)))
-  const line = (words: readonly string[]): string =>
-    words
-      .map((word, i) => word.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd()
-  return [styleText('bold', line(columns)), ...cells.map(line)].join('\n')
-}
-
-function short(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ')
-  return line.length > WIDEST ? `${line.slice(0, WIDEST - 1)}…` : line
-}

@@ -1,26 +1,47 @@
 /** Every verb there is. */
 
+import { agentDisable, agentEdit, agentEnable, agentList, agentNew } from './agents.ts'
 import { approvalsAllow, approvalsDeny, approvalsList, approvalsShow } from './approvals.ts'
+import { attach } from './attach.ts'
 import { backup, restore } from './backup.ts'
+import { budgetSet, budgetShow } from './budget.ts'
+import { channelsList, channelsPair, channelsTest, channelsUnpair, noticesList } from './channels.ts'
 import type { Command } from './command.ts'
 import { compare } from './compare.ts'
 import { configCheck, configExplain, configSchema } from './config.ts'
+import { cycleNow, cyclesList, once, pause, resume, stop } from './cycles.ts'
 import { doctor } from './doctor.ts'
+import { init } from './init.ts'
 import { logs } from './logs.ts'
 import { memoryForget, memoryList, memorySearch } from './memory.ts'
 import { modelsList, modelsTest, modelsUse } from './models.ts'
 import { enqueue, queueCancel, queueList, queuePause, queueResume, queueShow } from './queue.ts'
 import { replay } from './replay.ts'
 import { run } from './run.ts'
+import { scheduleAdd, scheduleList, schedulePause, scheduleRemove, scheduleResume, scheduleRun } from './schedule.ts'
 import { send, sessionsList, sessionsShow } from './sessions.ts'
+import { simulate } from './simulate.ts'
 import { start } from './start.ts'
+import { stateAccept, stateDiff, stateLog, stateRevert, stateShow } from './state.ts'
 import { status } from './status.ts'
 import { traceExport, traceList, traceShow } from './trace.ts'
 import { unknownsList, unknownsResolve } from './unknowns.ts'
 
 export const COMMANDS = [
+  init,
   run,
   start,
+  once,
+  pause,
+  resume,
+  stop,
+  cycleNow,
+  cyclesList,
+  agentNew,
+  agentList,
+  agentEdit,
+  agentEnable,
+  agentDisable,
   enqueue,
   send,
   status,
@@ -31,15 +52,34 @@ export const COMMANDS = [
   queueResume,
   sessionsList,
   sessionsShow,
+  scheduleList,
+  scheduleAdd,
+  schedulePause,
+  scheduleResume,
+  scheduleRun,
+  scheduleRemove,
+  simulate,
   approvalsList,
   approvalsShow,
   approvalsAllow,
   approvalsDeny,
   unknownsList,
   unknownsResolve,
+  channelsList,
+  channelsTest,
+  channelsPair,
+  channelsUnpair,
+  noticesList,
+  budgetShow,
+  budgetSet,
   modelsList,
   modelsTest,
   modelsUse,
+  stateShow,
+  stateLog,
+  stateDiff,
+  stateRevert,
+  stateAccept,
   memoryList,
   memorySearch,
   memoryForget,
@@ -53,6 +93,7 @@ export const COMMANDS = [
   configSchema,
   doctor,
   logs,
+  attach,
   backup,
   restore,
 ] as unknown as readonly Command[]

@@ -1,14 +1,21 @@
 /** What a person can ask: one function with an input and an output schema per verb. Command line, socket, HTTP and chat are made from it. */
 
 import type { z } from 'zod'
+import type { Agent } from '../domain/agent.ts'
 import type { Cancel, Dispatch } from '../domain/dispatch.ts'
 import type { TirelessError } from '../domain/error.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { Breaker } from '../engine/chain.ts'
+import type { Purse } from '../engine/money.ts'
+import type { Cycled } from '../kernel/cycle.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import type { DrainOptions } from '../kernel/drain.ts'
+import type { Notifier } from '../kernel/notifier.ts'
+import type { Settings } from '../kernel/settings.ts'
+import type { Channel } from '../ports/channel.ts'
+import type { Documents } from '../ports/documents.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Models } from '../ports/model.ts'
 import type { Store } from '../ports/store.ts'
@@ -24,10 +31,16 @@ export type Progress =
 
 export interface Context extends Outside {
   readonly store: Store
+  readonly documents: Documents
   readonly ids: Ids
   readonly bell: Doorbell
   readonly kernelId: string
-  readonly agents: readonly string[]
+  /** Whom work can be given to, by name, as it is now. */
+  agents(): readonly string[]
+  /** Of the kernel, as the configuration has them now. */
+  settings(): Settings
+  /** Milliseconds that a dispatch may take where nothing else is said; null: for ever. */
+  timeLimit(): number | null
   /** What a person should know before anything runs. */
   notices(): Promise<readonly string[]>
   /** Contract: the folder of a session's deliverables, made ready; refuses what it would be wrong to work in. */
@@ -50,19 +63,79 @@ export interface Context extends Outside {
   epoch(): number | undefined
   /** Contract: events as they are committed; call the result to stop listening. */
   listen(listener: (progress: Progress) => void): () => void
-  readonly health: () => {
+  health(): Promise<{
     readonly ok: boolean
     readonly reasons: readonly string[]
     readonly degraded: readonly string[]
-  }
+  }>
+  readonly kernel: Living
+  readonly notifier: Pick<Notifier, 'run' | 'once' | 'target' | 'language'>
+  readonly channels: ReadonlyMap<string, Channel>
+  /** Contract: this process comes to its end as if it were asked to from outside: what runs comes to the end of its step. */
+  stop(): void
   readonly models: Models
+  readonly purse: Purse
+  /** Contract: changes the configuration's file and takes it over, or throws `config_invalid` and leaves it as it was. */
+  configure(changes: readonly ConfigChange[]): void
+  readonly roster: Roster
   /** What was heard of each model so far. */
   readonly breaker: Pick<Breaker, 'heard'>
   /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
   defaultModel(): string
   readonly calls: Calls
+  /** Contract: HTTP on the configured address, until the app is closed; the same answer every time. To be called before the queue is worked. */
+  serve(): Promise<Served>
   /** Contract: the text without what is secret, or looks it. */
   redact(text: string): string
+}
+
+/** The kernel, as far as people can ask something of it. */
+export interface Living {
+  running(): boolean
+  /** Of any schedule, while it runs. */
+  nextBeat(): number | undefined
+  /** Contract: when that agent's turn comes, by its own schedule or the kernel's; undefined where it never does. */
+  nextFor(agentId: string): number | undefined
+  /** Contract: beats and cycles, until told to stop. */
+  run(signal: AbortSignal): Promise<void>
+  /** Contract: a cycle for each beat that was missed and is to be made up for. */
+  catchUp(signal: AbortSignal): Promise<void>
+  /** Contract: one cycle, worked by this process, where the kernel does not run. */
+  once(signal: AbortSignal): Promise<Cycled>
+  /** Contract: one cycle with everybody, where there never was one: else, and where nobody is enabled, nothing. */
+  first(): Promise<Cycled | undefined>
+  /** Contract: one cycle of the running kernel, after the one that runs. */
+  now(): Promise<Cycled>
+  /** Schedules may have changed. */
+  refresh(): void
+  /** Why it is not well; empty where it is. */
+  ailments(): Promise<readonly string[]>
+}
+
+/** Every agent there is, as its owner describes it. */
+export interface Roster {
+  /** As it is now. `file`: where it is described. */
+  all(): readonly { readonly agent: Agent; readonly file: string }[]
+  /** Contract: describes a new one in a file of its own, which it returns; or throws, and there is none. */
+  add(agentId: string, keys: Readonly<Record<string, Json>>): string
+  /** Contract: changes the file that describes it, and returns its name; or throws and leaves it as it was. Paths are those of its own keys. */
+  change(agentId: string, changes: readonly ConfigChange[]): string
+}
+
+/** undefined: the key goes. */
+export interface ConfigChange {
+  readonly path: readonly (string | number)[]
+  readonly value: Json | undefined
+}
+
+/** Where the page and the API are. */
+export interface Served {
+  readonly url: string
+  /** The page, with a code in it that lets one browser in, once and soon. */
+  readonly login_url: string
+  readonly token_file: string
+  /** Whether only this machine can reach it. */
+  readonly loopback: boolean
 }
 
 /** What running calls keep in the home in case of a crash. */
@@ -80,16 +153,18 @@ export interface KeptCall {
 }
 
 /**
- * Where a command may run: without a home at all; in whichever process holds the home; only as its holder; or as the holder of a
- * home that stays closed, so that even the database may be replaced.
+ * Where a command may run: without a home at all; in whichever process holds the home; only as its holder; only in a holder, for another
+ * process, until that one goes away; or as the holder of a home that stays closed, so that even the database may be replaced.
  */
-export type Place = 'anywhere' | 'home' | 'holder' | 'closed'
+export type Place = 'anywhere' | 'home' | 'holder' | 'guest' | 'closed'
 
 export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly name: string
   readonly summary: string
   readonly place: Place
   readonly input: I
+  /** Asked on a terminal before it is run, unless `yes` is among its input. */
+  readonly consent?: string
   /** Input keys that the command line takes by position. */
   readonly positional?: readonly string[]
   readonly output: O

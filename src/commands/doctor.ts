@@ -77,7 +77,7 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
       : bad(`${dead} set aside as poison`, 'look at it: tireless queue list --status dead')
   }),
   await look('unknown outcomes', async () => {
-    const open = (await context.store.unknowns({})).filter(({ status }) => status === 'open')
+    const open = await context.store.unknowns({ status: 'open' })
     return open.length === 0
       ? good('none open')
       : bad(

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { scopeKey } from '../domain/selection.ts'
+import { paidCall } from '../engine/money.ts'
 import { commitOne } from '../ports/store.ts'
 import { command } from './command.ts'
 
@@ -20,7 +21,16 @@ export const modelsList = command({
         key: z.enum(['set', 'missing', 'none']),
         is_default: z.boolean(),
         why: z.string().nullable(),
-        priced: z.boolean(),
+        /** US dollars per million tokens; null: not known. */
+        price: z
+          .object({
+            input: z.number(),
+            output: z.number(),
+            cached: z.number().optional(),
+            cache_write: z.number().optional(),
+            max_output: z.number(),
+          })
+          .nullable(),
         problem: z.string().nullable(),
       }),
     ),
@@ -44,15 +54,30 @@ export const modelsTest = command({
     model: z.string(),
     ok: z.boolean(),
     latency_ms: z.number().nullable(),
-    usage: z.object({ input_tokens: z.number(), output_tokens: z.number(), cached_tokens: z.number() }).nullable(),
+    usage: z
+      .object({
+        input_tokens: z.number(),
+        output_tokens: z.number(),
+        cached_tokens: z.number(),
+        written_tokens: z.number().optional(),
+      })
+      .nullable(),
     code: z.string().nullable(),
     error: z.string().nullable(),
   }),
-  async run({ models, breaker, clock, signals }, { model: wanted }) {
+  async run(context, { model: wanted }) {
+    const { models, breaker, clock, signals, ids, purse, kernelId: kernel_id } = context
     const model = wanted ?? (await models.choice()).id
     const began = clock.monotonic()
     try {
-      const { usage } = await models.get(model).call(REQUEST, { signal: signals.abort })
+      const spender = {
+        kernel_id,
+        agent_id: 'models test',
+        dispatch_id: ids.next(),
+        model,
+        day: purse.dayOf(clock.now()),
+      }
+      const { usage } = await paidCall(context, models.get(model), REQUEST, signals.abort, spender)
       breaker.heard({ model, code: null, at: clock.now() })
       return { model, ok: true, latency_ms: Math.round(clock.monotonic() - began), usage, code: null, error: null }
     } catch (thrown) {

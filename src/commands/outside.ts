@@ -1,7 +1,9 @@
 /** What there is for a command without an open home: the configuration, the machine, the log, the backups. */
 
 import type { Json } from '../domain/json.ts'
+import type { Price } from '../domain/money.ts'
 import type { Signals } from '../engine/advance.ts'
+import type { Settings } from '../kernel/settings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { TraceReader } from '../trace/reader.ts'
 
@@ -18,6 +20,31 @@ export interface Outside {
   readonly backups: Backups
   /** The traces as they lie in the home. */
   readonly traces: TraceReader
+  readonly starter: Starter
+}
+
+/** What is asked for before there is a home, and to say what it will be like. */
+export interface Starter {
+  readonly home: string
+  /** Contract: writes what a fresh home has and this one has not, and changes nothing. `repository`: a git work tree to be watched. */
+  furnish(repository: string | undefined): Furnished
+  /** Contract: of the kernel, as they are in the file now; throws `config_invalid`. */
+  settings(): Settings
+  /** Contract: the model that is asked where nobody names one, and a well-known one that costs money. Asks no provider. */
+  prospects(): Promise<{ readonly own: Prospect & { readonly why: string }; readonly paid: Prospect }>
+}
+
+/** Names within the home. */
+export interface Furnished {
+  readonly wrote: readonly string[]
+  /** What was there before. */
+  readonly kept: readonly string[]
+}
+
+export interface Prospect {
+  readonly id: string
+  /** Null: not known. */
+  readonly price: Price | null
 }
 
 export interface ConfigValue {
@@ -39,6 +66,10 @@ export interface Machine {
   exposed(): Promise<readonly Exposed[]>
   /** Contract: takes away what others may do with it. */
   shut(part: Exposed): Promise<void>
+  /** Contract: pure; what people call `~/x` or `x` from `base` on. */
+  fullPath(path: string, base?: string): string
+  /** Contract: the top of the git work tree that the folder is in; undefined where it is in none. */
+  workTreeAt(folder: string): Promise<string | undefined>
 }
 
 export interface Exposed {

@@ -123,7 +123,7 @@ async function until(context: Context, id: string, so: (status: DispatchStatus) 
     const since = context.bell.rung()
     const status = (await context.store.dispatch(id))?.status
     if (status === undefined || so(status) || context.signals.drain.aborted) return
-    if (status === 'pending' && !context.draining()) await context.drain({ untilIdle: true, only: id })
+    if (status === 'pending' && !context.draining()) await context.drain({ untilIdle: true, only: [id] })
     else await context.bell.wait(since, context.signals.drain)
   }
 }
@@ -188,13 +188,14 @@ export async function enqueueTask(
   return { ...enqueued, workspace, ...(note === undefined ? {} : { note }) }
 }
 
-function refuseUnknownAgent({ agents }: Context, agent: string): void {
+export function refuseUnknownAgent(context: Context, agent: string): void {
+  const agents = context.agents()
   if (!agents.includes(agent))
     throw new TirelessError('not_found', {
       what: 'there is no such agent',
       got: agent,
       expected: `one of ${agents.join(', ')}`,
-      fix: 'add it under kernel.agents',
+      fix: 'see: agent list; a new one: agent new',
     })
 }
 

@@ -10,9 +10,9 @@ import type { JournalRecord } from '../domain/record.ts'
 import { STOP_REASONS } from '../domain/stop.ts'
 import { commitOne } from '../ports/store.ts'
 import { redacted } from '../trace/redacted.ts'
-import { recordsOfRun } from '../trace/trace.ts'
 import { type Context, command } from './command.ts'
-import { endingOf, watch } from './run.ts'
+import { findRun, type Recorded } from './find-run.ts'
+import { endingIn, watch } from './run.ts'
 import { metadataOf } from './wishes.ts'
 
 const replayed = z.object({
@@ -51,7 +51,7 @@ export const replay = command({
   }),
   output: z.union([replayed, forked]),
   async run(context, { run, from, ...wanted }, tell) {
-    const recorded = await find(context, run)
+    const recorded = await findRun(context, run)
     if (from !== undefined) return fork(context, recorded, from, wanted, tell)
     if (Object.values(wanted).some((value) => value !== undefined))
       throw new TirelessError('usage', {
@@ -63,27 +63,6 @@ export const replay = command({
   },
   exit: (output) => ('identical' in output ? (output.identical ? 0 : 1) : output.status === 'done' ? 0 : 1),
 })
-
-interface Recorded {
-  readonly dispatch: Dispatch
-  /** The session's journal before the run. */
-  readonly past: readonly JournalRecord[]
-  readonly records: readonly JournalRecord[]
-}
-
-async function find({ store }: Context, run_id: string): Promise<Recorded> {
-  const dispatch = await store.dispatch(run_id)
-  const journal = dispatch ? await store.journal(dispatch.session_id) : []
-  const records = recordsOfRun(journal, run_id)
-  const [first] = records
-  if (!dispatch || !first)
-    throw new TirelessError('not_found', {
-      what: dispatch ? 'this run has not begun' : 'there is no such run',
-      got: run_id,
-      fix: 'see: trace list',
-    })
-  return { dispatch, past: journal.filter(({ seq }) => seq < first.seq), records }
-}
 
 function compared(
   { redact }: Context,
@@ -135,7 +114,7 @@ async function fork(
     { op: 'append', session_id, records: upTo(records, from, dispatch_id) },
   ])
   await watch(context, dispatch_id, tell)
-  const ending = await endingOf(context, dispatch_id, session_id)
+  const ending = await endingIn(context, dispatch_id, session_id)
   return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, ...ending }
 }
 

@@ -3,9 +3,10 @@
 import { z } from 'zod'
 import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
+import { recordsOfRun } from '../domain/record.ts'
 import { STOP_REASONS } from '../domain/stop.ts'
 import { SOON_MS } from '../kernel/drain.ts'
-import { recordsOfRun, traceOf } from '../trace/trace.ts'
+import { traceOf } from '../trace/trace.ts'
 import { type Context, command, type Progress } from './command.ts'
 import { agentInput, enqueueTask } from './queue.ts'
 import { dispatchShape } from './shapes.ts'
@@ -56,13 +57,13 @@ export const run = command({
     })
     tell({ kind: 'note', text: note ?? `the work is done in ${workspace}` })
     await watch(context, dispatch_id, tell)
-    return { dispatch_id, session_id, workspace, ...(await endingOf(context, dispatch_id, session_id)) }
+    return { dispatch_id, session_id, workspace, ...(await endingIn(context, dispatch_id, session_id)) }
   },
   exit: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
 
 /** How a run stands: from its dispatch and its journal. */
-export async function endingOf({ store }: Context, run_id: string, session_id: string) {
+export async function endingIn({ store }: Context, run_id: string, session_id: string) {
   const dispatch = await store.dispatch(run_id)
   if (!dispatch) throw new TirelessError('not_found', `dispatch ${run_id} is gone`)
   const { status, wait, error, failure_class, result: answer } = dispatch
@@ -81,7 +82,7 @@ export async function watch(context: Context, dispatchId: string, tell: (progres
       const since = context.bell.rung()
       // Looked at anew each time: whoever drained the queue may have come to an end of its own.
       const ours = !context.draining()
-      if (ours) await context.drain({ untilIdle: true, only: dispatchId })
+      if (ours) await context.drain({ untilIdle: true, only: [dispatchId] })
       const dispatch = await context.store.dispatch(dispatchId)
       if (!dispatch) throw new TirelessError('not_found', `dispatch ${dispatchId} is gone`)
       if (ours || context.signals.drain.aborted || isTerminal(dispatch.status) || parkedForLong(context, dispatch))

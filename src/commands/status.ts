@@ -1,10 +1,42 @@
 /** The state of the whole, at a glance. All keys always; null or empty where the room is not built. */
 
 import { z } from 'zod'
-import { command } from './command.ts'
+import { MICROS } from '../domain/money.ts'
+import { iso } from '../ports/clock.ts'
+import { type Context, command } from './command.ts'
+import { cycleShape, resultOf } from './cycles.ts'
 
 /** More than this nobody counts. */
 const MANY = 10_000
+
+async function spendToday({ store, clock, purse }: Context) {
+  const day = purse.dayOf(clock.now())
+  const rows = await store.spend(day, day)
+  const cap = purse.caps().find(({ name }) => name === 'per_day_usd')
+  return {
+    today_usd: rows.reduce((sum, { usd, reserved }) => sum + usd + reserved, 0) / MICROS,
+    cap_usd: cap ? cap.limit / MICROS : null,
+    calls: rows.reduce((sum, { calls }) => sum + calls, 0),
+  }
+}
+
+async function kernelState({ store, kernel, kernelId, draining }: Context) {
+  const paused = (await store.setting('paused')) !== null
+  const next = kernel.nextBeat()
+  const last = (await store.cycles(kernelId, { limit: 2 })).find(({ result }) => result !== null)?.result
+  return {
+    state: paused ? ('paused' as const) : draining() ? ('running' as const) : ('stopped' as const),
+    next_beat: next === undefined ? null : iso(next),
+    last_cycle: last ? resultOf(last) : null,
+  }
+}
+
+/** Those with a lease, and this process's own, which needs none while it has nothing to do. */
+async function workersOf({ store, clock, epoch }: Context) {
+  const now = clock.now()
+  const all = await store.workers(0)
+  return all.filter((worker) => worker.epoch === epoch() || Date.parse(worker.lease_until) > now)
+}
 
 export const status = command({
   name: 'status',
@@ -14,9 +46,9 @@ export const status = command({
   output: z.object({
     kernel: z.object({
       id: z.string(),
-      state: z.enum(['running', 'stopped']),
+      state: z.enum(['running', 'paused', 'stopped']),
       next_beat: z.string().nullable(),
-      last_cycle: z.unknown().nullable(),
+      last_cycle: cycleShape.nullable(),
     }),
     queue: z.object({
       pending: z.number(),
@@ -37,26 +69,24 @@ export const status = command({
     workers: z.array(z.object({ epoch: z.number(), name: z.string(), lease_until: z.string() })),
   }),
   async run(context) {
-    const { store, clock } = context
+    const { store } = context
     const queue = await store.counts()
-    const { ok, reasons, degraded } = context.health()
+    const { ok, reasons, degraded } = await context.health()
     return {
       kernel: {
         id: context.kernelId,
-        state: context.draining() ? ('running' as const) : ('stopped' as const),
-        next_beat: null,
-        last_cycle: null,
+        ...(await kernelState(context)),
       },
       queue: { ...queue },
       // At most one dispatch of a session is in flight, so the queue counts sessions too.
       sessions: { active: queue.pending + queue.running, waiting: queue.waiting },
       residents: [],
-      spend: { today_usd: null, cap_usd: null, calls: null },
+      spend: await spendToday(context),
       approvals: (await store.approvals({ status: 'open', limit: MANY })).length,
-      unknowns: (await store.unknowns({})).filter((unknown) => unknown.status === 'open').length,
+      unknowns: (await store.unknowns({ status: 'open' })).length,
       health: { ok, reasons: [...reasons] },
       degraded: [...degraded],
-      workers: [...(await store.workers(clock.now()))],
+      workers: await workersOf(context),
     }
   },
 })

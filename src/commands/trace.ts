@@ -1,8 +1,7 @@
 /** Traces: what runs did, from their journals; where the home cannot be opened, from the files in it. */
 
 import { z } from 'zod'
-import { TirelessError } from '../domain/error.ts'
-import type { JournalRecord } from '../domain/record.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop.ts'
 import { exportHtml } from '../trace/export.ts'
 import { writePage } from '../trace/files.ts'
@@ -10,8 +9,9 @@ import type { Manifest } from '../trace/manifest.ts'
 import { promptsOf } from '../trace/prompt.ts'
 import type { ReadTrace } from '../trace/reader.ts'
 import { redacted } from '../trace/redacted.ts'
-import { recordsOfRun, traceOf } from '../trace/trace.ts'
+import { traceOf } from '../trace/trace.ts'
 import { type Context, command } from './command.ts'
+import { findRun } from './find-run.ts'
 
 const manifestShape = z.object({
   run_id: z.string(),
@@ -37,23 +37,16 @@ const manifestShape = z.object({
 
 const runInput = z.string().describe('run id: the id of its dispatch')
 
-/** Contract: a run's records in order, redacted; `not_found` where there is no such run, or nothing of it yet. */
-export async function recordsIn({ store, redact }: Context, run_id: string): Promise<readonly JournalRecord[]> {
-  const dispatch = await store.dispatch(run_id)
-  const records = dispatch ? recordsOfRun(await store.journal(dispatch.session_id), run_id) : []
-  if (records.length === 0)
-    throw new TirelessError('not_found', {
-      what: dispatch ? 'this run has not begun' : 'there is no such run',
-      got: run_id,
-      fix: 'see: trace list',
-    })
-  return records.map((record) => redacted(record, redact))
+/** Contract: a run's records in order, redacted. */
+export async function recordsIn(context: Context, run_id: string): Promise<readonly JournalRecord[]> {
+  const { records } = await findRun(context, run_id)
+  return records.map((record) => redacted(record, context.redact))
 }
 
 async function traceIn(context: Context, run_id: string): Promise<ReadTrace> {
-  const records = await recordsIn(context, run_id)
-  const dispatch = await context.store.dispatch(run_id)
-  return { ...traceOf({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
+  const { dispatch, records } = await findRun(context, run_id)
+  const shown = records.map((record) => redacted(record, context.redact))
+  return { ...traceOf({ run_id, session_id: dispatch.session_id }, shown), torn: [] }
 }
 
 export const traceList = command({

@@ -7,8 +7,13 @@ import { jsonSchema } from './schema.ts'
 
 type Issue = z.core.$ZodIssue
 
-export function problemsOf(issues: readonly Issue[], reading: Reading): readonly Problem[] {
-  const known = issues.length > 0 ? levels() : []
+/** `keys`: those that the file can have. */
+export function problemsOf(
+  issues: readonly Issue[],
+  reading: Reading,
+  keys: () => readonly Level[],
+): readonly Problem[] {
+  const known = issues.length > 0 ? keys() : []
   return issues
     .filter((issue) => !reading.faulty.has(key(issue.path as Path)))
     .flatMap((issue) => {

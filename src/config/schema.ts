@@ -54,6 +54,13 @@ const agent = z.strictObject({
     .describe('looked at without a model'),
   model: word.nullable().prefault(null),
   tools: z.array(word).nullable().prefault(null).describe('null: all that the policy allows'),
+  workspace: text.nullable().prefault(null).describe('relative to the home; null: a folder of its own for each run'),
+})
+
+/** `agents/<id>/agent.yaml`: its folder is its id, and what it is to do may stand in `role.md`. */
+export const agentFile = agent.extend({
+  agent_id: name.optional().describe("default: the folder's name"),
+  prompt: text.optional().describe('default: role.md'),
 })
 
 const planner = z.strictObject({
@@ -133,7 +140,12 @@ const provider = z
   .strictObject({
     type: z.enum(PROVIDER_TYPES),
     base_url: link.optional(),
-    api_key: z.string().optional().describe('better a variable or a file than the key itself'),
+    api_key: z
+      .string()
+      .optional()
+      .describe(
+        'better a variable or a file than the key itself; hidden wherever it comes up, if it has four characters or more',
+      ),
     api_key_env: variable.optional(),
     api_key_file: text.optional().describe('relative to the configuration file'),
     headers: named(word, z.string()).prefault({}),
@@ -162,12 +174,16 @@ const models = z.strictObject({
       input: price,
       output: price,
       cached: price.optional().describe('default: input'),
+      cache_write: price.optional().describe('default: input'),
       max_output: count.optional().describe('default: models.max_output'),
     }),
   )
     .prefault({})
     .describe('USD per million tokens, by provider/model with *'),
   max_output: count.prefault(8192).describe('tokens of one answer'),
+  max_input: countLimit
+    .prefault(150_000)
+    .describe('tokens of one request; what is said of the past is shortened until it fits'),
 })
 
 /** The agent's, the kernel's and the plain caps are per day. */
@@ -200,6 +216,16 @@ const mcpServer = z
   })
   .superRefine(exactlyOne('command', 'url'), { when: isMapping })
 
+const webhook = z
+  .strictObject({
+    url: link.describe('where messages are posted to'),
+    secret: text.optional().describe('better a variable or a file than the secret itself'),
+    secret_env: variable.optional(),
+    secret_file: text.optional().describe('relative to the configuration file'),
+    chat_id: text.nullable().prefault(null).describe('where a message goes that names no chat'),
+  })
+  .superRefine(exactlyOne('secret', 'secret_env', 'secret_file'), { when: isMapping })
+
 const STORE = 'sqlite, or postgres://…'
 const PORT = 'a port from 0 (any free one) to 65535'
 
@@ -218,7 +244,7 @@ export const schema = z.strictObject({
       lark: freeForm.optional(),
       slack: freeForm.optional(),
       telegram: freeForm.optional(),
-      webhook: freeForm.optional(),
+      webhook: webhook.optional(),
     })
     .prefault({}),
   policy: z
@@ -251,7 +277,9 @@ export type ModelsConfig = Config['models']
 export type ProviderConfig = ModelsConfig['providers'][string]
 export type BudgetConfig = Config['budget']
 export type McpServerConfig = Config['mcp_servers'][string]
+export type WebhookConfig = NonNullable<Config['channels']['webhook']>
 export type ScheduleConfig = KernelConfig['schedule']
 
 /** What the user may write: inputs, with the defaults they get. */
+export const agentSchema = () => z.toJSONSchema(agentFile, { io: 'input' })
 export const jsonSchema = () => z.toJSONSchema(schema, { io: 'input' })

@@ -5,6 +5,7 @@
 
 import { z } from 'zod'
 import type { Json } from '../domain/json.ts'
+import type { ScheduleSpec } from '../domain/schedule.ts'
 
 const NAME = 'a name of 1 to 64 safe characters (A-Z a-z 0-9 . _ -) that begins with a letter, a digit or _'
 /** Ids become folder names and command arguments, so no slash, no leading dot or dash, nothing a shell would read. */
@@ -79,6 +80,7 @@ const cron = z.string().refine((value) => NICKNAME.test(value) || CRON_FIELDS.te
 const everyOrAt = z
   .strictObject({ every: span.optional(), at: z.iso.datetime({ offset: true, local: true, error: AT }).optional() })
   .superRefine(exactlyOne('every', 'at'), { when: isMapping })
+  .transform(({ every, at }): ScheduleSpec => (every === undefined ? { at: String(at) } : { every }))
 export const schedule = z.union([cron, everyOrAt], CRON)
 
 const ZONE = 'a time zone such as Asia/Shanghai or UTC'

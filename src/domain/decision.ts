@@ -58,8 +58,10 @@ export interface CallResult {
 
 export type Verdict =
   | { readonly kind: 'continue' }
-  | { readonly kind: 'retry'; readonly instruction: string }
-  | { readonly kind: 'stop'; readonly reason: string }
+  /** `attempt`: not the step again but the task, after a rest, with all of its time. Whoever asks for it counts how often. */
+  | { readonly kind: 'retry'; readonly instruction: string; readonly attempt?: { readonly after_ms: number } }
+  /** `failure_class`: what kind of failure that makes of the run. */
+  | { readonly kind: 'stop'; readonly reason: string; readonly failure_class?: FailureClass }
 
 /** Something that keeps a task from being begun. */
 export interface Issue {
@@ -70,7 +72,8 @@ export interface Issue {
 export type Next =
   /** `retry`: a critic asked for it. */
   | { readonly kind: 'continue'; readonly feedback?: string; readonly retry?: true }
-  | { readonly kind: 'park'; readonly wait: Wait }
+  /** `feedback`: another attempt begins with it, once the run has rested. */
+  | { readonly kind: 'park'; readonly wait: Wait; readonly feedback?: string }
   | {
       readonly kind: 'end'
       readonly stop_reason: StopReason

@@ -9,6 +9,8 @@ export const ERROR_CODES = {
   conflict: { retry: 'never', exit: 1 },
   home_locked: { retry: 'later', exit: 75 },
   workspace_refused: { retry: 'never', exit: 2 },
+  unauthorized: { retry: 'never', exit: 1 },
+  forbidden: { retry: 'never', exit: 1 },
 
   plugin_invalid: { retry: 'never', exit: 1 },
   plugin_failed: { retry: 'never', exit: 1 },
@@ -30,9 +32,20 @@ export const ERROR_CODES = {
   model_garbled: { retry: 'later', exit: 1 },
   model_empty: { retry: 'later', exit: 1 },
 
+  budget_money: { retry: 'never', exit: 1 },
+  /** Others have set aside what is left; what they do not spend comes back. */
+  budget_busy: { retry: 'later', exit: 1 },
+  budget_calls: { retry: 'never', exit: 1 },
+  budget_tokens: { retry: 'never', exit: 1 },
+  budget_unpriced: { retry: 'never', exit: 1 },
+
+  channel_unavailable: { retry: 'later', exit: 1 },
+  channel_refused: { retry: 'never', exit: 1 },
+
   decision_invalid: { retry: 'never', exit: 1 },
   decision_empty: { retry: 'never', exit: 1 },
   state_invalid: { retry: 'never', exit: 1 },
+  document_refused: { retry: 'never', exit: 1 },
   tool_failed: { retry: 'never', exit: 1 },
   path_refused: { retry: 'never', exit: 1 },
   aborted: { retry: 'never', exit: 1 },

@@ -184,7 +184,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
     tellDiagnoses()
     begin('CHECK_STOP')
     tell('CHECK_STOP', next.kind === 'end' ? 'stop' : 'continue', nextPayload(next))
-    // A parked run keeps its fold for as long as it waits, and nothing else.
+    // Whoever keeps the fold of a run that rests keeps nothing else of it.
     open = newTurn(open.turn)
   }
 

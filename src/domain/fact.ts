@@ -41,6 +41,8 @@ export type RecalledFact = Pick<Fact, 'id' | 'key' | 'text' | 'trust' | 'created
 /** What was recalled for a run, once, and journalled with its first input. By their keys: what was cut, and what found no room. */
 export interface Recalled {
   readonly facts: readonly RecalledFact[]
+  /** Where the task itself says where they belong, they stand there. */
+  readonly placed?: true
   readonly cut?: readonly string[]
   readonly dropped?: readonly string[]
 }

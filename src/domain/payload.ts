@@ -165,9 +165,15 @@ export const verdictOf = ({ critic, verdict }: { readonly critic: string; readon
     case 'continue':
       return { critic, kind: verdict.kind }
     case 'retry':
-      return { critic, kind: verdict.kind, instruction: shortened(verdict.instruction) }
+      return {
+        ...{ critic, kind: verdict.kind, instruction: shortened(verdict.instruction) },
+        ...(verdict.attempt === undefined ? {} : { attempt: { ...verdict.attempt } }),
+      }
     case 'stop':
-      return { critic, kind: verdict.kind, reason: shortened(verdict.reason) }
+      return {
+        ...{ critic, kind: verdict.kind, reason: shortened(verdict.reason) },
+        ...(verdict.failure_class === undefined ? {} : { failure_class: verdict.failure_class }),
+      }
     default:
       return assertNever(verdict)
   }
@@ -178,7 +184,7 @@ export function nextPayload(next: Next): Payload {
     case 'continue':
       return next.retry ? { retry: true } : {}
     case 'park':
-      return { parked: shortened(next.wait.reason) }
+      return { parked: shortened(next.wait.reason), ...(next.feedback === undefined ? {} : { attempt: true }) }
     case 'end':
       return { stop_reason: next.stop_reason }
     default:

@@ -23,6 +23,8 @@ export interface Usage {
   readonly input_tokens: number
   readonly output_tokens: number
   readonly cached_tokens: number
+  /** Of the input, what the provider was asked to keep; absent where it says nothing of it. */
+  readonly written_tokens?: number
 }
 
 /** A call as the model wrote it; `args` is the raw text, which may not even be JSON. */
@@ -128,6 +130,8 @@ type Body =
       /** With the first request of a turn whose behaviour prepares for itself. */
       readonly prepared?: string
       readonly composition?: Composition
+      /** US dollars that were set aside for the answer, at most; absent where the model is not metered. */
+      readonly reserved?: number
     }
   /** A phase failed. In DECIDE it may be one of several tries for the same turn. */
   | {
@@ -198,4 +202,14 @@ type Body =
 
 export type JournalRecord = Body & { readonly seq: number; readonly ts: number }
 export type RecordBody = Body
-export type RecordKind = Body['kind']
+
+/** A run's part of its session's journal: from its start to its end, and again where it was tried again. */
+export function recordsOfRun(journal: readonly JournalRecord[], run_id: string): readonly JournalRecord[] {
+  let current: string | undefined
+  return journal.filter((record) => {
+    if (record.kind === 'run_started') current = record.run_id
+    const isOf = current === run_id
+    if (record.kind === 'run_ended') current = undefined
+    return isOf
+  })
+}

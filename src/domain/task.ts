@@ -8,9 +8,9 @@ export interface Budget {
   readonly ms: number | null
   readonly tokens: number | null
   readonly usd: number | null
+  /** Tokens of one request; what is said of the past is shortened until it fits. */
+  readonly context: number | null
 }
-
-export const NO_BUDGET: Budget = { steps: null, ms: null, tokens: null, usd: null }
 
 /** Something the task is about, which must be there before it begins. */
 export interface Resource {

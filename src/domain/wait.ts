@@ -7,7 +7,7 @@ import type { Observation } from './observation.ts'
 export type Wait =
   /** For the clock alone: not to start before its time. */
   | { readonly kind: 'start'; readonly until: number; readonly reason: string }
-  /** For the clock alone: a provider in trouble. The open turn goes on by itself. */
+  /** For the clock alone: a provider in trouble, or a rest before another attempt. The run goes on by itself. */
   | { readonly kind: 'retry'; readonly until: number; readonly reason: string }
   /** For an observation, or for the deadline, which is then told as one. */
   | { readonly kind: 'observation'; readonly match: Match; readonly until: number; readonly reason: string }

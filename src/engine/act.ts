@@ -13,7 +13,7 @@ import { contextOf, execute, failureOf } from './execute.ts'
 import { type ClearedCall, gate } from './gate.ts'
 import { whyInterrupted } from './interruption.ts'
 import { recoverCall } from './recover.ts'
-import { heldBack, isHeldBack, timesInARow, withWarning } from './repeats.ts'
+import { heldBack, withWarning } from './repeats.ts'
 import { flush, type Run, record, say } from './run.ts'
 import type { Intended, OpenTurn } from './thread.ts'
 
@@ -77,32 +77,38 @@ async function performGroup(
   calls: readonly ClearedCall[],
   from: number,
 ): Promise<readonly CallResult[]> {
-  const attempts: (() => Promise<CallResult>)[] = []
-  for (const [i, call] of calls.entries()) attempts.push(await prepare(run, open, from + i, call))
-  if (attempts.some((attempt) => attempt.name === 'intended')) await flush(run, [])
-  const done = await Promise.all(attempts.map((attempt) => attempt()))
+  const prepared: Prepared[] = []
+  for (const [i, call] of calls.entries()) prepared.push(await prepare(run, open, from + i, call))
+  if (prepared.some(({ intended }) => intended)) await flush(run, [])
+  const done = await Promise.all(prepared.map((call) => call.run()))
   return done.map((result, i) => settle(run, open, from + i, calls[i] as ClearedCall, result))
 }
 
-/** What is left to do for a call once everything recorded here is on disk. Contract: named `intended` where that is needed first. */
-async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCall): Promise<() => Promise<CallResult>> {
+interface Prepared {
+  /** Its intent was recorded, and has to be on disk before it runs. */
+  readonly intended: boolean
+  run(): CallResult | Promise<CallResult>
+}
+
+const known = (result: CallResult): Prepared => ({ intended: false, run: () => result })
+
+async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCall): Promise<Prepared> {
   const settled = open.settled.get(index)
-  if (settled) return async () => settled
+  if (settled) return known(settled)
   const interrupted = open.intended.get(index)
-  if (interrupted) return () => recoverCall(run, interrupted)
+  if (interrupted) return { intended: false, run: () => recoverCall(run, interrupted) }
   const refusal = refusalOf(run, call)
-  if (refusal) return async () => refusal
+  if (refusal) return known(refusal)
   const tool = toolOf(run, call)
-  const times = timesInARow(run.thread.recent, tool, call.args)
-  if (isHeldBack(times)) return async () => heldBack(times)
+  const held = heldBack(run.thread.recent, run.toolbox, call)
+  if (held) return known(held)
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   let before: Json | undefined
   try {
     const looked = tool.before?.(call.args as never, contextOf(run, at, run.signal))
     before = looked && (await run.leaving.or(looked, leftBehind))
   } catch (thrown) {
-    const failure = failureOf(thrown, run.signal)
-    return async () => failure
+    return known(failureOf(thrown, run.signal))
   }
   const { id, args, effect, timeoutMs } = call
   const made = record(run, {
@@ -115,16 +121,16 @@ async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCal
     ...(before === undefined ? {} : { before }),
   }) as Intended
   say(run, { kind: 'call', index, tool: call.tool, args })
-  const intended = (): Promise<CallResult> => execute(run, tool, made)
-  return intended
+  return { intended: true, run: () => execute(run, tool, made) }
 }
 
 function settle(run: Run, open: OpenTurn, index: number, call: ClearedCall, result: CallResult): CallResult {
   const settled = open.settled.get(index)
   if (settled) return settled
-  const tool = open.intended.has(index) ? run.toolbox.get(call.tool) : undefined
   // In the order of the calls, so that those that ran side by side count like any others.
-  const told = tool ? withWarning(run.thread.recent, tool, call.args, result) : result
+  const told = open.intended.has(index)
+    ? withWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
+    : result
   record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: told })
   const { approval } = call.held?.result === result ? call.held : {}
   if (approval) run.alongside.push({ op: 'ask', approval })

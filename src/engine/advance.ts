@@ -3,15 +3,17 @@
  * Must not know: when to claim, how many run at once.
  */
 
+import type { Issue } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
-import { asTirelessError } from '../domain/error.ts'
-import type { JournalRecord } from '../domain/record.ts'
-import type { Op } from '../ports/store.ts'
+import { assertNever, asTirelessError } from '../domain/error.ts'
+import { recordsOfRun } from '../domain/record.ts'
+import { commitOne, type Op } from '../ports/store.ts'
+import { timeIsUp } from './check-stop.ts'
 import { closeTurn, type End, end, endRun, type Moved, park, release, settling } from './commit.ts'
-import { Interruption } from './interruption.ts'
+import { whyInterrupted } from './interruption.ts'
 import { openRun } from './open.ts'
 import { reasonOf } from './preflight.ts'
-import { type Claimed, claimed, type Engine, flush, type Run, refOf, tell } from './run.ts'
+import { type Claimed, claimed, type Engine, flush, type Run, refOf, tell, type Watched } from './run.ts'
 import { step } from './step.ts'
 
 export interface Signals {
@@ -41,40 +43,42 @@ export async function advance(
   } catch (thrown) {
     return unreadable(claimed(engine, dispatch, []), thrown)
   }
-  const past = runOf(records, dispatch.dispatch_id)
+  const past = recordsOfRun(records, dispatch.dispatch_id)
   tell(() => engine.sink.opened(refOf(held), past))
-  const left = await closeFormer(held)
-  const life = new AbortController()
-  const over = new AbortController()
-  const signal = AbortSignal.any([signals.abort, cancelling.immediate, life.signal])
-  const opened = await openRun(held, signal)
   try {
-    if (opened.kind === 'refused') {
-      const { issues, watched } = opened
-      const error = issues.map(({ code, message }) => `${code}: ${message}`).join('; ')
-      const next: End = { kind: 'end', stop_reason: reasonOf(issues), error, issues }
-      return await end(watched, next, [...left, ...(await closeTurn(watched, next))])
-    }
-    const { run } = opened
-    if (left.length > 0) await flush(run, left)
-    const { ms } = run.wishes.budget
-    if (ms !== null)
-      void engine.clock
-        .sleep(Math.max(0, ms - run.thread.spent.ms), over.signal)
-        .then(() => over.signal.aborted || life.abort(new Interruption('time')))
-    return await goOn(run, signals.drain, cancelling)
+    return await takeUp(held, signals, cancelling)
   } finally {
-    over.abort('over')
+    tell(() => engine.sink.closed(refOf(held)))
+  }
+}
+
+async function takeUp(held: Claimed, signals: Signals, cancelling: Cancelling): Promise<Moved> {
+  const left = await closeFormer(held)
+  const opened = await openRun(held, signals.abort, cancelling)
+  const endNow = async (run: Watched, next: End): Promise<Moved> =>
+    end(run, next, [...left, ...(await closeTurn(run, next))])
+  try {
+    switch (opened.kind) {
+      case 'opened':
+        if (left.length > 0) await flush(opened.run, left)
+        return await goOn(opened.run, signals.drain, cancelling)
+      case 'refused':
+        return await endNow(opened.watched, refusal(opened.issues))
+      case 'called_off':
+        if (opened.why === 'stopping') return await giveBack(held)
+        return await endNow(opened.watched, opened.why === 'time' ? timeIsUp(opened.budget) : CANCELLED)
+      default:
+        return assertNever(opened)
+    }
+  } finally {
     await opened.close()
   }
 }
 
 async function goOn(run: Run, drain: AbortSignal, cancelling: Cancelling): Promise<Moved> {
   for (;;) {
-    if (cancelling.afterStep.aborted || cancelling.immediate.aborted) {
-      const next: End = { kind: 'end', stop_reason: 'cancelled' }
-      return end(run, next, await closeTurn(run, next))
-    }
+    const next = endBefore(run, cancelling)
+    if (next) return end(run, next, await closeTurn(run, next))
     const stepped = await step(run)
     const moved = stepped.kind === 'no_input' ? await nothingToGoOn(run) : stepped
     if (moved.kind !== 'continue') return moved
@@ -82,10 +86,23 @@ async function goOn(run: Run, drain: AbortSignal, cancelling: Cancelling): Promi
   }
 }
 
-function runOf(records: readonly JournalRecord[], run_id: string): readonly JournalRecord[] {
-  const from = records.findLastIndex((record) => record.kind === 'run_started')
-  const started = records[from]
-  return started?.kind === 'run_started' && started.run_id === run_id ? records.slice(from) : []
+const CANCELLED: End = { kind: 'end', stop_reason: 'cancelled' }
+
+/** Whoever is to end, or has no time left, begins no other step. */
+function endBefore({ signal, wishes }: Run, { afterStep, immediate }: Cancelling): End | undefined {
+  if (afterStep.aborted || immediate.aborted) return CANCELLED
+  return whyInterrupted(signal) === 'time' ? timeIsUp(wishes.budget) : undefined
+}
+
+function refusal(issues: readonly Issue[]): End {
+  const error = issues.map(({ code, message }) => `${code}: ${message}`).join('; ')
+  return { kind: 'end', stop_reason: reasonOf(issues), error, issues }
+}
+
+/** As it was claimed, without a word of this life: the next one begins it anew, with all that is looked at when a run begins. */
+async function giveBack({ engine, fence }: Claimed): Promise<Moved> {
+  await commitOne(engine.store, [{ op: 'release', now: engine.clock.now() }], fence)
+  return { kind: 'release' }
 }
 
 /** The session's last run ended without a word to its journal: set aside as poison. Its open turn is not this run's to go on with. */

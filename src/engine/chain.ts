@@ -22,6 +22,7 @@ import type { OpenTurn } from './thread.ts'
 /** The standings of all models. Forgotten with the process: a new one may have another configuration. */
 export class Breaker {
   readonly #standings = new Map<string, Standing>()
+  readonly #listeners = new Set<(subject: string) => void>()
   readonly #refused: (provider: string, model: string) => void
 
   /** `refused`: told once each time a provider begins to refuse its key. */
@@ -34,11 +35,33 @@ export class Breaker {
       const before = this.#standings.get(subject)
       this.#standings.set(subject, afterOutcome(before, outcome))
       if (outcome.code === 'model_auth' && before?.code !== 'model_auth') this.#refused(subject, outcome.model)
+      for (const listener of [...this.#listeners]) listener(subject)
     }
   }
 
   leftOut(model: string, now: number): ErrorCode | null {
     return leftOut(this.#standings, model, now)
+  }
+
+  /** Whether anything was heard of a provider: that it takes its key, or that it does not. */
+  knows(provider: string): boolean {
+    return this.#standings.has(provider)
+  }
+
+  /** Contract: resolves when something is heard of that provider, or when `signal` aborts. */
+  hearing(provider: string, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      const heard = (subject: string | undefined): void => {
+        if (subject !== undefined && subject !== provider) return
+        this.#listeners.delete(heard)
+        signal.removeEventListener('abort', aborted)
+        resolve()
+      }
+      const aborted = (): void => heard(undefined)
+      this.#listeners.add(heard)
+      signal.addEventListener('abort', aborted)
+    })
   }
 
   /** The providers that refuse their key. */

@@ -3,21 +3,25 @@
  * Precedence: final > agent_condition > env_terminal > criteria and budgets (Q13); a critic may overrule a final.
  */
 
-import type { Decision, Next } from '../domain/decision.ts'
+import type { Decision, Next, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Budget } from '../domain/task.ts'
 import { type Judged, verdictOf } from './critic.ts'
 import { whyInterrupted } from './interruption.ts'
 import { ownCopy } from './reduce.ts'
+import { barrenAfter, wasHeldBack } from './repeats.ts'
 import type { Run } from './run.ts'
-import type { Spent, Thread } from './thread.ts'
+import type { Spent } from './spent.ts'
+import type { Thread } from './thread.ts'
 
 /** A wait without a deadline of its own ends after this long, with an observation that says so: nothing waits for ever. */
-export const LONGEST_WAIT_MS = 24 * 3_600_000
-/** Times in a row that critics may ask for a step again. */
-export const MAX_RETRIES = 3
+const LONGEST_WAIT_MS = 24 * 3_600_000
+/** Times in a row that critics may ask for a step again; attempts have a limit of their own. */
+const MAX_RETRIES = 3
 /** Steps in a row with a call that was held back for leading nowhere. */
-export const MAX_STUCK = 3
+const MAX_STUCK = 3
+/** Steps in a row without anything new. */
+const MAX_BARREN = 12
 
 type End = Extract<Next, { kind: 'end' }>
 
@@ -33,8 +37,8 @@ export interface Standing {
 export function checkStop(run: Run, { decision, verdicts, state, began }: Standing): Next {
   const { thread, behaviour, env, wishes } = run
   const verdict = verdictOf(verdicts)
-  if (verdict.kind === 'stop') return { kind: 'end', stop_reason: 'critic_stop', error: verdict.reason }
-  if (verdict.kind === 'retry' && thread.retries + 1 > MAX_RETRIES) {
+  if (verdict.kind === 'stop') return stoppedBy(verdict)
+  if (verdict.kind === 'retry' && !verdict.attempt && thread.retries + 1 > MAX_RETRIES) {
     const error = `critics asked ${MAX_RETRIES} times in a row for the step again; the last: ${verdict.instruction}`
     return { kind: 'end', stop_reason: 'critic_stop', error }
   }
@@ -46,10 +50,22 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: Standi
   const used = usedBy(run, began, waits ? 0 : 1)
   const stopped = interruption(run) ?? stagnation(thread) ?? overBudget(used, wishes.budget)
   if (stopped) return stopped
-  if (verdict.kind === 'retry') return { kind: 'continue', feedback: verdict.instruction, retry: true }
+  if (verdict.kind === 'retry') return again(verdict, thread.open?.answeredAt ?? 0)
   if (!waits) return { kind: 'continue' }
   const { match, reason, until = (thread.open?.answeredAt ?? 0) + LONGEST_WAIT_MS } = decision
   return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
+}
+
+function stoppedBy({ reason, failure_class }: Extract<Verdict, { kind: 'stop' }>): End {
+  const named = failure_class === undefined ? {} : { failure_class }
+  return { kind: 'end', stop_reason: 'critic_stop', error: reason, ...named }
+}
+
+/** From the answer on, which is in the journal: a replay rests as long as the run did. */
+function again({ instruction: feedback, attempt }: Extract<Verdict, { kind: 'retry' }>, answeredAt: number): Next {
+  if (!attempt) return { kind: 'continue', feedback, retry: true }
+  const until = answeredAt + Math.ceil(attempt.after_ms)
+  return { kind: 'park', wait: { kind: 'retry', until, reason: 'another attempt' }, feedback }
 }
 
 /** A step that failed and goes on all the same is still under its limits. */
@@ -68,9 +84,14 @@ export function timeIsUp({ ms }: Budget): End {
   return { kind: 'end', stop_reason: 'budget_time', error: `the run used up its time (${ms} ms)` }
 }
 
-function stagnation({ stuck, open }: Thread): End | undefined {
-  const held = [...(open?.settled.values() ?? [])].some(({ status }) => status === 'blocked')
-  if (!held || stuck + 1 < MAX_STUCK) return undefined
+function stagnation(thread: Thread): End | undefined {
+  const { stuck, open } = thread
+  if (!open) return undefined
+  if (barrenAfter(thread, open) >= MAX_BARREN) {
+    const error = `${MAX_BARREN} steps in a row brought nothing that was not known before`
+    return { kind: 'end', stop_reason: 'stagnation', error }
+  }
+  if (!wasHeldBack(open) || stuck + 1 < MAX_STUCK) return undefined
   return {
     kind: 'end',
     stop_reason: 'stagnation',

@@ -12,8 +12,8 @@ import type { Op } from '../ports/store.ts'
 import type { Judged } from './critic.ts'
 import { contextOf } from './execute.ts'
 import { settleInterrupted } from './interrupted.ts'
-import { diagnose, tellHooks, type Watched } from './phase.ts'
-import { type Claimed, flush, type Run, record } from './run.ts'
+import { diagnose, tellHooks } from './phase.ts'
+import { type Claimed, flush, type Run, record, type Watched } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** What became of the run: it goes on, it is parked, it is given back, or it is over. */

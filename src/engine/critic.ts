@@ -3,6 +3,7 @@
 import type { Verdict } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
+import { FAILURE_CLASSES, type FailureClass } from '../domain/stop.ts'
 import type { Critic, Reduced } from '../ports/behaviour.ts'
 import { diagnose } from './phase.ts'
 import { ownCopy } from './reduce.ts'
@@ -36,10 +37,15 @@ export function verdictOf(judged: readonly Judged[]): Verdict {
 async function verdictFrom(critic: Critic, state: Json, step: Reduced): Promise<Verdict> {
   const said = await critic.judge(state, step)
   if (said?.kind === 'continue') return { kind: 'continue' }
-  if (said?.kind === 'retry' && typeof said.instruction === 'string') return said
-  if (said?.kind === 'stop' && typeof said.reason === 'string') return said
+  if (said?.kind === 'retry' && typeof said.instruction === 'string' && isRest(said.attempt)) return said
+  if (said?.kind === 'stop' && typeof said.reason === 'string' && isClass(said.failure_class)) return said
   throw new TirelessError('internal', `this is no verdict: ${JSON.stringify(said)?.slice(0, 200)}`)
 }
+
+const isRest = (attempt: { readonly after_ms: number } | undefined): boolean =>
+  attempt === undefined || (Number.isFinite(attempt?.after_ms) && attempt.after_ms >= 0)
+
+const isClass = (named: FailureClass | undefined): boolean => named === undefined || FAILURE_CLASSES.includes(named)
 
 function leftBehind(): never {
   throw new TirelessError('aborted', 'the run was interrupted while a critic was asked')

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import type { Decision } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import type { Answer } from '../domain/record.ts'
+import type { Answer, Composition } from '../domain/record.ts'
 import type { Parsed, Parser } from '../ports/parser.ts'
 import { COMPILER_VERSION } from '../prompt/conversation.ts'
 import { approvedDecision } from './approved.ts'
@@ -14,13 +14,16 @@ import { choose } from './branch.ts'
 import { modelToAsk } from './chain.ts'
 import { compositionOf } from './composition.ts'
 import { decisionOf } from './decision-of.ts'
-import { viewOf } from './past.ts'
+import { mostOf, reserve, settle } from './money.ts'
+import { compact, viewOf } from './past.ts'
 import { prefixOf } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
-import { flush, type Run, record, say } from './run.ts'
+import { type Prefix, type Run, record, say } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 import { Unusable } from './unusable.ts'
 import { decisionOfWish } from './wish.ts'
+
+const ROOM_AFTER_CUT = 0.7
 
 export async function decide(run: Run, open: OpenTurn): Promise<Decision> {
   const decided =
@@ -44,7 +47,7 @@ function ownDecision(run: Run, open: OpenTurn): Decision | undefined {
 async function modelDecision(run: Run, open: OpenTurn): Promise<Decision> {
   if (!open.answer) {
     const answer = readBy(run, await ask(run, open))
-    const usd = run.model.cost?.(answer.usage)
+    const usd = settle(run, open, answer)
     record(run, { kind: 'model_answered', turn: open.turn, answer, ...(usd === undefined ? {} : { usd }) })
   }
   return decisionOf(open.answer as Answer, run.toolbox, open.answeredAt)
@@ -55,8 +58,8 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
   run.model = modelToAsk(run, open)
   const prepared = open.unprepared ? (behaviour.prepare?.(ownCopy(thread.state), open.observation) ?? '') : undefined
   const prefix = prefixOf(run)
-  const cut = viewOf(run, open.input)
-  if (cut !== thread.cut && cut.from > 0) record(run, { kind: 'cut', turn: open.turn, cut })
+  const composition = fitting(run, open, prefix, prepared)
+  const reserved = mostOf(run, composition.bytes)
   const upto = thread.head + 1
   record(run, {
     kind: 'model_requested',
@@ -68,9 +71,10 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
     // Of what was said before; what this request itself adds stands in it.
     digest: hash('sha256', prefix.digest + thread.conversation.digest),
     ...(prepared === undefined ? {} : { prepared }),
-    composition: compositionOf(run, open, prefix, prepared),
+    composition,
+    ...(reserved === undefined ? {} : { reserved }),
   })
-  await flush(run, [])
+  await reserve(run, open)
   if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted; the model was not asked')
   const request = { system: prefix.system, tools: prefix.tools, messages: thread.conversation.messages }
   const asked = run.model.call(request, {
@@ -80,6 +84,28 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
   const answer = await orInterrupted(run, asked)
   run.engine.breaker.heard({ model: run.model.id, code: null, at: run.engine.clock.now() })
   return answer
+}
+
+/** As much of the past as there is room for. Contract: throws `model_oversize` where even without it the request is too long. */
+function fitting(run: Run, open: OpenTurn, prefix: Prefix, prepared: string | undefined): Composition {
+  const { context } = run.wishes.budget
+  let room = context ?? Number.POSITIVE_INFINITY
+  for (;;) {
+    const cut = viewOf(run, open.input)
+    if (cut !== run.thread.cut && cut.from > 0) record(run, { kind: 'cut', turn: open.turn, cut })
+    const composition = compositionOf(run, open, prefix, prepared)
+    const tokens = Object.values(composition.sections).reduce((sum, of) => sum + of, 0)
+    if (tokens <= room) return composition
+    // Once it has to be cut, far enough that the next turns need no cut of their own.
+    room = (context ?? 0) * ROOM_AFTER_CUT
+    if (compact(run)) continue
+    if (context === null || tokens <= context) return composition
+    throw new TirelessError('model_oversize', {
+      what: 'the request is too long, and nothing is left that could be cut',
+      got: `about ${tokens} tokens`,
+      expected: `at most ${context} (models.max_input)`,
+    })
+  }
 }
 
 async function orInterrupted(run: Run, answer: Promise<Answer>): Promise<Answer> {

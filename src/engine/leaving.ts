@@ -13,6 +13,9 @@ export class Leaving {
   readonly #closed = new AbortController()
   #over = false
 
+  /** Nobody waits for anything any more. */
+  readonly close: () => void
+
   constructor(signal: AbortSignal, clock: Clock) {
     const leaveAll = async (): Promise<void> => {
       await clock.sleep(GRACE_MS, this.#closed.signal)
@@ -22,11 +25,11 @@ export class Leaving {
     }
     if (signal.aborted) void leaveAll()
     else signal.addEventListener('abort', leaveAll, { once: true })
-  }
-
-  /** Nobody waits for anything any more. */
-  close(): void {
-    this.#closed.abort('closed')
+    this.close = () => {
+      this.#closed.abort('closed')
+      // A signal that follows another is kept for as long as somebody listens to it, and some of ours last as long as the process.
+      signal.removeEventListener('abort', leaveAll)
+    }
   }
 
   /** Contract: what `work` comes to, or what `left` says once it has been left behind. */

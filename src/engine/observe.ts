@@ -9,11 +9,13 @@ import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { EnvView } from '../ports/behaviour.ts'
 import { observationText } from '../prompt/conversation.ts'
-import { recalledOf } from '../prompt/facts.ts'
+import { recalledOf, withMemory } from '../prompt/facts.ts'
+import { memoryMark } from '../prompt/placeholders.ts'
 import { viewOf } from './past.ts'
 import { ownCopy } from './reduce.ts'
 import { type Run, record } from './run.ts'
-import { type OpenTurn, opened, type Spent } from './thread.ts'
+import type { Spent } from './spent.ts'
+import { type OpenTurn, opened } from './thread.ts'
 
 /** More than this no observation may hold: what is not bounded here would be in every prompt. */
 const MOST_CHARACTERS = 200_000
@@ -30,17 +32,21 @@ export interface Input {
 export async function findInput(run: Run): Promise<Input | undefined> {
   const { thread, dispatch } = run
   if (thread.open) return { observations: thread.open.input }
-  const first = !thread.begun
   const unread = await run.engine.store.inbox(dispatch.session_id)
-  const observations = first ? [...taskOf(run), ...unread] : unread
-  const last = thread.turns > 0 && thread.last?.kind === 'continue' ? thread.last : undefined
-  if (observations.length === 0 && !last) return undefined
-  const recalled = first ? await recall(run, observations) : undefined
-  return {
-    observations,
-    ...(last?.feedback === undefined ? {} : { feedback: last.feedback }),
-    ...(recalled === undefined ? {} : { recalled }),
-  }
+  const last = thread.turns > 0 ? thread.last : undefined
+  const feedback = last?.kind === 'end' ? undefined : last?.feedback
+  const begun = thread.begun ? { observations: unread } : await begin(run, unread)
+  if (begun.observations.length === 0 && last?.kind !== 'continue' && feedback === undefined) return undefined
+  return { ...begun, ...(feedback === undefined ? {} : { feedback }) }
+}
+
+/** The first input of a run: its task, and of what its agent remembers what may matter; where the task has a place for that, there. */
+async function begin(run: Run, unread: readonly Observation[]): Promise<Input> {
+  const asked = [...taskOf(run), ...unread]
+  const recalled = asked.length === 0 ? undefined : await recall(run, asked)
+  if (!recalled) return { observations: asked }
+  if (markIn(run) === undefined) return { observations: asked, recalled }
+  return { observations: [...taskOf(run, recalled), ...unread], recalled: { ...recalled, placed: true } }
 }
 
 /** Of what its agent remembers from any session, what may matter to this run. */
@@ -108,7 +114,16 @@ function surroundings(run: Run, { observations: input, feedback }: Input): EnvVi
 }
 
 /** The dispatch's own prompt is the first thing its run hears. A dispatch that unread messages made has none. */
-function taskOf({ dispatch, engine }: Run): Observation[] {
+function taskOf(run: Run, recalled?: Recalled): Observation[] {
+  const { dispatch, engine } = run
   if (dispatch.prompt === '') return []
-  return [{ id: dispatch.dispatch_id, type: 'user_message', text: dispatch.prompt, ts: engine.clock.now() }]
+  const mark = markIn(run)
+  const text = mark === undefined ? dispatch.prompt : withMemory(dispatch.prompt, mark, recalled)
+  return [{ id: dispatch.dispatch_id, type: 'user_message', text, ts: engine.clock.now() }]
+}
+
+/** Where in its prompt it is to be reminded. */
+function markIn({ dispatch: { prompt, metadata } }: Run): string | undefined {
+  const { memory_mark: mark } = metadata
+  return typeof mark === 'string' && prompt.includes(memoryMark(mark)) ? mark : undefined
 }

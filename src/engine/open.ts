@@ -5,47 +5,85 @@
  */
 
 import type { Issue } from '../domain/decision.ts'
+import type { Dispatch } from '../domain/dispatch.ts'
 import type { Json } from '../domain/json.ts'
 import { patchOf } from '../domain/patch.ts'
+import type { Budget } from '../domain/task.ts'
 import type { Behaviour } from '../ports/behaviour.ts'
 import type { Env } from '../ports/env.ts'
 import type { Memory, MemoryKind, PastTurn } from '../ports/memory.ts'
+import type { Cancelling } from './advance.ts'
 import { type Fittings, findFittings } from './fittings.ts'
+import { Interruption, whyInterrupted } from './interruption.ts'
 import { Leaving } from './leaving.ts'
 import { Opening } from './opening.ts'
-import { tellHooks, type Watched } from './phase.ts'
+import { tellHooks } from './phase.ts'
 import { envIssues, resourceIssues, taskIssues } from './preflight.ts'
 import { checkState } from './reduce.ts'
-import { type Claimed, type Run, record } from './run.ts'
+import { type Claimed, type Run, record, type Watched } from './run.ts'
+
+interface Taken {
+  readonly watched: Watched
+  close(): Promise<void>
+}
 
 export type Opened =
   | { readonly kind: 'opened'; readonly run: Run; close(): Promise<void> }
-  | { readonly kind: 'refused'; readonly issues: readonly Issue[]; readonly watched: Watched; close(): Promise<void> }
+  | ({ readonly kind: 'refused'; readonly issues: readonly Issue[] } & Taken)
+  /** It was called off before it was set up. */
+  | ({ readonly kind: 'called_off'; readonly why: Interruption['why']; readonly budget: Budget } & Taken)
 
-/** Contract: throws only what the store throws. */
-export async function openRun(held: Claimed, signal: AbortSignal): Promise<Opened> {
-  const opening = new Opening()
-  const { issues } = opening
-  const close = (): Promise<void> => opening.close()
-  const watched: Watched = { ...held, hooks: held.engine.hooks(), slow: new Set() }
+/** Contract: throws only what the store throws. Nobody waits for what hangs while it is set up. */
+export async function openRun(held: Claimed, abort: AbortSignal, cancelling: Cancelling): Promise<Opened> {
+  const { clock, hooks } = held.engine
+  const { afterStep, immediate } = cancelling
+  const [late, time] = [new AbortController(), new AbortController()]
+  const signal = AbortSignal.any([abort, immediate, time.signal])
+  // No step is under way yet that it would have to end with.
+  const patience = new Leaving(AbortSignal.any([signal, afterStep, late.signal]), clock)
+  const opening = new Opening(patience)
+  const watched: Watched = { ...held, hooks: hooks(), slow: new Set() }
+  const isCancelled = (): boolean => afterStep.aborted || immediate.aborted
   const first = held.thread.ended
   const fittings = await findFittings(held, opening)
+  const { behaviour, memory: kind, wishes, ...rest } = fittings
   if (first) await begin(watched, fittings, opening)
-  else await takeUp(held, fittings, opening)
-  const env = issues.length === 0 ? await setUp(held, fittings, opening, first) : undefined
-  const { behaviour, memory: kind, ...rest } = fittings
+  else if (!isCancelled()) await takeUp(held, fittings, opening)
+  const inTime = opening.isWhole ? limit(held, wishes.budget, late) : () => {}
+  const env = opening.isWhole && !isCancelled() ? await setUp(held, fittings, opening, first) : undefined
+  inTime()
+  patience.close()
+  const taken: Taken = { watched, close: () => opening.close() }
+  const { issues } = opening
+  if (!env && (isCancelled() || issues.length === 0)) {
+    const why = isCancelled() ? 'cancelled' : (whyInterrupted(signal) ?? whyInterrupted(late.signal) ?? 'stopping')
+    return { kind: 'called_off', why, budget: wishes.budget, ...taken }
+  }
   const [model] = fittings.chain
   const memory = kind && (await opening.attempt('TASK_MEMORY_UNUSABLE', () => remembering(kind, held.thread.past)))
-  if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, watched, close }
-  const leaving = new Leaving(signal, held.engine.clock)
+  if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...taken }
+  const leaving = new Leaving(signal, clock)
   opening.afterwards(() => leaving.close())
-  const run: Run = { ...watched, ...rest, behaviour, model, memory, env, signal, leaving, phase: 'observe' }
-  return { kind: 'opened', run, close }
+  // To be set up is no work yet.
+  opening.afterwards(limit(held, wishes.budget, time))
+  const run: Run = { ...watched, ...rest, wishes, behaviour, model, memory, env, signal, leaving, phase: 'observe' }
+  return { kind: 'opened', run, close: taken.close }
+}
+
+/** What is left of its time from now on; returned is how to stop the watch. */
+function limit({ engine, thread }: Claimed, { ms }: Budget, time: AbortController): () => void {
+  const over = new AbortController()
+  if (ms !== null)
+    void engine.clock
+      .sleep(Math.max(0, ms - thread.spent.ms), over.signal)
+      .then(() => over.signal.aborted || time.abort(new Interruption('time')))
+  return () => over.abort('over')
 }
 
 async function begin(run: Watched, { behaviour, wishes, setup }: Fittings, opening: Opening): Promise<void> {
-  const { dispatch_id: run_id, agent_id, prompt: task } = run.dispatch
-  const state = behaviour && (await opening.attempt('TASK_STATE_INVALID', () => initialState(behaviour, task)))
+  const { dispatch_id: run_id, agent_id, prompt: task, metadata } = run.dispatch
+  const state =
+    behaviour && (await opening.attempt('TASK_STATE_INVALID', () => initialState(behaviour, task, metadata)))
   record(run, {
     ...{ kind: 'run_started', run_id, agent_id, behaviour: behaviour?.name ?? '', task, setup },
     ...(state == null ? {} : { state }),
@@ -54,8 +92,8 @@ async function begin(run: Watched, { behaviour, wishes, setup }: Fittings, openi
   opening.issues.push(...taskIssues(task, wishes.budget))
 }
 
-function initialState(behaviour: Behaviour, task: string): Json {
-  const state = behaviour.initState(task)
+function initialState(behaviour: Behaviour, task: string, metadata: Dispatch['metadata']): Json {
+  const state = behaviour.initState(task, metadata)
   return state === null ? null : checkState(behaviour.state, state)
 }
 
@@ -76,29 +114,32 @@ function migrate(held: Claimed, { state: shape }: Behaviour): void {
   record(held, { kind: 'migrated', version: shape.version, ...(patch === undefined ? {} : { patch }) })
 }
 
+/** Undefined: something is wrong, or it was left behind. */
 async function setUp(
   held: Claimed,
   { wishes, toolbox }: Fittings,
   opening: Opening,
   first: boolean,
 ): Promise<Env | undefined> {
-  const { issues } = opening
-  const env = await opening.attempt('ENV_SETUP_FAILED', () => openEnv(held, wishes.env))
+  const env = await opening.setUp(
+    'ENV_SETUP_FAILED',
+    () => openEnv(held, wishes.env),
+    (late) => late.close(),
+  )
   if (!env) return undefined
-  opening.afterwards(() => env.close())
   const found = async (code: string, look: () => Promise<readonly Issue[]>): Promise<void> => {
-    issues.push(...((await opening.attempt(code, look)) ?? []))
+    opening.issues.push(...((await opening.setUp(code, look, () => {})) ?? []))
   }
   if (first) await found('TASK_RESOURCE_INVALID', () => resourceIssues(env, wishes.resources))
   await found('ENV_HEALTH_CHECK_FAILED', () => envIssues(env, toolbox.values()))
-  for (const tool of toolbox.values()) {
-    if (issues.length > 0) break
-    await opening.attempt('ENV_TOOL_SETUP_FAILED', async () => {
-      await tool.setup?.({ env })
-      opening.afterwards(() => tool.teardown?.())
-    })
-  }
-  return env
+  for (const tool of toolbox.values())
+    if (opening.isWhole)
+      await opening.setUp(
+        'ENV_TOOL_SETUP_FAILED',
+        async () => tool.setup?.({ env }),
+        () => tool.teardown?.(),
+      )
+  return opening.isWhole ? env : undefined
 }
 
 async function openEnv({ engine, dispatch }: Claimed, kind: string | undefined): Promise<Env> {

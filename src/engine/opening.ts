@@ -2,12 +2,24 @@
 
 import type { Issue } from '../domain/decision.ts'
 import { asTirelessError } from '../domain/error.ts'
+import type { Leaving } from './leaving.ts'
 import { issue } from './preflight.ts'
 import { Unfit } from './unfit.ts'
 
 export class Opening {
   readonly issues: Issue[] = []
   readonly #takeDown: (() => Promise<void>)[] = []
+  readonly #leaving: Leaving
+  #left = false
+
+  constructor(leaving: Leaving) {
+    this.#leaving = leaving
+  }
+
+  /** Nothing is wrong so far, and nothing was left behind. */
+  get isWhole(): boolean {
+    return this.issues.length === 0 && !this.#left
+  }
 
   /** Contract: what it came to, or nothing and one issue more; what the store throws is not the run's to judge. */
   async attempt<T>(code: string, work: () => T | Promise<T>): Promise<T | undefined> {
@@ -21,8 +33,24 @@ export class Opening {
     }
   }
 
-  afterwards(work: () => void | Promise<void>): void {
-    this.#takeDown.push(async () => work())
+  /** Contract: as `attempt`; but once the run is called off nobody waits for it, and what it comes to later is taken down at once. */
+  setUp<T>(code: string, work: () => Promise<T>, takeDown: (made: T) => unknown): Promise<T | undefined> {
+    const attempted = this.attempt(code, async () => {
+      const made = await work()
+      if (this.#left) await takeDown(made)
+      else this.afterwards(() => takeDown(made))
+      return made
+    })
+    return this.#leaving.or(attempted, () => {
+      this.#left = true
+      return undefined
+    })
+  }
+
+  afterwards(work: () => unknown): void {
+    this.#takeDown.push(async () => {
+      await work()
+    })
   }
 
   /** Contract: never rejects. */

@@ -5,13 +5,13 @@
  */
 
 import { asTirelessError } from '../domain/error.ts'
-import type { Hook, HookContext } from '../ports/hook.ts'
-import { type Claimed, type Phase, type Run, record, refOf } from './run.ts'
+import type { Hook, HookContext, HookedPhase } from '../ports/hook.ts'
+import { type Claimed, type Run, record, refOf, type Watched } from './run.ts'
 
 /** Longer than this nobody waits for a hook; one that took longer is not waited for again in this life of the run. */
 const HOOK_MS = 1000
 
-export async function phase<T>(run: Run, name: Phase, work: () => T | Promise<T>): Promise<T> {
+export async function phase<T>(run: Run, name: HookedPhase, work: () => T | Promise<T>): Promise<T> {
   run.phase = name
   if (run.hooks.length === 0) return work()
   await tellHooks(run, `on_before_${name}`, {})
@@ -27,12 +27,6 @@ export async function phase<T>(run: Run, name: Phase, work: () => T | Promise<T>
 }
 
 type Moment = Exclude<keyof Hook, 'name' | 'on_event'>
-
-export interface Watched extends Claimed {
-  readonly hooks: readonly Hook[]
-  /** Names of hooks that were too slow once. */
-  readonly slow: Set<string>
-}
 
 /** Contract: never rejects; each hook is called exactly once. */
 export async function tellHooks(run: Watched, moment: Moment, more: Partial<HookContext>): Promise<void> {

@@ -20,6 +20,7 @@ export function taskIssues(prompt: string, budget: Budget): readonly Issue[] {
     ['TASK_BUDGET_RUNTIME_INVALID', 'ms'],
     ['TASK_BUDGET_TOKENS_INVALID', 'tokens'],
     ['TASK_BUDGET_MONEY_INVALID', 'usd'],
+    ['TASK_BUDGET_CONTEXT_INVALID', 'context'],
   ] as const
   return [
     ...(prompt !== '' && prompt.trim() === '' ? [issue('TASK_OBJECTIVE_INVALID', 'the task says nothing')] : []),
@@ -67,11 +68,8 @@ async function standing(file: FileOps, { path, mount_to, writable }: Resource, r
   const found = await file.read(path).catch(() => undefined)
   const exists = found !== undefined || (await isFolder(file, path))
   if (!exists) return required ? [issue('TASK_RESOURCE_MISSING', `${path} is not there`)] : []
-  try {
-    if (writable && found) await file.write(path, found.text, found.sha)
-  } catch (thrown) {
-    return [issue('TASK_RESOURCE_NOT_WRITABLE', `${path}: ${messageOf(thrown)}`)]
-  }
+  if (writable && !(await file.writable(path)))
+    return [issue('TASK_RESOURCE_NOT_WRITABLE', `${path} is there, and may not be written to`)]
   if (mount_to === undefined || !found) return []
   try {
     if ((await file.read(mount_to)) === undefined) await file.write(mount_to, found.text, null)

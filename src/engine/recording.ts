@@ -2,6 +2,7 @@
 
 import type { Call, CallResult, Issue } from '../domain/decision.ts'
 import type { JournalRecord, Setup } from '../domain/record.ts'
+import type { StopReason } from '../domain/stop.ts'
 import { INTERRUPTED_BEFORE } from './act.ts'
 import type { Interruption } from './interruption.ts'
 
@@ -32,8 +33,12 @@ export class Recording {
   readonly behaviour: string
   readonly #records: readonly JournalRecord[]
   /** Made so far; those behind `#written` are not on its disk. */
-  #made: JournalRecord[] = []
+  readonly #made: JournalRecord[] = []
   #written = 0
+  /** Steps among those made. */
+  #steps = 0
+  /** How long the recorded steps took: none of them, the first, the first two, … */
+  readonly #elapsed: readonly number[]
   #parted = false
   #ends: Ends = { die() {}, rest() {}, interrupt() {}, cancelAfterStep() {} }
   #stepBegun = false
@@ -44,12 +49,13 @@ export class Recording {
     this.past = past
     this.behaviour = started.behaviour
     this.#records = records
+    this.#elapsed = sumsOf(records.flatMap((record) => (record.kind === 'step_committed' ? [record.ms] : [])))
   }
 
   /** A life begins with what is on its disk. */
   begin(ends: Ends): void {
     this.#ends = ends
-    this.#made.length = this.#written
+    this.#steps -= this.#made.splice(this.#written).filter(isStep).length
     this.#stepBegun = false
   }
 
@@ -68,41 +74,38 @@ export class Recording {
   }
 
   made(record: JournalRecord): void {
-    const expected = this.#records[this.#made.length]
+    if (this.next()?.kind !== record.kind) this.#parted = true
     this.#made.push(record)
-    if (expected?.kind !== record.kind) this.#parted = true
-    const next = this.#upcoming()[0]
+    const next = this.next()
     if (next?.kind === 'call_settled' && next.result.content === INTERRUPTED_BEFORE.content)
       this.interrupt(this.whyCutShort(this.find('step_committed')) ?? 'stopping')
+    const ended = record.kind === 'step_committed' && record.next.kind === 'end' ? undefined : this.whyEndedHere()
+    if (ended === 'cancelled') this.#ends.cancelAfterStep()
+    else if (ended) this.interrupt(ended)
     if (record.kind !== 'step_committed') return
+    this.#steps += 1
     this.#stepBegun = false
     // Given back after it, or never gone on with.
     if (this.isTakenUpAnew() || this.issues() || !next) this.#ends.rest()
-    if (next?.kind === 'run_ended' && next.stop_reason === 'cancelled' && record.next.kind !== 'end')
-      this.#ends.cancelAfterStep()
   }
 
   written(): void {
     this.#written = this.#made.length
   }
 
-  #upcoming(): readonly JournalRecord[] {
-    return this.#records.slice(this.#made.length)
+  next(): JournalRecord | undefined {
+    return this.#records[this.#made.length]
   }
 
   /** What is left of the turn that it is in, or of the one that it is about to begin. */
   #turn(): readonly JournalRecord[] {
-    const upcoming = this.#upcoming()
-    const end = upcoming.findIndex(({ kind }) => kind === 'step_committed')
-    return end < 0 ? upcoming : upcoming.slice(0, end + 1)
+    const from = this.#made.length
+    const end = indexFrom(this.#records, from, isStep)
+    return this.#records.slice(from, end < 0 ? undefined : end + 1)
   }
 
   find<K extends JournalRecord['kind']>(kind: K): Kind<K> | undefined {
     return this.#turn().find((record): record is Kind<K> => record.kind === kind)
-  }
-
-  next(): JournalRecord | undefined {
-    return this.#upcoming()[0]
   }
 
   intended(index: number): Kind<'call_intended'> | undefined {
@@ -128,13 +131,13 @@ export class Recording {
 
   /** Whether another model stood in for the one that failed here. */
   standIn(): 'now' | 'later' | undefined {
-    const next = this.#upcoming()[0]
+    const next = this.next()
     if (next?.kind !== 'failed' || next.ruling.kind !== 'retry') return undefined
     return next.ruling.until === null ? 'now' : 'later'
   }
 
   diagnosed(about: string): Kind<'diagnosed'> | undefined {
-    const next = this.#upcoming()[0]
+    const next = this.next()
     return next?.kind === 'diagnosed' && next.about === about ? next : undefined
   }
 
@@ -148,39 +151,34 @@ export class Recording {
 
   /** What it is made with in the life that comes. */
   setup(): Setup {
-    const next = this.#upcoming()[0]
-    const last = [...this.#made, ...(next ? [next] : [])].findLast(
-      (record) => record.kind === 'run_started' || record.kind === 'refitted',
-    )
+    const next = this.next()
+    const last = next && isSetup(next) ? next : this.#made.findLast(isSetup)
     return (last as Kind<'run_started' | 'refitted'>).setup
   }
 
   /** Why it could not be opened in this life, if it could not. */
   issues(): readonly Issue[] | undefined {
-    const left = this.#upcoming()
-    const last = left.at(-1)
-    const closing = left.every(
-      (record) => CLOSING.has(record.kind) && (record.kind !== 'step_committed' || record.next.kind === 'end'),
-    )
-    return closing && last?.kind === 'run_ended' ? last.issues : undefined
+    const last = this.#records.at(-1)
+    if (last?.kind !== 'run_ended' || !this.next()) return undefined
+    const goesOn = indexFrom(this.#records, this.#made.length, (record) => !isClosing(record))
+    return goesOn < 0 ? last.issues : undefined
   }
 
   /** The program was killed here, and came back as something else. */
   isTakenUpAnew(): boolean {
-    const next = this.#upcoming()[0]
+    const next = this.next()
     return next?.kind === 'refitted' || next?.kind === 'migrated'
   }
 
-  /** It was cancelled while it rested. */
-  isCancelledHere(): boolean {
-    const next = this.#upcoming()[0]
-    return next?.kind === 'run_ended' && next.stop_reason === 'cancelled'
+  /** It came to its end here, and not by a step. */
+  whyEndedHere(): CutShort | undefined {
+    const next = this.next()
+    return next?.kind === 'run_ended' ? cutShortBy(next.stop_reason) : undefined
   }
 
   whyCutShort(record: JournalRecord | undefined): CutShort | undefined {
     if (record?.kind !== 'step_committed' || record.next.kind !== 'end') return undefined
-    if (record.next.stop_reason === 'cancelled') return 'cancelled'
-    return record.next.stop_reason === 'budget_time' ? 'time' : undefined
+    return cutShortBy(record.next.stop_reason)
   }
 
   interrupt(why: Interruption['why']): void {
@@ -199,7 +197,8 @@ export class Recording {
   }
 
   nextInput(): Kind<'input_bound'> | undefined {
-    return this.#upcoming().find((record) => record.kind === 'input_bound')
+    const at = indexFrom(this.#records, this.#made.length, ({ kind }) => kind === 'input_bound')
+    return this.#records[at] as Kind<'input_bound'> | undefined
   }
 
   /** Whether a call that was left open was, by the word of its owner, to be tried again. */
@@ -208,16 +207,41 @@ export class Recording {
   }
 
   now(): number {
-    return this.#upcoming()[0]?.ts ?? this.#records.at(-1)?.ts ?? 0
+    return this.next()?.ts ?? this.#records.at(-1)?.ts ?? 0
   }
 
   /** At the first question a step's beginning, after that its end. */
   monotonic(): number {
-    const steps = this.#records.filter((record) => record.kind === 'step_committed')
-    const done = this.#made.filter((record) => record.kind === 'step_committed').length
-    const before = steps.slice(0, done).reduce((sum, { ms }) => sum + ms, 0)
-    if (this.#stepBegun) return before + (steps[done]?.ms ?? 0)
+    const steps = this.#steps + (this.#stepBegun ? 1 : 0)
     this.#stepBegun = true
-    return before
+    return this.#elapsed[steps] ?? this.#elapsed.at(-1) ?? 0
   }
+}
+
+function cutShortBy(stop_reason: StopReason): CutShort | undefined {
+  if (stop_reason === 'cancelled') return 'cancelled'
+  return stop_reason === 'budget_time' ? 'time' : undefined
+}
+
+const isStep = ({ kind }: JournalRecord): boolean => kind === 'step_committed'
+
+const isSetup = ({ kind }: JournalRecord): boolean => kind === 'run_started' || kind === 'refitted'
+
+const isClosing = (record: JournalRecord): boolean =>
+  CLOSING.has(record.kind) && (record.kind !== 'step_committed' || record.next.kind === 'end')
+
+/** A recording is long, and is asked at every record where it stands: nothing here may walk through all of it. */
+function indexFrom(
+  records: readonly JournalRecord[],
+  from: number,
+  wanted: (record: JournalRecord) => boolean,
+): number {
+  for (let at = from; at < records.length; at += 1) if (wanted(records[at] as JournalRecord)) return at
+  return -1
+}
+
+function sumsOf(numbers: readonly number[]): readonly number[] {
+  const sums = [0]
+  for (const number of numbers) sums.push((sums.at(-1) ?? 0) + number)
+  return sums
 }

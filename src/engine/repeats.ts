@@ -1,52 +1,107 @@
 /**
- * Repetition: the same call with the same result, over and over. The mind is warned first, then the call is held back.
+ * Repetition: the same call with the same result, over and over, or two or three of them in turn. The mind is warned first, then the
+ * calls are held back.
  * Must not know: which calls those are. Call and result count together: to look again at something that changes is no repetition.
  */
 
+import { hash } from 'node:crypto'
 import type { CallResult } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
-import type { AnyTool } from '../ports/tool.ts'
-import type { Done } from './thread.ts'
+import type { Done, OpenTurn, Thread } from './thread.ts'
+import type { Toolbox } from './toolbox.ts'
 
-const WARN_AT = 3
+const ROUNDS = 3
+const LONGEST_CIRCLE = 3
 
-/** How often, up to now, the last calls were this very one with one and the same result. */
-export function timesInARow(recent: readonly Done[], tool: AnyTool, args: Json): number {
-  const wanted = signature(tool, args)
-  let times = 0
-  let outcome: string | undefined
-  for (const done of recent.toReversed()) {
-    if (done.tool !== tool.name || signature(tool, done.args) !== wanted) break
-    const found = `${done.result.status} ${plain(done.result.content)}`
-    if (outcome !== undefined && found !== outcome) break
-    outcome = found
-    times += 1
-  }
-  return times
+/** So many of the last calls are looked at. */
+export const RECENT = ROUNDS * LONGEST_CIRCLE
+
+/** What a call that leads nowhere is told instead of being run. */
+export function heldBack(recent: readonly Done[], toolbox: Toolbox, call: Asked): CallResult | undefined {
+  const circle = circleOf(recent, toolbox)
+  if (!circle.some((done) => isSameCall(done, call, toolbox))) return undefined
+  const what =
+    circle.length === 1
+      ? 'the same call gave the same result'
+      : `the same ${circle.length} calls in turn gave the same results`
+  return { status: 'blocked', content: `not run: ${what} ${ROUNDS} times in a row. Do something else, or finish.` }
 }
 
-export const isHeldBack = (times: number): boolean => times >= WARN_AT
+/** Whether a call of this turn was held back. */
+export const wasHeldBack = ({ settled }: Pick<OpenTurn, 'settled'>): boolean =>
+  [...settled.values()].some(({ status }) => status === 'blocked')
 
-export function heldBack(times: number): CallResult {
-  return {
-    status: 'blocked',
-    content: `not run: the same call gave the same result ${times} times in a row. Do something else, or finish.`,
-  }
+/** Once for each circle: with the call that completes its last round. */
+export function withWarning(recent: readonly Done[], toolbox: Toolbox, done: Done): CallResult {
+  const { result } = done
+  const { length } = circleOf([...recent, done], toolbox)
+  if (length === 0 || isCircling(recent, length, toolbox) || plain(result.content) !== result.content) return result
+  return { ...result, content: `${result.content}${WARNINGS[length - 1]}` }
 }
 
-const WARNING =
-  '\n[warning] the same call has given the same result three times in a row; it will not be run again like this.'
+const WARNINGS = Array.from({ length: LONGEST_CIRCLE }, (_, i) =>
+  i === 0
+    ? '\n[warning] the same call has given the same result three times in a row; it will not be run again like this.'
+    : `\n[warning] the same ${i + 1} calls in turn have given the same results three times; they will not be run again like this.`,
+)
 
-export function withWarning(recent: readonly Done[], tool: AnyTool, args: Json, result: CallResult): CallResult {
-  const times = timesInARow([...recent, { tool: tool.name, args, result }], tool, args)
-  return times === WARN_AT && !result.content.endsWith(WARNING)
-    ? { ...result, content: result.content + WARNING }
-    : result
+/** The shortest list of calls that was gone through three times up to now; empty where there is none. */
+function circleOf(recent: readonly Done[], toolbox: Toolbox): readonly Done[] {
+  for (let length = 1; length <= LONGEST_CIRCLE; length += 1)
+    if (isCircling(recent, length, toolbox)) return recent.slice(-length)
+  return []
 }
 
-const plain = (content: string): string => (content.endsWith(WARNING) ? content.slice(0, -WARNING.length) : content)
+function isCircling(recent: readonly Done[], length: number, toolbox: Toolbox): boolean {
+  const last = recent.slice(-ROUNDS * length)
+  return (
+    last.length === ROUNDS * length && last.every((done, i) => i < length || isSame(done, last[i - length], toolbox))
+  )
+}
 
-function signature(tool: AnyTool, args: Json): string {
-  if (!tool.volatile || typeof args !== 'object' || args === null || Array.isArray(args)) return JSON.stringify(args)
-  return JSON.stringify(Object.entries(args).filter(([name]) => !tool.volatile?.includes(name)))
+function isSame(one: Done, other: Done | undefined, toolbox: Toolbox): boolean {
+  if (one.result.status !== other?.result.status) return false
+  return plain(one.result.content) === plain(other.result.content) && isSameCall(one, other, toolbox)
+}
+
+type Asked = Pick<Done, 'tool' | 'args'>
+
+const isSameCall = (one: Asked, other: Asked, toolbox: Toolbox): boolean =>
+  one.tool === other.tool && signature(one, toolbox) === signature(other, toolbox)
+
+function plain(content: string): string {
+  const warning = WARNINGS.find((text) => content.endsWith(text))
+  return warning === undefined ? content : content.slice(0, -warning.length)
+}
+
+function signature({ tool, args }: Asked, toolbox: Toolbox): string {
+  const volatile = toolbox.get(tool)?.volatile
+  return JSON.stringify(
+    volatile && isObject(args) ? Object.entries(args).filter(([name]) => !volatile.includes(name)) : args,
+  )
+}
+
+const isObject = (args: Json): args is { readonly [name: string]: Json } =>
+  typeof args === 'object' && args !== null && !Array.isArray(args)
+
+/** So many of the things that calls have brought are remembered. */
+const MOST_KNOWN = 1000
+
+/** Whether a call brought something that no call of the run had brought before; remembered from now on. */
+export function isNews(known: Set<string>, call: Asked | undefined, { status, content }: CallResult): boolean {
+  const digest = hash('sha256', JSON.stringify([call?.tool, call?.args, status, content]))
+  if (known.has(digest)) return false
+  known.add(digest)
+  const [oldest] = known
+  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest)
+  return true
+}
+
+/** Steps in a row that brought nothing new, this one included. One without a call says nothing of that. */
+export function barrenAfter(
+  { barren }: Pick<Thread, 'barren'>,
+  { settled, news }: Pick<OpenTurn, 'settled' | 'news'>,
+): number {
+  if (settled.size === 0) return barren
+  return news ? 0 : barren + 1
 }

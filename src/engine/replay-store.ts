@@ -38,14 +38,29 @@ export function replayStore(dispatch: Dispatch, tape: Recording): Store {
     commits: () => 0,
     close: async () => {},
     selections: async () => [],
+    spend: absent,
+    recent: absent,
+    dispatchesOf: absent,
+    cycles: absent,
+    setting: absent,
     approval: absent,
     approvals: absent,
     dispatch: absent,
     dispatches: absent,
     counts: absent,
     sessions: absent,
+    schedules: absent,
+    marks: absent,
     facts: absent,
     recallFacts: absent,
+    document: absent,
+    documentVersion: absent,
+    documentVersions: absent,
+    projection: absent,
+    outbox: absent,
+    dueMessages: absent,
+    nextMessage: absent,
+    deliveries: absent,
     workers: absent,
     nextTimer: absent,
     verify: absent,
@@ -55,5 +70,6 @@ export function replayStore(dispatch: Dispatch, tape: Recording): Store {
 
 function resultOf(op: Op): unknown {
   if (op.op === 'append') return { head: op.records.at(-1)?.seq ?? 0 }
+  if (op.op === 'reserve') return { refused: null }
   return op.op === 'park' ? { parked: true } : null
 }

@@ -58,7 +58,9 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
       cancelAfterStep: () => afterStep.abort('replay'),
     }),
   )
-  if (tape.isCancelledHere()) immediate.abort(new Interruption('cancelled'))
+  const ended = tape.whyEndedHere()
+  if (ended === 'cancelled') immediate.abort(new Interruption(ended))
+  else if (ended) abort.abort(new Interruption(ended))
   const setup = tape.setup()
   const alone: Engine = {
     ...engine,
@@ -74,7 +76,7 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
       get: (agent, name) => ({ ...engine.behaviours.get(agent, name), tools: setup.tools, critics: [] }),
     },
     hooks: () => hooksOf(tape),
-    sink: { opened() {}, recorded() {}, delta() {} },
+    sink: { opened() {}, recorded() {}, closed() {}, delta() {} },
     budget: setup.budget,
     replaying: {
       made: (record) => tape.made(record),
@@ -90,6 +92,8 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
         if (next?.kind === 'failed') throw failureOf(next)
         return tape.find('model_requested')?.model ?? setup.model ?? 'none'
       },
+      reserved: () => tape.find('model_requested')?.reserved,
+      cost: () => tape.find('model_answered')?.usd,
       standIn: () => tape.standIn(),
       approved: () => tape.approved(),
       recalled: () => tape.nextInput()?.recalled,
@@ -144,7 +148,6 @@ function modelsOf(tape: Recording, { model, fallback = [] }: Setup): Models {
 function modelOf(tape: Recording, id: string): Model {
   return {
     id,
-    cost: () => tape.find('model_answered')?.usd as number,
     async call() {
       if (tape.isTakenUpAnew()) return tape.die()
       const next = tape.next()

@@ -14,7 +14,7 @@ import type { Behaviour, Behaviours, Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Env, Envs } from '../ports/env.ts'
 import type { Gate } from '../ports/gate.ts'
-import type { Hook } from '../ports/hook.ts'
+import type { Hook, HookedPhase } from '../ports/hook.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Memory, MemoryKind } from '../ports/memory.ts'
 import type { Model, Models, ToolSpec } from '../ports/model.ts'
@@ -24,6 +24,7 @@ import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../p
 import type { AnyTool } from '../ports/tool.ts'
 import type { Breaker } from './chain.ts'
 import type { Leaving } from './leaving.ts'
+import type { Purse } from './money.ts'
 import { emptyThread, fold, type Intended, type Thread } from './thread.ts'
 
 /** Failures that are recovered from before a run is given up: in a row, and in all. */
@@ -51,6 +52,7 @@ export interface Engine {
   readonly sink: Sink
   /** What a run may use, where its task says nothing else. */
   readonly budget: Budget
+  readonly purse: Purse
   readonly patience: Patience
   /** Whoever lives a recorded run again. */
   readonly replaying?: Replaying
@@ -67,6 +69,9 @@ export interface Replaying {
   recalled(): Recalled | undefined
   /** Contract: the model that was asked next; throws what was thrown where none was. */
   asked(): string
+  /** US dollars that were set aside for the answer, and what it cost, where that is known. */
+  reserved(): number | undefined
+  cost(): number | undefined
   /** Whether another model stood in for one that failed. */
   standIn(): 'now' | 'later' | undefined
   /** The calls of the turn under way that a person had allowed. */
@@ -87,7 +92,14 @@ export interface Claimed {
   readonly afterwards: (() => Promise<void>)[]
 }
 
-export interface Run extends Claimed {
+/** A claimed dispatch and those who watch what becomes of it. */
+export interface Watched extends Claimed {
+  readonly hooks: readonly Hook[]
+  /** Names of hooks that were too slow once. */
+  readonly slow: Set<string>
+}
+
+export interface Run extends Watched {
   readonly behaviour: Behaviour
   readonly wishes: Wishes
   /** The models that may be asked, in order. */
@@ -99,16 +111,13 @@ export interface Run extends Claimed {
   readonly env: Env
   readonly toolbox: ReadonlyMap<string, AnyTool>
   readonly critics: readonly Critic[]
-  readonly hooks: readonly Hook[]
   /** Aborts for whatever reason the run is to be interrupted; the reason is an Interruption. */
   readonly signal: AbortSignal
   readonly leaving: Leaving
   /** What every request of this behaviour begins with, and its digest; made with the first request. */
   prefix?: Prefix
   /** The phase that the step is in. */
-  phase: Phase
-  /** Names of hooks that were too slow once. */
-  readonly slow: Set<string>
+  phase: HookedPhase
 }
 
 export interface Prefix {
@@ -119,8 +128,6 @@ export interface Prefix {
   /** Estimated tokens by section. */
   readonly sections: Readonly<Record<string, number>>
 }
-
-export type Phase = 'observe' | 'decide' | 'act' | 'reduce' | 'critic' | 'check_stop'
 
 export function claimed(engine: Engine, dispatch: Dispatch, records: readonly JournalRecord[]): Claimed {
   const thread = emptyThread()

@@ -8,11 +8,13 @@ import { createHash } from 'node:crypto'
 import type { Next } from '../domain/decision.ts'
 import { asTirelessError, categoryOf, type ErrorCode, type TirelessError } from '../domain/error.ts'
 import type { FailingPhase, Ruling } from '../domain/record.ts'
+import type { StopReason } from '../domain/stop.ts'
 import { standIn } from './chain.ts'
 import { afterFailure, timeIsUp } from './check-stop.ts'
 import { closeTurn, commitStep, type End, end, type Moved, park, release } from './commit.ts'
 import { settleInterrupted } from './interrupted.ts'
 import { whyInterrupted } from './interruption.ts'
+import { giveBack } from './money.ts'
 import { type Input, openWith } from './observe.ts'
 import { compact } from './past.ts'
 import { phase, tellHooks } from './phase.ts'
@@ -23,6 +25,9 @@ import { Unusable } from './unusable.ts'
 
 /** An empty answer is asked for once more only: a provider that says nothing twice has nothing to say. */
 const MAX_EMPTY = 2
+/** How long, and how often, a run waits for money that others have set aside. */
+const BUSY_MS = 5_000
+const MAX_BUSY = 24
 const FIRST_BACKOFF_MS = 500
 const BACKOFF_FACTOR = 4
 const LONGEST_BACKOFF_MS = 3_600_000
@@ -47,6 +52,7 @@ export async function setBack(run: Run, input: Input, thrown: unknown, began: nu
         run_id: run.dispatch.dispatch_id,
         now,
       })
+  giveBack(run, open, error)
   record(run, { kind: 'failed', turn: open.turn, phase: where, code: error.code, message: error.message, ruling }, now)
   await tellHooks(run, 'on_recover', { error: error.message })
   switch (ruling.kind) {
@@ -86,11 +92,10 @@ async function tellBack(run: Run, open: OpenTurn, error: TirelessError, began: n
         result: { status: 'error', content: fault },
       })
   const unknowns = await settleInterrupted(run, open)
-  const next = await phase(
-    run,
-    'check_stop',
-    (): Next => afterFailure(run, began) ?? { kind: 'continue', feedback: error.message },
-  )
+  // What the step was to heed and nobody heard is said again.
+  const unheard = open.answer || open.decided ? [] : [open.feedback ?? []].flat()
+  const feedback = [...unheard, error.message].join('\n')
+  const next = await phase(run, 'check_stop', (): Next => afterFailure(run, began) ?? { kind: 'continue', feedback })
   return commitStep(run, open, { next, patch: undefined, verdicts: [], began }, unknowns)
 }
 
@@ -114,10 +119,18 @@ export interface Asking {
 
 export function rule({ error, failures, failed, patience }: Trouble, { asked, standIn, run_id, now }: Asking): Ruling {
   const inARow = failed.inARow + 1
+  if (error.code === 'budget_busy') {
+    const waits = failures.filter((code) => code === 'budget_busy').length
+    return waits < MAX_BUSY
+      ? { kind: 'retry', until: Math.ceil(now + BUSY_MS * jitter(run_id, waits)) }
+      : { kind: 'stop' }
+  }
+  if (error.code.startsWith('budget_')) return { kind: 'stop' }
   if (standIn === 'now' && failed.inAll + 1 < patience.inAll) return { kind: 'retry', until: null }
   if (inARow >= patience.inARow || failed.inAll + 1 >= patience.inAll) return { kind: 'stop' }
   const again = failed.inARow > 0 && failed.last === error.code
   if (error.code === 'decision_empty' && again) return { kind: 'stop' }
+  if (error.code === 'model_oversize') return { kind: 'stop' }
   if (!asked) return { kind: 'feedback' }
   const empty = failures.filter((code) => code === 'model_empty').length + 1
   const hopeless = error.retry !== 'later' || (error.code === 'model_empty' && empty >= MAX_EMPTY)
@@ -127,18 +140,29 @@ export function rule({ error, failures, failed, patience }: Trouble, { asked, st
   return { kind: 'retry', until: Math.ceil(now + wait) }
 }
 
+const STOPPED_BY: { readonly [C in ErrorCode]?: StopReason } = {
+  model_oversize: 'context_overflow',
+  budget_money: 'budget_money',
+  budget_unpriced: 'budget_money',
+  budget_busy: 'budget_money',
+  budget_calls: 'budget_steps',
+  budget_tokens: 'budget_tokens',
+}
+
 function ending(run: Run, phase: FailingPhase, error: TirelessError): End {
   const { code, message } = error
   const { inARow, inAll } = run.thread.failed
   const tries = inARow > 1 ? ` (after ${inARow} failures in a row)` : ''
-  const failure_class = code.startsWith('model_')
-    ? 'provider'
-    : code.startsWith('decision_')
-      ? 'invalid_result'
-      : 'infra'
+  const failure_class = code.startsWith('budget_')
+    ? 'budget'
+    : code.startsWith('model_')
+      ? 'provider'
+      : code.startsWith('decision_')
+        ? 'invalid_result'
+        : 'infra'
   return {
     kind: 'end',
-    stop_reason: code === 'model_oversize' ? 'context_overflow' : 'unrecoverable_error',
+    stop_reason: STOPPED_BY[code] ?? 'unrecoverable_error',
     failure_class,
     error: `${code}: ${message}${tries}`,
     failure_report: { phase, code, category: categoryOf(code), in_a_row: inARow, in_all: inAll },

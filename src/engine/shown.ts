@@ -21,7 +21,8 @@ export function remind(
   open: OpenTurn,
   { turn, ts, recalled }: Extract<JournalRecord, { kind: 'input_bound' }>,
 ): void {
-  thread.recalled = recalled && { turn, recalled, message: recalledMessage(recalled, ts) }
+  thread.recalled =
+    recalled && !recalled.placed ? { turn, recalled, message: recalledMessage(recalled, ts) } : undefined
   if (thread.recalled) saying(thread, open, thread.recalled.message)
 }
 

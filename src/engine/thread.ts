@@ -9,6 +9,7 @@ import type { Call, CallResult, Decision, Next } from '../domain/decision.ts'
 import type { ErrorCode } from '../domain/error.ts'
 import type { Recalled } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
+import { isFreeOfCharge } from '../domain/money.ts'
 import type { Observation } from '../domain/observation.ts'
 import { patched } from '../domain/patch.ts'
 import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
@@ -16,7 +17,9 @@ import type { PastTurn } from '../ports/memory.ts'
 import type { Message } from '../ports/model.ts'
 import { answerMessage, approvedMessage, inputMessages, resultMessage } from '../prompt/conversation.ts'
 import { type Conversation, emptyConversation } from './conversation.ts'
+import { barrenAfter, isNews, RECENT, wasHeldBack } from './repeats.ts'
 import { cutHere, inText, refit, remind, saying, takeBack, withOwnIds } from './shown.ts'
+import { afterStep, nothingSpent, type Spent } from './spent.ts'
 
 export type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
 
@@ -25,6 +28,8 @@ export interface OpenTurn {
   readonly turn: number
   readonly input: readonly Observation[]
   readonly observation: Json
+  /** Why the step before was not enough. */
+  readonly feedback?: string | undefined
   readonly failures: ErrorCode[]
   /** The model that was asked last, and those that failed. */
   model?: string
@@ -33,7 +38,12 @@ export interface OpenTurn {
   givenUp: boolean
   /** Its behaviour puts what the model is told into its own words, and has not done so yet. */
   unprepared: boolean
+  /** One of its calls brought something new. */
+  news: boolean
   requested: boolean
+  /** The number of the last request's record, and the US dollars that were set aside for its answer. */
+  requestSeq: number
+  reserved?: number | undefined
   answer?: Answer
   /** As the conversation shows it: each call under an id of its own. */
   shown?: Answer
@@ -47,22 +57,12 @@ export interface OpenTurn {
   readonly before: Conversation & { readonly length: number }
 }
 
-/** What a run has used up. */
-export interface Spent {
-  steps: number
-  ms: number
-  tokens: number
-  usd: number
-}
-
 /** A settled call, for whoever looks for repetition. */
 export interface Done {
   readonly tool: string
   readonly args: Json
   readonly result: CallResult
 }
-
-const RECENT = 8
 
 export interface Thread {
   head: number
@@ -85,6 +85,8 @@ export interface Thread {
   retries: number
   /** Steps in a row in which a call was held back because it led nowhere. */
   stuck: number
+  /** Steps in a row whose calls brought nothing that was not known before. */
+  barren: number
   last?: Next
   state: Json
   cut?: Cut
@@ -97,6 +99,8 @@ export interface Thread {
   /** Ids of calls that the conversation has used. */
   readonly called: Set<string>
   readonly recent: Done[]
+  /** What calls of this run have brought, by digest. */
+  readonly known: Set<string>
   /** Digests of files read or written, by path. */
   readonly seen: Map<string, string>
   /** Approvals that were acted on: each is good for one use. */
@@ -120,14 +124,19 @@ export function emptyThread(): Thread {
 }
 
 /** What every run begins with. */
-function unused(): Pick<Thread, 'turns' | 'spent' | 'begun' | 'failed' | 'retries' | 'stuck' | 'recent'> {
+function unused(): Pick<
+  Thread,
+  'turns' | 'spent' | 'begun' | 'failed' | 'retries' | 'stuck' | 'barren' | 'known' | 'recent'
+> {
   return {
     turns: 0,
-    spent: { steps: 0, ms: 0, tokens: 0, usd: 0 },
+    spent: nothingSpent(),
     begun: false,
     failed: { inARow: 0, inAll: 0 },
     retries: 0,
     stuck: 0,
+    barren: 0,
+    known: new Set(),
     recent: [],
   }
 }
@@ -175,11 +184,14 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     turn: record.turn,
     input: record.input,
     observation: record.observation === undefined ? (record.input as unknown as Json) : record.observation,
+    feedback: record.feedback,
     failures: [],
     tried: [],
     givenUp: false,
     unprepared: record.prepares ?? false,
+    news: false,
     requested: false,
+    requestSeq: 0,
     answeredAt: record.ts,
     intended: new Map(),
     settled: new Map(),
@@ -203,6 +215,10 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     case 'model_requested':
       open.requested = true
+      open.requestSeq = record.seq
+      open.reserved = record.reserved
+      // What an earlier request of this turn had set aside is gone: nobody knows what became of it.
+      thread.spent.usd += record.reserved ?? 0
       open.model = record.model
       if (open.unprepared && record.prepared !== undefined) {
         open.unprepared = false
@@ -215,6 +231,10 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     case 'failed':
       open.failures.push(record.code)
+      if (isFreeOfCharge(record.code) || record.code.startsWith('budget_')) thread.spent.usd -= open.reserved ?? 0
+      open.reserved = undefined
+      // To wait for others' money is no failure.
+      if (record.code === 'budget_busy') return
       if (record.phase === 'DECIDE' && open.model !== undefined) open.tried.push(open.model)
       open.givenUp ||= record.ruling.kind !== 'retry'
       thread.failed.inARow += 1
@@ -226,7 +246,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       open.answeredAt = record.ts
       open.shown = withOwnIds(thread, open.turn, record.answer)
       thread.spent.tokens += record.answer.usage.input_tokens + record.answer.usage.output_tokens
-      thread.spent.usd += record.usd ?? 0
+      thread.spent.usd += (record.usd ?? 0) - (open.reserved ?? 0)
       saying(thread, open, answerMessage(open.shown, inText(thread)))
       return
     case 'decided':
@@ -244,6 +264,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       remember(thread, record.result)
       const call = open.intended.get(record.index)?.call
       if (call) thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
+      if (isNews(thread.known, call, record.result)) open.news = true
       if (thread.recent.length > RECENT) thread.recent.shift()
       if (open.shown?.calls[record.index])
         saying(thread, open, resultMessage(open.shown, record.index, record.result, inText(thread)))
@@ -260,9 +281,7 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
   thread.last = next
   thread.open = undefined
   thread.turns += 1
-  // To wait is no step: it may be woken as often as it takes.
-  if (next.kind !== 'park') thread.spent.steps += 1
-  thread.spent.ms += ms
+  thread.spent = afterStep(thread.spent, next, ms)
   if (patch) thread.state = patched(thread.state, patch)
   if (!open.answer && !open.decided) {
     takeBack(thread, open)
@@ -277,7 +296,8 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
   thread.past.push({ turn: open.turn, messages: open.messages })
   if (!open.givenUp) thread.failed.inARow = 0
   thread.retries = next.kind === 'continue' && next.retry ? thread.retries + 1 : 0
-  thread.stuck = [...open.settled.values()].some(({ status }) => status === 'blocked') ? thread.stuck + 1 : 0
+  thread.stuck = wasHeldBack(open) ? thread.stuck + 1 : 0
+  thread.barren = barrenAfter(thread, open)
 }
 
 const NOT_STARTED: CallResult = { status: 'not_started', content: 'this call was not started' }

@@ -31,10 +31,22 @@ function specOf(tool: AnyTool): ToolSpec {
   return spec
 }
 
-/** That an integer is no larger than the largest there is goes without saying, in every request. */
-function withoutNoise({ jsonSchema }: { readonly jsonSchema: { minimum?: number; maximum?: number } }): void {
+interface Noisy {
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  additionalProperties?: unknown
+}
+
+/**
+ * That an integer is no larger than the largest there is, that a text says something and that there is nothing else goes without saying, in
+ * every request. What a model makes of it all the same is checked before it is run.
+ */
+function withoutNoise({ jsonSchema }: { readonly jsonSchema: Noisy }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.minLength === 1) delete jsonSchema.minLength
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
 }
 
 /** Contract: runs nothing. A call that may not run comes back with its fault. */

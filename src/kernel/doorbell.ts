@@ -52,14 +52,21 @@ const RINGING: ReadonlySet<Op['op']> = new Set([
   'pause',
   'recover',
   'leave',
+  'post',
+  'schedule_put',
+  'schedule_remove',
+  'schedule_pause',
 ])
 
-/** A store that rings by itself, so that no caller can forget to. */
+/** A store that rings by itself, so that no caller can forget to; also when it cannot commit, because whoever rests has to hear of that. */
 export function ringing(store: Store, bell: Doorbell): Store {
   return {
     ...store,
     async commit(batches) {
-      const outcomes = await store.commit(batches)
+      const outcomes = await store.commit(batches).catch((thrown) => {
+        bell.ring()
+        throw thrown
+      })
       if (batches.some((batch, i) => outcomes[i]?.ok && batch.ops.some(({ op }) => RINGING.has(op)))) bell.ring()
       return outcomes
     },

@@ -24,31 +24,31 @@ export interface Kernel {
   readonly bell: Doorbell
   readonly epoch: number
   readonly maxConcurrent: number
-  readonly hands: Hands
+  readonly reins: Reins
 }
 
 /** The runs of this process, by their dispatches: how each is asked to stop. */
-export type Hands = Map<string, Hand>
+export type Reins = Map<string, Rein>
 
-interface Hand {
+interface Rein {
   readonly afterStep: AbortController
   readonly immediate: AbortController
   readonly pause: AbortController
 }
 
 /** Contract: what was committed for a dispatch that runs here is heard by its run; harmless for one that does not. */
-export function tellHand(hands: Hands, dispatch_id: string, what: Cancel | 'pause'): void {
-  const hand = hands.get(dispatch_id)
-  if (what === 'pause') hand?.pause.abort()
-  else if (what === 'after_step') hand?.afterStep.abort()
-  else hand?.immediate.abort(new Interruption('cancelled'))
+export function tellRein(reins: Reins, dispatch_id: string, what: Cancel | 'pause'): void {
+  const rein = reins.get(dispatch_id)
+  if (what === 'pause') rein?.pause.abort()
+  else if (what === 'after_step') rein?.afterStep.abort()
+  else rein?.immediate.abort(new Interruption('cancelled'))
 }
 
 export interface DrainOptions {
-  /** Return when nothing is pending, running or about to be retried; otherwise go on until told to stop. */
-  readonly untilIdle: boolean
-  /** Only this dispatch. */
-  readonly only?: string | undefined
+  /** Return when nothing is pending, running or about to be retried; otherwise go on until told to stop. Asked anew at each ring of the bell. */
+  readonly untilIdle: boolean | (() => boolean)
+  /** Only these dispatches. */
+  readonly only?: readonly string[] | undefined
   /** Claim nothing more after this, and return when what runs has come to the end of its step. */
   readonly until?: AbortSignal | undefined
   readonly signals: Signals
@@ -87,10 +87,10 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
 
   async function work(dispatch: Dispatch): Promise<void> {
     const { dispatch_id } = dispatch
-    const hand = newHand()
-    kernel.hands.set(dispatch_id, hand)
-    const cancelling: Cancelling = { afterStep: hand.afterStep.signal, immediate: hand.immediate.signal }
-    const its = { ...signals, drain: AbortSignal.any([signals.drain, hand.pause.signal]) }
+    const rein = newRein()
+    kernel.reins.set(dispatch_id, rein)
+    const cancelling: Cancelling = { afterStep: rein.afterStep.signal, immediate: rein.immediate.signal }
+    const its = { ...signals, drain: AbortSignal.any([signals.drain, rein.pause.signal]) }
     try {
       await hearWishes(kernel, dispatch_id)
       const moved = await advance(engine, dispatch, its, cancelling)
@@ -101,13 +101,12 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
       // A fenced run has lost its dispatch to another owner, who goes on with it. Anything else means the store is gone.
       if (error.code !== 'store_fenced') fail(error)
     } finally {
-      if (kernel.hands.get(dispatch_id) === hand) kernel.hands.delete(dispatch_id)
+      if (kernel.reins.get(dispatch_id) === rein) kernel.reins.delete(dispatch_id)
     }
   }
 
   const beating = new AbortController()
-  // With nothing to do, the heartbeat is what finds out that the store is gone.
-  const heart = beat(kernel, beating.signal).catch(fail)
+  const heart = beat(kernel, () => running.size > 0, beating.signal).catch(fail)
   try {
     while (!failure && !signals.drain.aborted) {
       const since = bell.rung()
@@ -122,7 +121,8 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
         })
         running.add(working)
       }
-      if (options.untilIdle && running.size === 0 && retries.size === 0) break
+      const { untilIdle } = options
+      if ((typeof untilIdle === 'function' ? untilIdle() : untilIdle) && running.size === 0 && retries.size === 0) break
       await bellOrTimer(kernel, since, signals.drain)
     }
   } finally {
@@ -132,14 +132,14 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
   if (failure) throw failure
 }
 
-/** Read once its hand is there: what was wished for between the claim and now was told to nobody. */
-async function hearWishes({ engine, hands }: Kernel, dispatch_id: string): Promise<void> {
+/** Read once its rein is there: what was wished for between the claim and now was told to nobody. */
+async function hearWishes({ engine, reins }: Kernel, dispatch_id: string): Promise<void> {
   const { cancel, paused } = (await engine.store.dispatch(dispatch_id)) ?? {}
-  if (cancel) tellHand(hands, dispatch_id, cancel)
-  if (paused) tellHand(hands, dispatch_id, 'pause')
+  if (cancel) tellRein(reins, dispatch_id, cancel)
+  if (paused) tellRein(reins, dispatch_id, 'pause')
 }
 
-const newHand = (): Hand => ({
+const newRein = (): Rein => ({
   afterStep: new AbortController(),
   immediate: new AbortController(),
   pause: new AbortController(),
@@ -148,13 +148,18 @@ const newHand = (): Hand => ({
 async function claim(
   { engine, epoch }: Kernel,
   free: number,
-  only: string | undefined,
+  only: readonly string[] | undefined,
   stop: AbortSignal,
 ): Promise<readonly Dispatch[]> {
   // A read first: looking for work that is not there writes nothing.
   if (free <= 0 || (await engine.store.counts()).pending === 0 || stop.aborted) return []
-  const op = { op: 'claim', epoch, limit: free, now: engine.clock.now() } as const
-  const [claimed] = await commitOne(engine.store, [only === undefined ? op : { ...op, only }])
+  const now = engine.clock.now()
+  const op = { op: 'claim', epoch, limit: free, now } as const
+  // Who has rested may have a lease that has ended.
+  const [claimed] = await commitOne(engine.store, [
+    only === undefined ? op : { ...op, only },
+    { op: 'beat', epoch, lease_until: now + LEASE_MS },
+  ])
   return claimed
 }
 
@@ -169,11 +174,18 @@ async function bellOrTimer({ engine, bell }: Kernel, since: number, stop: AbortS
   done.abort('over')
 }
 
-/** One heartbeat for the worker, not one per dispatch. */
-async function beat({ engine, epoch }: Kernel, signal: AbortSignal): Promise<void> {
+/**
+ * One heartbeat for the worker, not one per dispatch. Who has no work in hand needs no lease, so nothing is written while nothing happens: idle
+ * costs nothing (I8). A store that has failed rings as well, and the beat is what finds it out.
+ */
+async function beat({ engine, bell, epoch }: Kernel, isBusy: () => boolean, signal: AbortSignal): Promise<void> {
+  let heard = bell.rung()
   while (!signal.aborted) {
     await engine.clock.sleep(BEAT_MS, signal)
     if (signal.aborted) return
+    const rung = bell.rung()
+    if (!isBusy() && rung === heard) continue
+    heard = rung
     await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }])
   }
 }

@@ -72,7 +72,8 @@ export interface Behaviour<S = Json> {
   readonly memory?: string
   readonly critics?: readonly Critic<S>[]
   readonly search?: Search
-  initState(task: string): S
+  /** `metadata`: the dispatch's. */
+  initState(task: string, metadata?: Readonly<Record<string, Json>>): S
   /** Contract: bounded. Without it the observation is the input as it came. */
   observe?(state: S, view: EnvView): Json
   /** Contract: a decision without a model, or nothing: then the model is asked. */

@@ -29,6 +29,8 @@ export interface FileOps {
    * (null: it must not exist); otherwise `conflict`.
    */
   write(path: string, text: string, expected: string | null): Promise<{ readonly sha: string }>
+  /** Contract: whether the file or folder that is there may be written to, as far as that can be told without writing; false where there is none. */
+  writable(path: string): Promise<boolean>
   /** Contract: sorted, at most `limit` entries, `depth` levels; says whether there was more. */
   list(
     path: string,

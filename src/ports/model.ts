@@ -1,7 +1,8 @@
 /** A language model, one call at a time. Retries, budgets and memory are the engine's, never the adapter's. */
 
 import type { Json } from '../domain/json.ts'
-import type { Answer, Usage } from '../domain/record.ts'
+import type { Price } from '../domain/money.ts'
+import type { Answer } from '../domain/record.ts'
 
 export interface ToolSpec {
   readonly name: string
@@ -44,8 +45,8 @@ export interface ModelRequest {
 export interface Model {
   /** `provider/model`, as the configuration and the journal name it. */
   readonly id: string
-  /** Contract: pure; US dollars. Absent where the price is not known. */
-  cost?(usage: Usage): number
+  /** null: nobody has said what it costs, so it is not asked while money is limited. Absent: whoever made it answers for its cost. */
+  readonly price?: Price | null
   /**
    * Contract: exactly one request to the provider. Resolves only with a whole answer: either a finish reason that says the
    * model stopped by itself, or `length`. Everything else throws a TirelessError with a `model_*` code: a stream that was cut,
@@ -82,7 +83,8 @@ export interface ModelEntry {
   readonly key: 'set' | 'missing' | 'none'
   readonly is_default: boolean
   readonly why: string | null
-  readonly priced: boolean
+  /** null: not known. */
+  readonly price: Price | null
   readonly problem: string | null
 }
 
@@ -115,7 +117,7 @@ export function onlyModel(model: Model): Models {
         key: 'none',
         is_default: true,
         why,
-        priced: model.cost !== undefined,
+        price: model.price ?? null,
         problem: null,
       },
     ],

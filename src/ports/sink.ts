@@ -12,5 +12,7 @@ export interface Sink {
   /** A run is taken up, for the first time or again; `past` is what the journal holds of it already. */
   opened(run: RunRef, past: readonly JournalRecord[]): void
   recorded(run: RunRef, record: JournalRecord): void
+  /** A run is put down, once for each time that it was taken up: it is over, it rests, or somebody else has it. */
+  closed(run: RunRef): void
   delta(delta: Delta): void
 }

@@ -4,16 +4,22 @@
  */
 
 import type { Approval, ApprovalStatus } from '../domain/approval.ts'
+import type { Cycle, CycleResult } from '../domain/cycle.ts'
 import type { Cancel, Dispatch, DispatchStatus, NewDispatch } from '../domain/dispatch.ts'
+import type { Document, DocumentVersion } from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Fact, NewFact } from '../domain/fact.ts'
+import type { Json } from '../domain/json.ts'
+import type { Cap, Spend } from '../domain/money.ts'
 import type { Observation } from '../domain/observation.ts'
-import type { JournalRecord } from '../domain/record.ts'
+import type { JournalRecord, Usage } from '../domain/record.ts'
+import type { Mark, NewScheduleEntry, ScheduleEntry } from '../domain/schedule.ts'
 import type { Selection } from '../domain/selection.ts'
 import type { Session } from '../domain/session.ts'
 import type { FailureClass } from '../domain/stop.ts'
 import type { Resolution, Unknown } from '../domain/unknown.ts'
 import type { Wait } from '../domain/wait.ts'
+import type { OutboxOp, OutboxReads, OutboxResults } from './outbox.ts'
 
 export interface Fence {
   readonly dispatch_id: string
@@ -22,6 +28,7 @@ export interface Fence {
 
 /** Every op carries the instant it happens at; a store has no clock of its own. */
 export type Op =
+  | OutboxOp
   /** A worker's epoch begins. `alone`: the caller holds the home's lock, so every other worker is dead. */
   | {
       readonly op: 'join'
@@ -36,14 +43,15 @@ export type Op =
   /** Running work of workers whose lease has ended becomes pending, or dead when it is poison. */
   | { readonly op: 'recover'; readonly now: number }
   /** All or none; a known (source, key) answers with the first one's id. */
+  /** What is made for paused work is paused with it. */
   | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
-  /** Highest priority first, then oldest; never two of one session at a time; each gets a new token. `only` narrows it to one. */
+  /** Highest priority first, then oldest; never two of one session at a time; each gets a new token. `only` narrows it to some. */
   | {
       readonly op: 'claim'
       readonly epoch: number
       readonly limit: number
       readonly now: number
-      readonly only?: string
+      readonly only?: readonly string[]
     }
   /**
    * Timers that are due: their dispatches become pending, with an observation of the deadline where one was waited for. Approvals that nobody
@@ -95,6 +103,36 @@ export type Op =
   | { readonly op: 'unknown'; readonly unknown: Unknown }
   /** The model of a scope, from now on; null: no longer one of its own. */
   | { readonly op: 'select'; readonly scope: string; readonly model: string | null; readonly now: number }
+  /**
+   * Sets money aside before a call, unless a cap would be passed: then nothing is written, and the answer says which. `usd` in millionths. What
+   * the same dispatch had set aside before, and never settled, counts as spent.
+   */
+  | ({ readonly op: 'reserve'; readonly id: string; readonly usd: number; readonly caps: readonly Cap[] } & Spender)
+  /** What the call did cost. Without a reservation of that id it is booked all the same. */
+  | ({ readonly op: 'spent'; readonly id: string; readonly usd: number; readonly usage: Usage } & Spender)
+  /** The call cost nothing; harmless where there is no such reservation. */
+  | { readonly op: 'unspent'; readonly id: string }
+  /**
+   * On record before anything is done in it. Of its kernel, one that was never ended is ended with an error: its process is gone, and its
+   * dispatches are left to this one, as is whatever was open at the end of the one before.
+   */
+  | {
+      readonly op: 'cycle_begin'
+      readonly cycle_id: string
+      readonly kernel_id: string
+      readonly trigger: string
+      readonly due: number | null
+      readonly now: number
+    }
+  /** `open`: dispatches that are still under way. Once. */
+  | {
+      readonly op: 'cycle_end'
+      readonly result: CycleResult
+      readonly open: readonly string[]
+      readonly now: number
+    }
+  /** A word that outlives a process, such as that the kernel is paused; null: gone. */
+  | { readonly op: 'set'; readonly name: string; readonly value: Json }
   /** A human's word; wakes the dispatch that waits for it. */
   | { readonly op: 'resolve'; readonly unknown_id: string; readonly as: Resolution; readonly now: number }
   /** Listed, open, once per id. */
@@ -115,8 +153,43 @@ export type Op =
   | { readonly op: 'remember'; readonly fact: NewFact; readonly now: number }
   /** What an agent knew, and had known, under a key: everything written up to the instant `before`. Its text is gone for good. */
   | { readonly op: 'forget'; readonly agent_id: string; readonly key: string; readonly before: number }
+  /** Added, and opened. One that there is already is a `conflict`. */
+  | { readonly op: 'schedule_put'; readonly entry: NewScheduleEntry; readonly now: number }
+  | { readonly op: 'schedule_remove'; readonly id: string }
+  /** When it goes on, what was due while it was paused is over. */
+  | { readonly op: 'schedule_pause'; readonly id: string; readonly paused: boolean; readonly now: number }
+  /** Somebody waits for it, an added or a configured one: the first time ever, nothing up to `now` is due. */
+  | { readonly op: 'schedule_open'; readonly id: string; readonly now: number }
+  /** A beat fires: commit it with what it sets off. Nothing up to its instant fires any more. */
+  | { readonly op: 'schedule_fired'; readonly id: string; readonly instant: number }
+  /**
+   * The next version of a document; a `conflict` unless `base` is the digest of the latest one, null where there is none. The same text again makes
+   * no version. Those that are too many are dropped, the oldest first, never the latest.
+   */
+  | {
+      readonly op: 'document'
+      readonly kernel_id: string
+      readonly name: string
+      readonly base: string | null
+      readonly text: string
+      readonly author: string
+      readonly reason: string
+      readonly cycle_id: string | null
+      readonly now: number
+    }
+  /** A document's file is known to be like this. */
+  | { readonly op: 'project'; readonly kernel_id: string; readonly name: string; readonly text: string }
 
-export interface Results {
+/** Who spends, and on what. `day`: as `2030-01-31`, where the owner is. */
+export interface Spender {
+  readonly kernel_id: string
+  readonly agent_id: string
+  readonly dispatch_id: string
+  readonly model: string
+  readonly day: string
+}
+
+export interface Results extends OutboxResults {
   join: { readonly epoch: number }
   beat: { readonly alive: boolean }
   leave: { readonly released: number }
@@ -136,12 +209,30 @@ export interface Results {
   publish: { readonly duplicate: boolean; readonly dispatch_id: string | null }
   unknown: null
   select: null
+  /** `left`: dispatches that no cycle before this one has seen the end of. */
+  cycle_begin: { readonly interrupted: readonly string[]; readonly left: readonly string[] }
+  cycle_end: null
+  set: null
+  /** `used`: under that cap, with what is `reserved` by calls without an answer. */
+  reserve: { readonly refused: { readonly cap: Cap; readonly used: number; readonly reserved: number } | null }
+  spent: null
+  unspent: null
   resolve: { readonly unknown: Unknown }
   ask: null
   answer: { readonly approval: Approval; readonly dispatch_id: string | null }
   remember: { readonly superseded: boolean; readonly dropped: readonly string[] }
   /** Whether there was something known under it. */
   forget: { readonly forgotten: boolean }
+  schedule_put: null
+  schedule_remove: { readonly removed: boolean }
+  schedule_pause: null
+  /** Up to when nothing fires any more. */
+  schedule_open: { readonly until: number }
+  /** Whether it was the first: false for an instant that has fired or is over. */
+  schedule_fired: { readonly first: boolean }
+  /** As it now stands, without its text. */
+  document: DocumentVersion & { readonly changed: boolean }
+  project: null
 }
 
 export interface Batch {
@@ -174,7 +265,7 @@ export interface FactQuery extends Page {
   readonly now: number
 }
 
-export interface Store {
+export interface Store extends OutboxReads {
   /**
    * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that dispatch is
    * running under that token. Resolves after everything is on disk (fsynced); rejects with `store_failed` when it cannot be, and then for
@@ -188,11 +279,23 @@ export interface Store {
     filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & Page,
   ): Promise<readonly Dispatch[]>
   counts(): Promise<Counts>
+  /** Contract: the agent's last ones, newest first. Costs the same however many there are. */
+  recent(kernelId: string, agentId: string, limit: number): Promise<readonly Dispatch[]>
+  /** Contract: in the order of their making. */
+  dispatchesOf(cycleId: string): Promise<readonly Dispatch[]>
+  /** Contract: newest first. */
+  cycles(kernelId: string, page: Page): Promise<readonly Cycle[]>
+  /** Contract: null where nothing was set. */
+  setting(name: string): Promise<Json>
   session(id: string): Promise<Session | undefined>
   sessions(page: Page): Promise<readonly Session[]>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
-  unknowns(filter: { readonly session_id?: string | undefined }): Promise<readonly Unknown[]>
+  /** Contract: oldest first. Those that are open cost the same however many are not. */
+  unknowns(filter: {
+    readonly session_id?: string | undefined
+    readonly status?: Unknown['status'] | undefined
+  }): Promise<readonly Unknown[]>
   approval(id: string): Promise<Approval | undefined>
   /** Contract: the open ones first, then the newest. */
   approvals(
@@ -204,7 +307,22 @@ export interface Store {
   ): Promise<readonly Fact[]>
   /** Contract: of what is known and has not expired, what has most words in common with the question, best first; in any script. */
   recallFacts(query: FactQuery): Promise<readonly Fact[]>
+  /** Contract: the latest version. */
+  document(kernelId: string, name: string): Promise<Document | undefined>
+  documentVersion(kernelId: string, name: string, version: number): Promise<Document | undefined>
+  /** Contract: those that are kept, newest first. */
+  documentVersions(
+    filter: { readonly kernel_id: string; readonly name: string } & Page,
+  ): Promise<readonly DocumentVersion[]>
+  /** Contract: what a document's file was last known to be. */
+  projection(kernelId: string, name: string): Promise<string | undefined>
   selections(): Promise<readonly Selection[]>
+  /** Contract: from one day to another, both included, by day. */
+  spend(from: string, to: string): Promise<readonly Spend[]>
+  /** Contract: those that were added, oldest first. */
+  schedules(): Promise<readonly ScheduleEntry[]>
+  /** Contract: of every schedule that was ever opened and not removed, by id. */
+  marks(): Promise<readonly Mark[]>
   workers(now: number): Promise<readonly Worker[]>
   /** Contract: the earliest instant at which a timer is due, if there is one. */
   nextTimer(): Promise<number | undefined>

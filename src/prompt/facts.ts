@@ -4,6 +4,7 @@ import type { Fact, Recalled, RecalledFact } from '../domain/fact.ts'
 import type { Message } from '../ports/model.ts'
 import { compile } from './compile.ts'
 import { fenced, nonceOf } from './data-fence.ts'
+import { memoryMark } from './placeholders.ts'
 
 /** With their fences. */
 const MOST_TOKENS = 1500
@@ -39,8 +40,16 @@ export function recalledOf(facts: readonly Fact[]): Recalled | undefined {
 
 /** `ts`: when it was journalled. */
 export function recalledMessage({ facts }: Recalled, ts: number): Message {
-  const shown = facts.map(({ id, text, created_at }) =>
-    fenced({ label: `remembered ${created_at.slice(0, 10)}`, text, nonce: nonceOf(ts, id, text) }),
-  )
-  return { role: 'user', text: ['[what you remember that may matter now]', ...shown].join('\n') }
+  return { role: 'user', text: ['[what you remember that may matter now]', ...shown(facts, ts)].join('\n') }
 }
+
+/** Contract: the text with what is remembered at its mark, and nothing else in it changed. */
+export function withMemory(text: string, nonce: string, recalled: Recalled | undefined): string {
+  const facts = shown(recalled?.facts ?? [], nonce)
+  return text.replaceAll(memoryMark(nonce), () => facts.join('\n') || '(none)')
+}
+
+const shown = (facts: readonly RecalledFact[], salt: string | number): readonly string[] =>
+  facts.map(({ id, text, created_at }) =>
+    fenced({ label: `remembered ${created_at.slice(0, 10)}`, text, nonce: nonceOf(salt, id, text) }),
+  )

@@ -29,3 +29,9 @@ export function expandPlaceholders(text: string, values: Readonly<Record<string,
   })
   return { text: expanded, unknown: [...unknown] }
 }
+
+/** Filled in when the run begins, not when it is planned: what its agent knows by then. */
+export const MEMORY = 'MEMORY'
+
+/** What stands in its place until then. What else was filled in cannot hold it: `nonce` was not known to anybody. */
+export const memoryMark = (nonce: string): string => `{${MEMORY}:${nonce}}`

@@ -22,11 +22,14 @@ export interface SocketServer {
   close(): Promise<void>
 }
 
-export async function serveSocket(path: string, commands: readonly Command[], context: Context): Promise<SocketServer> {
+export type Find = (name: string) => Promise<Command | undefined>
+
+export async function serveSocket(path: string, find: Find, context: Context): Promise<SocketServer> {
   rmSync(path, { force: true })
   const open = new Set<Promise<void>>()
+  const closing = new AbortController()
   const server: Server = createServer((socket) => {
-    const answering = answer(socket, commands, context).finally(() => open.delete(answering))
+    const answering = answer(socket, find, context, closing.signal).finally(() => open.delete(answering))
     open.add(answering)
   })
   await new Promise<void>((resolve, reject) => {
@@ -36,6 +39,7 @@ export async function serveSocket(path: string, commands: readonly Command[], co
   chmodSync(path, 0o600)
   return {
     async close() {
+      closing.abort()
       const closed = new Promise((resolve) => server.close(resolve))
       await Promise.all(open)
       await closed
@@ -43,7 +47,7 @@ export async function serveSocket(path: string, commands: readonly Command[], co
   }
 }
 
-async function answer(socket: Socket, commands: readonly Command[], context: Context): Promise<void> {
+async function answer(socket: Socket, find: Find, context: Context, closing: AbortSignal): Promise<void> {
   // A client that goes away is no reason to stop: what it asked for is durable.
   socket.on('error', () => {})
   const say = (reply: Reply): void => {
@@ -51,16 +55,26 @@ async function answer(socket: Socket, commands: readonly Command[], context: Con
   }
   try {
     const { command, input } = await question(socket)
-    const found = commands.find(({ name, place }) => name === command && place === 'home')
-    if (!found)
+    const found = await find(String(command))
+    if (found?.place !== 'home' && found?.place !== 'guest')
       throw new TirelessError('usage', { what: 'the holder of the home runs no such command', got: String(command) })
     say({ accepted: true })
-    say({ output: await execute(found, context, input, (progress) => say({ progress })) })
+    const asked = found.place === 'guest' ? asLongAs(socket, closing, context) : context
+    say({ output: await execute(found, asked, input, (progress) => say({ progress })) })
   } catch (thrown) {
     const { code, message } = asTirelessError(thrown)
     say({ error: { code, message } })
   }
   socket.end()
+}
+
+/** For a command that ends when nobody listens any more, or nobody may. */
+function asLongAs(socket: Socket, closing: AbortSignal, context: Context): Context {
+  const gone = new AbortController()
+  socket.once('close', () => gone.abort())
+  if (socket.destroyed) gone.abort()
+  const drain = AbortSignal.any([context.signals.drain, closing, gone.signal])
+  return { ...context, signals: { ...context.signals, drain } }
 }
 
 async function question(socket: Socket): Promise<{ command: unknown; input: unknown }> {
@@ -79,13 +93,17 @@ export async function askHolder(
   command: string,
   input: unknown,
   tell: (progress: Progress) => void,
+  /** When aborted, nobody wants to know any more: null. */
+  enough?: AbortSignal,
 ): Promise<{ readonly output: unknown } | undefined> {
   const socket = await connect(path)
   if (!socket) return undefined
   socket.write(`${JSON.stringify({ command, input })}\n`)
+  const lines = createInterface({ input: socket })
+  enough?.addEventListener('abort', () => lines.close(), { once: true })
   let accepted = false
   try {
-    for await (const line of createInterface({ input: socket })) {
+    for await (const line of lines) {
       const reply = JSON.parse(line) as Reply
       if ('accepted' in reply) accepted = true
       else if ('progress' in reply) tell(reply.progress)
@@ -98,6 +116,7 @@ export async function askHolder(
   } finally {
     socket.destroy()
   }
+  if (enough?.aborted) return { output: null }
   if (!accepted) return undefined
   throw new TirelessError('internal', {
     what: 'the process that holds the home went away before it answered',

@@ -34,6 +34,7 @@ async function refusedBy(file: FileOps, path: string): Promise<void> {
   const works: readonly [string, () => Promise<unknown>][] = [
     ['read', () => file.read(path)],
     ['write', () => file.write(path, TEXT, null)],
+    ['writable', () => file.writable(path)],
     ['list', () => file.list(path, 1, 10)],
   ]
   for (const [name, work] of works)
@@ -77,6 +78,18 @@ export const envConformance: readonly EnvConformanceCase[] = [
       const done = await run(env, 'cat a/b; pwd; exit 3')
       assert.deepEqual([done.exit, done.ended, done.output], [3, 'exited', `${TEXT}${env.root}\n`])
       await opsOf(env, 'process').forget('conformance')
+    },
+  },
+  {
+    name: 'Q8: whether a file or a folder may be written to is told without a write',
+    async run(env) {
+      const file = opsOf(env, 'file')
+      await file.write('a/b', TEXT, null)
+      const looks = (): unknown => ['', 'a', 'a/b'].map((path) => fs.statSync(join(env.root, path)).mtimeMs)
+      const before = [looks(), fs.readdirSync(join(env.root, 'a'))]
+      const told = ['a/b', 'a', '.', 'none', 'none/b'].map((path) => file.writable(path))
+      assert.deepEqual(await Promise.all(told), [true, true, true, false, false])
+      assert.deepEqual([looks(), fs.readdirSync(join(env.root, 'a'))], before)
     },
   },
   {

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { type Fact, MOST_FACTS, MOST_OVER, type NewFact } from '../domain/fact.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-
-const NOW = 1_000_000
+import { type ConformanceCase, NOW } from './store-cases.ts'
 
 const factOf = (id: string, key: string, text: string, more: Partial<NewFact> = {}): NewFact => ({
   id,
@@ -39,7 +38,7 @@ const listed = async (store: Store, over: boolean, now = NOW): Promise<readonly 
 const statuses = async (store: Store): Promise<string[]> =>
   (await listed(store, true)).map(({ id, status }) => `${id} ${status}`)
 
-export const factConformance: readonly { readonly name: string; run(store: Store): Promise<void> }[] = [
+export const factConformance: readonly ConformanceCase[] = [
   {
     name: 'O14: a fact comes back with its words, its origin and its labels',
     async run(store) {

@@ -1,5 +1,7 @@
 /** What plugin authors test with: `tireless/testing`. */
 
+export { type ChannelCase, channelConformance, type OtherSide } from './channel-conformance.ts'
+export { type DocumentsCase, documentsConformance } from './documents-conformance.ts'
 export { type EnvConformanceCase, envConformance } from './env-conformance.ts'
 export { FakeClock } from './fake-clock.ts'
 export { type ProviderOptions, type ProviderServer, type Script, startProviderServer } from './provider-server.ts'

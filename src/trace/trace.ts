@@ -50,14 +50,3 @@ export function traceOf(run: RunRef, records: readonly JournalRecord[]): Trace {
     steps: parts.flatMap(({ steps }) => steps),
   }
 }
-
-/** A run's part of its session's journal: from its start to its end, and again where it was tried again. */
-export function recordsOfRun(journal: readonly JournalRecord[], run_id: string): readonly JournalRecord[] {
-  let current: string | undefined
-  return journal.filter((record) => {
-    if (record.kind === 'run_started') current = record.run_id
-    const isOf = current === run_id
-    if (record.kind === 'run_ended') current = undefined
-    return isOf
-  })
-}

@@ -5,12 +5,12 @@
 
 import { join } from 'node:path'
 import type { Event } from '../domain/event.ts'
-import type { JournalRecord } from '../domain/record.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunRef, Sink } from '../ports/sink.ts'
 import { FILES, folderOf, isRunId, type Lines, linesInto, makeFolder, writeManifest } from './files.ts'
 import { type Redact, redacted } from './redacted.ts'
-import { recordsOfRun, type TraceFold, traceFold } from './trace.ts'
+import { type TraceFold, traceFold } from './trace.ts'
 
 const WRITE_EVERY_MS = 1000
 const RETRY_EVERY_MS = 5000
@@ -153,6 +153,7 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
       if (open.ended || open.rests) write(run.run_id, open, true)
       else later(WRITE_EVERY_MS)
     },
+    closed() {},
     delta() {},
     close() {
       closed.abort()

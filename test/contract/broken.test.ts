@@ -87,10 +87,6 @@ const BROKEN: Readonly<Record<string, Broken>> = {
   },
   'a model that throws a word': { behaviour: asking(), app: { model: { id: 'm', call: () => Promise.reject('no') } } },
   'a model that throws at once': { behaviour: asking(), app: { model: { id: 'm', call: boom } } },
-  'the price of a model': {
-    behaviour: asking(),
-    app: { model: { ...scriptedModel([{ text: 'done' }]), cost: boom } },
-  },
   'the effect of a tool': { tool: { effect: boom } },
   'a tool': { tool: { run: boom }, done: true },
   'what a tool does before': { tool: { before: boom }, done: true },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -132,48 +132,39 @@ describe('cancel after the step', () => {
     assert.deepEqual(await endings(app, task), ['cancelled'])
   })
 
-  test('case 52: a step that ends in an answer ends in an answer', async (t) => {
+  /** Told to end with its step while the model thinks about what that step is. */
+  async function cancelledWhileAsked(t: TestContext, script: readonly ScriptedStep[]) {
     const gate = Promise.withResolvers<void>()
-    const inner = scriptedModel([{ text: 'just in time' }])
-    const model = {
-      ...inner,
-      call: async (...given: Parameters<typeof inner.call>) => {
+    const model = scriptedModel(script)
+    const thoughtful: typeof model = {
+      ...model,
+      async call(...given) {
         await gate.promise
-        return inner.call(...given)
+        return model.call(...given)
       },
     }
-    const app = await openApp(t, { model })
+    const app = await openApp(t, { model: thoughtful })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
     await until(() => has(app, task, 'model_requested'))
     const cancelled = cancel(app, task, 'after_step')
     await until(async () => (await wished(app, task)) === 'after_step')
     gate.resolve()
-    assert.equal((await cancelled).items[0]?.status, 'done')
+    const { items } = await cancelled
     await started
+    return { app, task, model, status: items[0]?.status }
+  }
+
+  test('case 52: a step that ends in an answer ends in an answer', async (t) => {
+    const { app, task, status } = await cancelledWhileAsked(t, [{ text: 'just in time' }])
+    assert.equal(status, 'done')
     assert.equal((await dispatchOf(app, task.dispatch_id)).result, 'just in time')
   })
 
   test('case 52: a step that ends in a wait is the last one: nobody waits for it', async (t) => {
-    const gate = Promise.withResolvers<void>()
-    const inner = scriptedModel([waiting, done])
-    const model = {
-      ...inner,
-      call: async (...given: Parameters<typeof inner.call>) => {
-        await gate.promise
-        return inner.call(...given)
-      },
-    }
-    const app = await openApp(t, { model })
-    const task = await enqueue(app)
-    const started = app.run('start', { until_idle: true })
-    await until(() => has(app, task, 'model_requested'))
-    const cancelled = cancel(app, task, 'after_step')
-    await until(async () => (await wished(app, task)) === 'after_step')
-    gate.resolve()
-    assert.equal((await cancelled).items[0]?.status, 'cancelled')
-    await started
-    assert.deepEqual([await endings(app, task), inner.requests.length], [['cancelled'], 1])
+    const { app, task, model, status } = await cancelledWhileAsked(t, [waiting, done])
+    assert.equal(status, 'cancelled')
+    assert.deepEqual([await endings(app, task), model.requests.length], [['cancelled'], 1])
   })
 
   test('case 52: a wish only gets stronger: after_step, then at once', async (t) => {

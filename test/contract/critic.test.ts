@@ -78,6 +78,16 @@ describe('critics', () => {
     assert.match(error ?? '', /3 times in a row.*no/)
   })
 
+  test('E8: a critic that stops the run may say what kind of failure that is', async (t) => {
+    const stopping = { kind: 'stop', reason: 'it only asked', failure_class: 'awaiting_input' } as const
+    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], critics: [critic('c', [stopping])] })
+    const { status, stop_reason, failure_class, error } = await runRuled(app)
+    const ended = [status, stop_reason, failure_class, error]
+    assert.deepEqual(ended, ['failed', 'critic_stop', 'awaiting_input', 'it only asked'])
+    const { verdicts } = found(events, 'CRITIC', 'outputs_ready').payload
+    assert.deepEqual(verdicts, [{ critic: 'c', ...stopping }])
+  })
+
   test('case 41: a step that passes begins the count anew; every retry uses up a step of the budget', async (t) => {
     const three = [retry(), retry(), retry()]
     const said = [...three, CONTINUE, ...three, CONTINUE]
@@ -96,6 +106,9 @@ describe('critics', () => {
     ['says nothing', critic('broken', [undefined])],
     ['says what is no verdict', critic('broken', [{ kind: 'halt' }])],
     ['asks for a retry without an instruction', critic('broken', [{ kind: 'retry' }])],
+    ['asks for an attempt without a rest', critic('broken', [{ ...retry(), attempt: {} }])],
+    ['asks for an attempt before now', critic('broken', [{ ...retry(), attempt: { after_ms: -1 } }])],
+    ['stops with a class that there is not', critic('broken', [{ ...stop(), failure_class: 'bad luck' }])],
   ] as const)
     test(`case 41, Q12: a critic that ${what} is diagnosed and passed over; the others are asked, the run goes on`, async (t) => {
       const asked: string[] = []

@@ -36,3 +36,7 @@ test('examples/04: tried again under one key where that is harmless, stopped whe
     'A sunny day, and a small hole. One key: true, tried 3 times.',
   ])
 })
+
+test('examples/05: what is remembered is found by its meaning, where no word is the same', async (t) => {
+  assert.equal((await output(t, '05-embeddings.ts')).trim(), 'parking')
+})

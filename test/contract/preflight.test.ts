@@ -126,11 +126,13 @@ describe('issue codes', () => {
     const readOnly = withEnv((env) => {
       const file = env.getOps('file')
       if (!file) return env
-      const write = () => Promise.reject(new Error('read-only file system'))
-      return { ...env, ...supplying({ file: { ...file, read: file.read, list: file.list, write } }) }
+      const write = () => assert.fail('nobody asked for a write')
+      return { ...env, ...supplying({ file: { ...file, write, writable: async () => false } }) }
     })
-    const result = await tried(t, { resources: [{ path: 'a.txt', writable: true }] }, { plugins: [readOnly] })
-    assert.deepEqual(issueCodes(result), ['TASK_RESOURCE_NOT_WRITABLE'])
+    for (const path of ['a.txt', 'folder']) {
+      const result = await tried(t, { resources: [{ path, writable: true }] }, { plugins: [readOnly] })
+      assert.deepEqual(issueCodes(result), ['TASK_RESOURCE_NOT_WRITABLE'])
+    }
   })
 
   test('Q7: resources that are there, or need not be, keep nobody; one is put where it is to stand', async (t) => {

@@ -162,4 +162,36 @@ describe('too long for the model', () => {
       assert.equal(model.requests.length, from === 0 ? 1 : from + 2)
     }
   })
+
+  test('case 104, O14: no request is longer than models.max_input: the past is cut in time, rarely, and the journal says so', async (t) => {
+    let asked = 0
+    const model = scriptedModel(() =>
+      asked++ < 40 ? { calls: [{ tool: 'poke' }], text: `${asked} ${'words '.repeat(100)}` } : { text: 'done' },
+    )
+    const { app } = await watchedApp(t, {
+      model,
+      yaml: 'models: { max_input: 6000 }\nbudget: { per_dispatch_calls: 60 }',
+    })
+    const { session_id, dispatch_id, status } = await runTaskIn(app)
+    assert.equal(status, 'done')
+    const journal = await journalOf(app, session_id)
+    const sizes = journal.flatMap((record) =>
+      record.kind === 'model_requested' ? [sum(Object.values(record.composition?.sections ?? {}))] : [],
+    )
+    assert.equal(sizes.length, 41)
+    assert.ok(Math.max(...sizes) <= 6000, `${Math.max(...sizes)} tokens`)
+    const cuts = journal.filter(({ kind }) => kind === 'cut').length
+    assert.ok(cuts >= 2 && cuts <= 14, `${cuts} cuts in 41 requests`)
+    assert.match(JSON.stringify(await app.run('replay', { run: dispatch_id })), /"identical":true/)
+  })
+
+  test('case 105: what cannot be cut and does not fit ends the run before anybody is asked', async (t) => {
+    const model = scriptedModel([{ text: 'done' }])
+    const { app } = await watchedApp(t, { model, yaml: 'models: { max_input: 300 }' })
+    const result = await runTaskIn(app)
+    assert.deepEqual([result.stop_reason, model.requests.length], ['context_overflow', 0])
+    assert.match(result.error ?? '', /tokens; expected at most 300 \(models\.max_input\)/)
+  })
 })
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, n) => all + n, 0)

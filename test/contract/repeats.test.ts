@@ -102,3 +102,90 @@ describe('the same call with the same result', () => {
     assert.deepEqual(statuses, ['ok', 'ok', 'ok', 'ok', 'ok', 'ok'])
   })
 })
+
+describe('two or three calls in turn with the same results', () => {
+  const round = (...who: readonly string[]): ScriptedStep[] => who.map((name) => poke({ who: name }))
+  const rounds = (n: number, ...who: readonly string[]): ScriptedStep[] =>
+    Array.from({ length: n }, () => round(...who)).flat()
+
+  for (const circle of [
+    ['a', 'b'],
+    ['a', 'b', 'c'],
+    ['a', 'a', 'b'],
+  ])
+    test(`case 36: ${circle.join('-')}: the last call of the third round comes with a warning, then each of them is held back`, async (t) => {
+      const tool = aTool({ run: ({ who }) => `${who} again` })
+      const model = scriptedModel([...rounds(3, ...circle), ...round(...circle.slice(0, 2)), done])
+      const app = await openApp(t, { model, tools: [tool] })
+      const { session_id, dispatch_id, status } = await runTaskIn(app)
+      assert.equal(status, 'done')
+      const results = await resultsOf(app, session_id)
+      const last = 3 * circle.length
+      assert.deepEqual(
+        results.map((result) => result.status),
+        [...Array.from({ length: last }, () => 'ok'), 'blocked', 'blocked'],
+      )
+      assert.deepEqual(
+        results.flatMap(({ content }, i) => (content.includes('[warning]') ? [i] : [])),
+        [last - 1],
+      )
+      assert.match(heard(model, last), new RegExp(`the same ${circle.length} calls in turn`))
+      assert.equal(tool.asked.length, last)
+      const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+      assert.equal(replayed.identical, true)
+    })
+
+  test('case 36: whoever does not stop is stopped, for stagnation', async (t) => {
+    const tool = aTool()
+    const result = await runTaskIn(await openApp(t, { model: scriptedModel(rounds(20, 'a', 'b')), tools: [tool] }))
+    assert.deepEqual([result.stop_reason, result.steps, tool.asked.length], ['stagnation', 9, 6])
+  })
+
+  test('case 36: several calls of one step count one after the other', async (t) => {
+    const tool = aTool()
+    const both: ScriptedStep = { calls: ['a', 'b'].map((who) => ({ tool: 'poke', args: { who } })) }
+    const app = await openApp(t, { model: scriptedModel([...times(4, both), done]), tools: [tool] })
+    const { session_id } = await runTaskIn(app)
+    const statuses = (await resultsOf(app, session_id)).map(({ status }) => status)
+    assert.deepEqual(statuses.slice(-3), ['ok', 'blocked', 'blocked'])
+    assert.equal(tool.asked.length, 6)
+  })
+
+  test('case 36: something else, and they may be done again', async (t) => {
+    const tool = aTool()
+    const script = [...rounds(3, 'a', 'b'), ...round('x', 'a', 'b', 'a', 'b'), done]
+    await runTaskIn(await openApp(t, { model: scriptedModel(script), tools: [tool] }))
+    assert.equal(tool.asked.length, 11)
+  })
+
+  test('case 36: one result among them that changes, and it is no repetition', async (t) => {
+    let n = 0
+    const tool = aTool({ run: ({ who }) => (who === 'b' ? `now ${n++}` : 'the same') })
+    await runTaskIn(await openApp(t, { model: scriptedModel([...rounds(5, 'a', 'b'), done]), tools: [tool] }))
+    assert.equal(tool.asked.length, 10)
+  })
+
+  test('case 36: two tools in turn, each with the arguments that it calls volatile', async (t) => {
+    const tools = [aTool({ name: 'look', volatile: ['id'] }), aTool({ name: 'listen' })]
+    const script = Array.from({ length: 4 }, (_, id): ScriptedStep[] => [
+      { calls: [{ tool: 'look', args: { id } }] },
+      { calls: [{ tool: 'listen' }] },
+    ]).flat()
+    await runTaskIn(await openApp(t, { model: scriptedModel([...script, done]), tools }))
+    assert.deepEqual(
+      tools.map(({ asked }) => asked.length),
+      [3, 3],
+    )
+  })
+
+  test('no progress: a dozen steps that bring nothing new are stagnation, also where no call is repeated in a row', async (t) => {
+    const round = ['a', 'b', 'c', 'd', 'e']
+    let asked = 0
+    const model = scriptedModel(() => poke({ who: round[asked++ % round.length] ?? '' }))
+    const app = await openApp(t, { model, tools: [aTool()] })
+    const result = await runTaskIn(app)
+    assert.deepEqual([result.stop_reason, result.failure_class, asked], ['stagnation', 'invalid_result', 17])
+    assert.match(result.error ?? '', /12 steps in a row brought nothing/)
+    assert.match(JSON.stringify(await app.run('replay', { run: result.dispatch_id })), /"identical":true/)
+  })
+})

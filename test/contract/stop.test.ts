@@ -53,19 +53,22 @@ describe('why a run stops', () => {
 
   test('case 43, Q13: tokens and money stop the step that reaches them, each with its own reason', async (t) => {
     const usage = { input_tokens: 30, output_tokens: 10, cached_tokens: 0 }
-    for (const [input, steps, reason, failure] of [
+    for (const [input, answers, reason, failure] of [
       [{ max_tokens: 80 }, 2, 'budget_tokens', 'budget'],
       [{ max_tokens: 81 }, 3, 'budget_tokens', 'budget'],
       [{ max_usd: 0.5 }, 2, 'budget_money', 'budget'],
-      [{ max_usd: 0.51 }, 3, 'budget_money', 'budget'],
+      // A third answer might cost too much, so it is not asked for.
+      [{ max_usd: 0.74 }, 2, 'budget_money', 'budget'],
+      [{ max_usd: 0.75 }, 3, 'budget_money', 'budget'],
     ] as const) {
+      const scripted = scriptedModel(() => ({ calls: [{ tool: 'poke' }], usage }))
       const model: Model = {
-        ...scriptedModel(() => ({ calls: [{ tool: 'poke' }], usage })),
-        cost: () => 0.25,
+        ...scripted,
+        price: { input: 0, output: 25_000, max_output: 10 },
       }
       const { app } = await watchedApp(t, { model })
       const result = await runTaskIn(app, 'the task', input)
-      assert.deepEqual([result.steps, result.stop_reason, result.failure_class], [steps, reason, failure])
+      assert.deepEqual([scripted.requests.length, result.stop_reason, result.failure_class], [answers, reason, failure])
     }
   })
 

@@ -47,6 +47,10 @@ function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
       return [...watch.dispatches.values()].flatMap(({ wait, due }) =>
         wait && wait.kind !== 'unknown' && due !== null && due <= op.now ? [WOKEN[wait.kind]] : [],
       )
+    case 'reserve':
+      return [(result as Results['reserve']).refused ? 'money refused' : 'money set aside']
+    case 'unspent':
+      return ['money given back']
     case 'answer':
       return [op.answer]
     case 'append':
@@ -93,8 +97,10 @@ function ofRecord(record: JournalRecord): readonly Branch[] {
     case 'call_settled':
       return ofResult(record.result)
     case 'step_committed':
+      if (record.next.kind === 'park') return record.next.feedback === undefined ? [] : ['rests before another attempt']
       return record.next.kind === 'continue' && record.next.retry ? ['critic asked for more'] : []
     case 'failed':
+      if (record.code === 'budget_busy') return ['money waited for']
       return record.code.startsWith('decision_') ? ['answer unusable'] : []
     case 'run_ended':
       return [ofEnd(record)]
@@ -124,6 +130,7 @@ function ofEnd({ stop_reason, failure_class, error }: Extract<JournalRecord, { k
   if (stop_reason === 'final') return 'run ended: final'
   if (stop_reason === 'budget_steps') return 'run ended: budget'
   if (stop_reason === 'critic_stop') return 'run ended: critic'
+  if (stop_reason === 'budget_money') return 'run ended: money'
   if (failure_class === 'provider') return 'run ended: provider'
   return failure_class === 'invalid_result' ? 'run ended: unusable answers' : 'run ended: error'
 }

@@ -10,6 +10,7 @@ const CRASHES: Partial<Record<Boundary, Branch>> = {
   paid: 'crash after the provider was paid',
   tool: 'crash before an effect',
   done: 'crash after an effect',
+  file: 'crash before a file is replaced',
 }
 
 export class Faults {

@@ -33,7 +33,8 @@ export class Humans {
 
   act(act: Act): Promise<void> {
     this.#asked.add(act.id)
-    if (act.kind === 'look') return this.#errand(act.id, act.command, {})
+    if (act.kind === 'edit') return Promise.resolve(this.#world.state.edit())
+    if (act.kind === 'look' || act.kind === 'reign') return this.#errand(act.id, act.command, {})
     const session = this.#world.sessionOf(act.tag)?.session_id
     // Somebody who was never told of a session cannot write to it.
     if (session === undefined) return Promise.resolve()
@@ -49,6 +50,7 @@ export class Humans {
       await settle()
     }
     for (const act of acts) {
+      if (act.kind === 'edit' || act.kind === 'reign') continue
       if (this.#answered.has(act.id) || (act.kind === 'send' && this.#asked.has(act.id) && act.key === undefined))
         continue
       void this.act(act)
@@ -103,6 +105,8 @@ export class Humans {
   /** Through the process that holds the home, or else as a process of its own. */
   async #errand(what: string, command: string, input: object): Promise<void> {
     const holder = this.#world.holder()
+    // Locked, and whoever has it does not hear.
+    if (!holder && this.#world.held()) return
     const life = holder ?? new Life(this.#world)
     this.#world.note(`${life.id} asked ${command} ${JSON.stringify(input)}`)
     try {
@@ -136,6 +140,7 @@ export class Humans {
     const known =
       code === 'store_failed' ||
       (code === 'store_fenced' && life.superseded) ||
+      (code === 'aborted' && command === 'cycle now') ||
       (code === 'conflict' && (command === 'unknowns resolve' || command.startsWith('approvals ')))
     if (!known) this.#world.fail('commands', `${command}: ${code}: ${message}`)
   }

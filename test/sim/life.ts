@@ -2,6 +2,7 @@
 
 import { approvalsAllow, approvalsDeny, approvalsList } from '../../src/commands/approvals.ts'
 import type { Command, Context, Progress } from '../../src/commands/command.ts'
+import { cycleNow, once, pause, resume } from '../../src/commands/cycles.ts'
 import { execute } from '../../src/commands/execute.ts'
 import { enqueue, queueList } from '../../src/commands/queue.ts'
 import { run } from '../../src/commands/run.ts'
@@ -10,7 +11,7 @@ import { start } from '../../src/commands/start.ts'
 import { status } from '../../src/commands/status.ts'
 import { unknownsList, unknownsResolve } from '../../src/commands/unknowns.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
-import { NO_BUDGET } from '../../src/domain/task.ts'
+import type { Cap } from '../../src/domain/money.ts'
 import { Breaker } from '../../src/engine/chain.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import { createDoorbell, type Doorbell, ringing } from '../../src/kernel/doorbell.ts'
@@ -20,8 +21,11 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { Env } from '../../src/ports/env.ts'
 import { onlyModel } from '../../src/ports/model.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { NO_BUDGET } from '../journals.ts'
+import type { Plan } from './plan.ts'
 import { simBehaviours, simCritic } from './ports/behaviour.ts'
 import { simGate } from './ports/gate.ts'
+import { simKernel } from './ports/kernel.ts'
 import { simModel } from './ports/model.ts'
 import { simStore } from './ports/store.ts'
 import { simTools } from './ports/tools.ts'
@@ -31,6 +35,7 @@ import type { World } from './world.ts'
 const VERBS = [
   ...[run, start, enqueue, send, status, queueList, sessionsList],
   ...[unknownsList, unknownsResolve, approvalsList, approvalsAllow, approvalsDeny],
+  ...[once, cycleNow, pause, resume],
 ]
 /** Their strict input is compiled once and not once per world: that would take longer than the world does. */
 const COMMANDS = (VERBS as unknown as readonly Command[]).map((command) => {
@@ -38,22 +43,49 @@ const COMMANDS = (VERBS as unknown as readonly Command[]).map((command) => {
   return { ...command, input: Object.assign(input, { strict: () => input }) }
 })
 
+/** In a world without a kernel. */
+const ASLEEP: Context['kernel'] = {
+  running: () => false,
+  nextBeat: () => undefined,
+  nextFor: () => undefined,
+  run: async () => {},
+  catchUp: async () => {},
+  once: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  first: async () => undefined,
+  now: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  refresh: () => {},
+  ailments: async () => [],
+}
+
+/** Nor is anybody told of them. */
+const SILENT: Context['notifier'] = {
+  run: async () => {},
+  once: async () => {},
+  target: async () => null,
+  language: () => 'en',
+}
+
 /** What these verbs ask of their context; the rest is for those that look at the house itself. */
 type Used = Pick<
   Context,
   | 'store'
   | 'clock'
   | 'ids'
+  | 'epoch'
   | 'bell'
   | 'kernelId'
+  | 'kernel'
+  | 'notifier'
   | 'agents'
   | 'notices'
   | 'signals'
   | 'workspace'
   | 'listen'
   | 'health'
+  | 'purse'
   | 'draining'
   | 'drain'
+  | 'serve'
 >
 
 export type LifeState = 'up' | 'paused' | 'dead' | 'over'
@@ -82,6 +114,7 @@ export class Life {
   readonly #context: Context
   readonly #bell: Doorbell
   #kernel: Promise<Kernel> | undefined
+  #epoch: number | undefined
   #draining = 0
   #enough: AbortSignal | undefined
 
@@ -96,40 +129,51 @@ export class Life {
   }
 
   #compose(engine: Engine): Context {
-    const { store, clock, ids } = engine
+    const { store, clock, ids, purse } = engine
     const signals = { drain: this.term.signal, abort: this.abort.signal }
+    const drains = (wanted: Parameters<Context['drain']>[0]): Promise<void> => this.#drain(engine, wanted, signals)
+    const parts = { engine, store, clock, bell: this.#bell, stop: signals.drain, drain: drains }
+    const { kernel } = this.#world.plan
     const used: Used = {
       store,
       clock,
       ids,
+      epoch: () => this.#epoch,
+      purse,
       bell: this.#bell,
       kernelId: 'sim',
-      agents: ['default'],
+      agents: () => ['default'],
       notices: async () => [],
       signals,
       workspace: async (sessionId) => ({ path: `/nowhere/${sessionId}` }),
       listen: () => () => {},
-      health: () => ({ ok: true, reasons: [], degraded: [] }),
+      health: async () => ({ ok: true, reasons: [], degraded: [] }),
+      notifier: SILENT,
+      kernel: kernel ? simKernel(this.#world, this, kernel, { ...parts, draining: () => this.#draining > 0 }) : ASLEEP,
       draining: () => this.#draining > 0,
-      drain: async (wanted) => {
-        this.#kernel ??= this.#join(engine)
-        const share = wanted.only === undefined ? 1 : 0
-        this.#draining += share
-        if (share > 0) this.#enough = wanted.until
-        try {
-          await drain(await this.#kernel, { ...wanted, signals })
-        } finally {
-          this.#draining -= share
-          this.#bell.ring()
-        }
-      },
+      serve: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),
+      drain: drains,
     }
     return used as Context
   }
 
+  async #drain(engine: Engine, wanted: Parameters<Context['drain']>[0], signals: Context['signals']): Promise<void> {
+    this.#kernel ??= this.#join(engine)
+    const share = wanted.only === undefined ? 1 : 0
+    this.#draining += share
+    if (share > 0) this.#enough = wanted.until
+    try {
+      await drain(await this.#kernel, { ...wanted, signals })
+    } finally {
+      this.#draining -= share
+      this.#bell.ring()
+    }
+  }
+
   async #join(engine: Engine): Promise<Kernel> {
     const { epoch } = await joinHome(engine, `life ${this.id}`)
-    return { engine, bell: this.#bell, epoch, maxConcurrent: this.#world.plan.width, hands: new Map() }
+    this.#epoch = epoch
+    return { engine, bell: this.#bell, epoch, maxConcurrent: this.#world.plan.width, reins: new Map() }
   }
 
   /** It works the whole queue, and nobody has told it to stop. */
@@ -193,7 +237,7 @@ export class Life {
   pause(until: number): void {
     this.#world.counters.add('pause')
     this.state = 'paused'
-    this.zombie = true
+    this.zombie = this.#world.plan.kernel === undefined
     this.resumeAt = until
   }
 
@@ -231,6 +275,7 @@ export function compose(world: World, life: Life, store: Store): Engine {
     gates: () => [simGate(world)],
     sink: {
       opened: () => {},
+      closed: () => {},
       recorded({ session_id }, { seq }) {
         if ((world.watch.byId.get(session_id)?.head ?? 0) < seq)
           world.fail('live events', `${session_id} #${seq} is told before it is on disk`)
@@ -241,9 +286,13 @@ export function compose(world: World, life: Life, store: Store): Engine {
     memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, kind])),
     hooks: () => [],
     budget: { ...NO_BUDGET, steps: world.plan.maxSteps },
+    purse: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
     patience: { inARow: 3, inAll: 10 },
   }
 }
+
+const capsOf = ({ cap }: Plan): readonly Cap[] =>
+  cap === undefined ? [] : [{ name: 'per_day_usd', scope: 'day', unit: 'usd', limit: cap }]
 
 /** An env that nothing may touch. */
 function openEnv(world: World, root: string): Env {

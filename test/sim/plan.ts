@@ -1,48 +1,10 @@
 /** What a seed draws before the world begins: tasks, what people do, and every fault. A plan is data, so a failing one can be made smaller. */
 
+import { drawKernel, drawKernelFault, drawReign, type Edit, type KernelPlan, type Reign } from './kernel-plan.ts'
+import { BOUNDARIES, type Fault, HOUR, type Item, OFTEN, TROUBLES, times, type When } from './plan-words.ts'
 import { chance, oneOf, whole } from './random.ts'
 
-/** Where a process waits for the world, and may die instead of being answered. */
-export const BOUNDARIES = [
-  'read',
-  'commit',
-  'ack',
-  'open',
-  'model',
-  'paid',
-  'before',
-  'tool',
-  'done',
-  'probe',
-  'remains',
-  'listed',
-  'settled',
-  'sleep',
-] as const
-export type Boundary = (typeof BOUNDARIES)[number]
-
-export const TROUBLES = [
-  'model_unavailable',
-  'model_limited',
-  'model_cut',
-  'model_empty',
-  'model_auth',
-  'unknown_tool',
-  'bad_args',
-  'not_json',
-  'doubled_ids',
-  'length',
-  'two_voices',
-] as const
-export type Trouble = (typeof TROUBLES)[number]
-
-export const TOOL_NAMES = ['look', 'put', 'book', 'edit', 'shell', 'post', 'pay'] as const
-export type ToolName = (typeof TOOL_NAMES)[number]
-
-/** Everything in a plan has a name, by which it can be left out. */
-export interface Item {
-  readonly id: string
-}
+export * from './plan-words.ts'
 
 export interface Task extends Item {
   readonly tag: string
@@ -56,14 +18,7 @@ export interface Task extends Item {
   readonly delay?: string
 }
 
-export type Act = Send | Look
-
-interface When {
-  /** The event of the storm. */
-  readonly at: number
-  /** Earlier, if so: while the model is busy with its nth request. */
-  readonly asking?: number
-}
+export type Act = Send | Look | Reign | Edit
 
 export interface Send extends Item, When {
   readonly kind: 'send'
@@ -77,64 +32,46 @@ export interface Look extends Item, When {
   readonly command: 'status' | 'queue list' | 'unknowns list' | 'sessions list'
 }
 
-export type Fault = Blow | CallFault | Weather
-
-/** What befalls a process that waits for the world. */
-export type Blow =
-  /** The `nth` time it stands there, it dies; again in so many lives after it, at the first time each; and once more, later. */
-  | (Item & {
-      readonly kind: 'crash'
-      readonly at: Boundary
-      readonly nth: number
-      readonly again: number
-      readonly relapse?: number
-    })
-  /** It hears nothing for so many events, while another life takes over. */
-  | (Item & { readonly kind: 'pause'; readonly at: Boundary; readonly nth: number; readonly events: number })
-
-/** What goes wrong with the nth call of a kind. */
-export type CallFault = Item & { readonly nth: number } & (
-    | { readonly kind: 'disk'; readonly written: boolean }
-    | { readonly kind: 'provider'; readonly times: number; readonly trouble: Trouble }
-    | { readonly kind: 'tool'; readonly trouble: 'hang' | 'throw' | 'throw_after' }
-    | { readonly kind: 'before' }
-    | { readonly kind: 'probe'; readonly times: number; readonly trouble: 'unclear' | 'throw' }
-    | { readonly kind: 'remains' }
-    | { readonly kind: 'critic'; readonly verdict: 'retry' | 'stop' | 'throw' }
-    | { readonly kind: 'env' }
-  )
-
-export type Weather =
-  /** From that life on the tools of calls that were cut short are not offered; `gone`: not even known. */
-  | (Item & { readonly kind: 'withdraw'; readonly life: number; readonly gone: boolean })
-  | (Item & { readonly kind: 'wall'; readonly at: number; readonly by: number })
-  /** SIGTERM, and so many events later the second one. */
-  | (Item & { readonly kind: 'term'; readonly at: number; readonly patience: number })
-
 export interface Plan {
   readonly seed: number
   /** After so many events the faults stop. */
   readonly storm: number
   readonly width: number
   readonly maxSteps: number | null
+  /** Millionths of a dollar that the model may cost in all; undefined: it costs nothing. */
+  readonly cap?: number
+  readonly kernel?: KernelPlan
   readonly tasks: readonly Task[]
   readonly acts: readonly Act[]
   readonly faults: readonly Fault[]
 }
 
-const HOUR = 3_600_000
+/** By the rest of the seed, so that the other worlds stay as they were. */
+const PAYING: ReadonlySet<number> = new Set([0, 6])
+const REIGNED: ReadonlySet<number> = new Set([1, 6])
+/** Roughly what is set aside for one. */
+const MOST_OF_A_CALL = 5_000
 
 export function drawPlan(seed: number): Plan {
-  const storm = 150 + whole(seed, 250, 'storm')
+  const reigned = REIGNED.has(seed % 7)
+  const storm = (150 + whole(seed, 250, 'storm')) * (reigned ? 4 : 1)
   const tasks = times(1 + whole(seed, 3, 'tasks'), (i) => drawTask(seed, i, storm))
   return {
     seed,
     storm,
     width: 1 + whole(seed, 3, 'width'),
     maxSteps: chance(seed, 'bounded') < 0.1 ? 1 + whole(seed, 4, 'steps') : null,
+    ...(PAYING.has(seed % 7) ? { cap: Math.floor(chance(seed, 'cap') ** 2 * 20 * MOST_OF_A_CALL) } : {}),
     tasks,
-    acts: times(whole(seed, 9, 'acts'), (i) => drawAct(seed, i, storm, tasks)),
-    faults: times(whole(seed, 10, 'faults'), (i) => drawFault(seed, i, storm)),
+    ...(reigned ? { kernel: drawKernel(seed) } : {}),
+    acts: [
+      ...times(whole(seed, 9, 'acts'), (i) => drawAct(seed, i, storm, tasks)),
+      ...times(reigned ? whole(seed, 9, 'reign') : 0, (i) => drawReign(seed, i, storm)),
+    ],
+    faults: [
+      ...times(whole(seed, 10, 'faults'), (i) => drawFault(seed, i, storm)),
+      ...times(reigned ? whole(seed, 6, 'kernel faults') : 0, (i) => drawKernelFault(seed, i, storm)),
+    ],
   }
 }
 
@@ -189,24 +126,6 @@ function letter(seed: number, i: number, tasks: readonly Task[]): { tag: string;
 /** Where a run that is taken up again comes by once more without having written anything. */
 const POISONOUS = ['open', 'open', 'tool', 'tool', 'done', 'done', 'probe', 'remains', 'listed'] as const
 const DEADLY = ['ack', 'ack', 'commit', 'done', 'done', 'done', 'tool', 'tool', 'paid', ...BOUNDARIES] as const
-
-/** How often a process stands at a boundary in a storm, roughly: a fault that would come later is none. */
-const OFTEN: Readonly<Record<Boundary, number>> = {
-  read: 60,
-  commit: 50,
-  ack: 50,
-  open: 5,
-  model: 9,
-  paid: 9,
-  before: 3,
-  tool: 7,
-  done: 7,
-  probe: 1,
-  remains: 1,
-  listed: 1,
-  settled: 3,
-  sleep: 10,
-}
 
 function drawFault(seed: number, i: number, storm: number): Fault {
   const id = `f${i}`
@@ -275,5 +194,3 @@ function weighted(draw: number): Fault['kind'] {
   }
   return 'crash'
 }
-
-const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))

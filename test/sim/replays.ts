@@ -2,10 +2,10 @@
 
 import { eventFold } from '../../src/domain/event.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
+import { recordsOfRun } from '../../src/domain/record.ts'
 import { replay } from '../../src/engine/replay.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { recordsOfRun } from '../../src/trace/trace.ts'
 import { compose, Life } from './life.ts'
 import type { World } from './world.ts'
 

@@ -5,7 +5,7 @@ import { Humans } from './humans.ts'
 import { checkBusy, checkEnd, checkIdle, restless } from './invariants/end.ts'
 import { Life } from './life.ts'
 import type { Plan } from './plan.ts'
-import { oneOf } from './random.ts'
+import { oneOf, whole } from './random.ts'
 import { checkReplays } from './replays.ts'
 import { HONEST, type Variant } from './variants.ts'
 import { type Violation, World } from './world.ts'
@@ -67,8 +67,9 @@ async function storm(world: World, humans: Humans): Promise<void> {
     if (quiet && planned.length === 0 && world.events - world.stirred > DULL) return
     for (const say of humans.words(world.events, false)) void say()
     wakeAndStop(world)
-    if (!world.holder() && (world.quiet() || world.chance('boot', world.events) < 0.3)) start(world, startInput(world))
-    await world.deliver()
+    if (!world.holder() && !world.held() && (world.quiet() || world.chance('boot', world.events) < 0.3))
+      start(world, startInput(world))
+    if (!(await world.deliver())) wakePaused(world)
   }
 }
 
@@ -88,7 +89,9 @@ function calendar(world: World, humans: Humans): Planned[] {
     ...tasks.flatMap((task) =>
       task.again === undefined ? [] : [{ at: task.again, go: () => void humans.task(task) }],
     ),
-    ...acts.map((act) => ({ at: act.at, asking: act.asking, go: () => void humans.act(act) })),
+    ...acts
+      .filter((act) => act.kind !== 'edit' || act.replacing === undefined)
+      .map((act) => ({ at: act.at, asking: act.asking, go: () => void humans.act(act) })),
     ...faults.flatMap((fault) => {
       if (fault.kind === 'wall') return [{ at: fault.at, go: () => stepWall(world, fault.by) }]
       return fault.kind === 'term' ? [{ at: fault.at, go: () => terminate(world, fault.patience) }] : []
@@ -110,6 +113,12 @@ function terminate(world: World, patience: number): void {
   world.note(`${life.id} SIGTERM`)
   life.abortAt = world.events + patience
   life.term.abort()
+}
+
+/** Nothing happens until somebody goes on: then some time has passed. */
+function wakePaused(world: World): void {
+  for (const life of world.lives) if (life.state === 'paused') life.resumeAt = 0
+  world.pass(whole(world.plan.seed, 600_000, 'asleep', world.events))
 }
 
 function wakeAndStop(world: World): void {
@@ -167,6 +176,18 @@ async function idle(world: World): Promise<void> {
   start(world, { until_idle: true })
   await untilNobody(world)
   if (checkIdle(world) !== before) world.fail('I8', `an idle life changed something: ${before} → ${checkIdle(world)}`)
+  if (world.plan.kernel && !world.violation) await reckoning(world)
+}
+
+/** One more cycle, which sends nobody, counts what is over. */
+async function reckoning(world: World): Promise<void> {
+  const life = new Life(world)
+  world.note(`${life.id} once`)
+  life.live('once', {}).catch(() => {})
+  await untilNobody(world)
+  if (world.violation) return
+  world.cycles.checkEnd()
+  world.state.checkEnd()
 }
 
 async function untilNobody(world: World): Promise<void> {

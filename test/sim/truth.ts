@@ -31,6 +31,8 @@ export class Truth {
   readonly #happened = new Map<string, Happening[]>()
   /** Calls that the provider counts. */
   paid = 0
+  /** What it charges for them, in millionths of a dollar. */
+  charged = 0
 
   constructor(world: World) {
     this.#world = world

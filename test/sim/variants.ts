@@ -1,12 +1,15 @@
 /** Deliberately broken copies of the program, made of replaced ops and wrapped ports. The simulator has to catch each of them. */
 
 import type { StatementSync } from 'node:sqlite'
+import type { Files } from '../../src/adapters/documents/files.ts'
 import type { Ops } from '../../src/adapters/stores/sqlite/ops.ts'
 import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import type { Batch, Op, Store } from '../../src/ports/store.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { APPROVAL_VARIANTS } from './approval-variants.ts'
+import { KERNEL_VARIANTS } from './kernel-variants.ts'
+import { MONEY_VARIANTS } from './money-variants.ts'
 import type { World } from './world.ts'
 
 export interface Variant {
@@ -19,6 +22,8 @@ export interface Variant {
   rewritten?(batches: readonly Batch[], world: World): readonly Batch[]
   ops?(ops: Ops): Ops
   store?(store: Store): Store
+  /** `step`: a moment at which the process may die. */
+  files?(files: Files, step: (what: string, work: () => void) => Promise<void>): Files
   tools?(tools: ReadonlyMap<string, AnyTool>): ReadonlyMap<string, AnyTool>
 }
 
@@ -56,6 +61,7 @@ export const VARIANTS: readonly Variant[] = [
     }),
   },
   { name: 'word-reused', seed: 94, store: oneWordForAllAttempts },
+  { name: 'feedback-forgotten', seed: 60, store: withoutFeedback },
   {
     name: 'silent-deadline',
     ops: (ops) => ({
@@ -115,7 +121,23 @@ export const VARIANTS: readonly Variant[] = [
     ops: (ops) => ({ ...ops, claim: (sql, op, held) => ops.claim(upsideDown(sql), op, held) }),
   },
   { name: 'deaf-doorbell', deaf: true },
+  {
+    // Who is alive is told by the wall clock alone, and that clock was put forward.
+    name: 'wall-clock-lease',
+    ops: (ops) => ({
+      ...ops,
+      claim(sql, op, held) {
+        const lapsed = 'SELECT epoch FROM workers WHERE lease_until <= ?'
+        sql(
+          `UPDATE dispatches SET status = 'pending', epoch = NULL WHERE status = 'running' AND epoch IN (${lapsed})`,
+        ).run(op.now)
+        return ops.claim(sql, op, held)
+      },
+    }),
+  },
   ...APPROVAL_VARIANTS,
+  ...MONEY_VARIANTS,
+  ...KERNEL_VARIANTS,
   // Bugs that the simulator found, put back.
   {
     name: 'deadline-told-once',
@@ -201,6 +223,15 @@ function forgetting(kind: JournalRecord['kind']): (store: Store) => Store {
       return records.filter((record, i) => record.kind !== kind || i < closed || i === records.length - 1)
     },
   })
+}
+
+/** Whoever rests before another attempt is taken up again without knowing why: it just goes on. */
+function withoutFeedback(store: Store): Store {
+  const forgotten = (record: JournalRecord): JournalRecord =>
+    record.kind === 'step_committed' && record.next.kind === 'park' && record.next.feedback !== undefined
+      ? { ...record, next: { kind: 'continue' } }
+      : record
+  return { ...store, journal: async (...asked) => (await store.journal(...asked)).map(forgotten) }
 }
 
 function oneWordForAllAttempts(store: Store): Store {

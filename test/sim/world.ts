@@ -12,7 +12,9 @@ import { Counters } from './counters.ts'
 import { freshDatabase } from './database.ts'
 import { Faults } from './faults.ts'
 import { Conversations } from './invariants/conversation.ts'
+import { Cycles } from './invariants/cycles.ts'
 import type { SessionState } from './invariants/session.ts'
+import { StateText } from './invariants/state.ts'
 import { Watch } from './invariants/watch.ts'
 import type { Life } from './life.ts'
 import type { Boundary, Plan } from './plan.ts'
@@ -61,6 +63,10 @@ export class World {
   readonly reader: Reader
   readonly watch: Watch
   readonly conversations = new Conversations()
+  readonly cycles = new Cycles(this)
+  readonly state = new StateText(this)
+  /** The kernel's folder. */
+  readonly files = new Map<string, string>()
   readonly lives: Life[] = []
   readonly log: string[] | undefined
   violation: Violation | undefined
@@ -95,6 +101,18 @@ export class World {
     for (const { prompt, session } of this.watch.dispatches.values())
       if (prompt === `task ${tag}`) return this.watch.sessions.get(session)
     return undefined
+  }
+
+  /** The session of the dispatch whose prompt has that mark. */
+  sessionMarked(mark: string): SessionState | undefined {
+    for (const { prompt, session } of this.watch.dispatches.values())
+      if (prompt.includes(mark)) return this.watch.sessions.get(session)
+    return undefined
+  }
+
+  /** Where there is a kernel, the lock on the home counts: whoever is paused, or about to leave, still has it. */
+  held(): boolean {
+    return this.plan.kernel !== undefined && this.lives.some(({ state }) => state === 'up' || state === 'paused')
   }
 
   /** The process that holds the home and hears. */

@@ -36,21 +36,44 @@ for (const kind of KINDS)
     for (const { name, run } of envConformance) test(name, async (t) => run(await openEmpty(t, kind)))
   })
 
-test('case 13: a folder that may not be written to is unhealthy, and says why', async (t) => {
-  const { ws } = place(t)
-  fs.mkdirSync(ws)
+/** What an expression about the env of that folder comes to for somebody without rights: permissions mean nothing to root. */
+function asNobody(t: TestContext, ws: string, expression: string): string | undefined {
   fs.chmodSync(join(ws, '..'), 0o777)
-  fs.chmodSync(ws, 0o555)
   const script = `
     import { hostEnvs } from ${JSON.stringify(new URL('./host/host.ts', import.meta.url).href)}
     const envs = hostEnvs({ callsDir: ${JSON.stringify(join(ws, '../calls'))}, env: {} })
-    console.log(JSON.stringify(await (await envs.open(${JSON.stringify(ws)})).health()))`
-  // Permissions mean nothing to root.
+    const env = await envs.open(${JSON.stringify(ws)})
+    console.log(JSON.stringify(${expression}))`
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { ...nobody, encoding: 'utf8' })
-  if (/ERR_MODULE_NOT_FOUND|EACCES.*host\.ts/s.test(child.error?.message ?? child.stderr))
-    return t.skip('the sources may be read by root alone')
-  assert.match(child.stdout, /"ok":false.*permission denied/, child.stderr)
+  if (!/ERR_MODULE_NOT_FOUND|EACCES.*host\.ts/s.test(child.error?.message ?? child.stderr)) return child.stdout
+  t.skip('the sources may be read by root alone')
+  return undefined
+}
+
+test('case 13: a folder that may not be written to is unhealthy, and says why', async (t) => {
+  const { ws } = place(t)
+  fs.mkdirSync(ws)
+  fs.chmodSync(ws, 0o555)
+  const said = asNobody(t, ws, 'await env.health()')
+  if (said !== undefined) assert.match(said, /"ok":false.*permission denied/)
+})
+
+test('Q7: a file may be written to where it and its folder say so, and a folder where it does', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('needs root, to be somebody else than the owner')
+  const { ws } = place(t)
+  for (const [folder, mode] of Object.entries({ open: 0o777, shut: 0o755 })) {
+    fs.mkdirSync(join(ws, folder), { recursive: true })
+    fs.chmodSync(join(ws, folder), mode)
+    for (const [file, own] of Object.entries({ rw: 0o666, ro: 0o444 })) {
+      fs.writeFileSync(join(ws, folder, file), 'text')
+      fs.chmodSync(join(ws, folder, file), own)
+    }
+  }
+  const paths = ['open', 'open/rw', 'open/ro', 'shut', 'shut/rw', 'shut/ro']
+  const asked = `await Promise.all(${JSON.stringify(paths)}.map((path) => env.getOps('file').writable(path)))`
+  const said = asNobody(t, ws, asked)
+  if (said !== undefined) assert.deepEqual(JSON.parse(said), [true, true, false, false, false, false])
 })
 
 describe('the folder decides, unless somebody asks', () => {

@@ -22,7 +22,25 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 const TIMEOUT_MS = 60_000
 
 /** `vars` are set on top, for whoever wants to name the repository himself. */
-export function gitIn(folder: string, { PATH, HOME }: Environment, vars: Environment = {}): Git {
+export function gitIn(folder: string, env: Environment, vars: Environment = {}): Git {
+  const run = runner(folder, env, vars)
+  return async (args, input) => {
+    const config: readonly Setting[] = [...QUIET, ['safe.directory', folder]]
+    const named = await run(['config', '--null', '--name-only', '--get-regexp', FILTERS], config)
+    const filters = named.ok ? named.output.split('\0').filter((key) => key !== '') : []
+    return run(args, [...config, ...filters.map((key): Setting => [key, ''])], input)
+  }
+}
+
+/** For a repository without a work tree: there is nothing that a filter could be asked for. */
+export function bareGitIn(folder: string, env: Environment, vars: Environment = {}): Git {
+  const run = runner(folder, env, vars)
+  return (args, input) => run(args, [...QUIET, ['safe.directory', folder]], input)
+}
+
+type Run = (args: readonly string[], config: readonly Setting[], input?: string) => Promise<GitOutput>
+
+function runner(folder: string, { PATH, HOME }: Environment, vars: Environment): Run {
   const clean = {
     ...{ PATH, HOME, LC_ALL: 'C' },
     ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
@@ -31,14 +49,8 @@ export function gitIn(folder: string, { PATH, HOME }: Environment, vars: Environ
     ...{ GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' },
     ...vars,
   }
-  const run = (args: readonly string[], config: readonly Setting[], input?: string) =>
+  return (args, config, input) =>
     finished(['-C', folder, '--no-pager', ...args], { ...clean, ...overriding(config) }, input)
-  return async (args, input) => {
-    const config: readonly Setting[] = [...QUIET, ['safe.directory', folder]]
-    const named = await run(['config', '--null', '--name-only', '--get-regexp', FILTERS], config)
-    const filters = named.ok ? named.output.split('\0').filter((key) => key !== '') : []
-    return run(args, [...config, ...filters.map((key): Setting => [key, ''])], input)
-  }
 }
 
 type Setting = readonly [key: string, value: string]

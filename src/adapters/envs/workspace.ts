@@ -50,6 +50,23 @@ export function workspacePreparer(
   }
 }
 
+/** What of the home an agent may work in: everything else is the program's own. */
+const SHARED = /^(inbox|workspaces[\\/][^\\/]+)([\\/]|$)/
+
+/** Where an agent works that has a place of its own: `wanted`, relative to the home. */
+export function placePreparer(
+  homeRoot: string,
+  prepare: (sessionId: string, wanted?: string) => Promise<PreparedWorkspace>,
+): (sessionId: string, wanted: string | null) => Promise<string> {
+  return async (sessionId, wanted) => {
+    if (wanted === null) return (await prepare(sessionId)).path
+    const folder = resolve(homeRoot, wanted)
+    if (!isInside(folder, homeRoot)) return (await prepare(sessionId, folder)).path
+    if (SHARED.test(relative(homeRoot, folder))) return realFolder(folder)
+    throw refused(folder, 'it is a part of the home that agents do not work in', 'name inbox, or workspaces/<name>')
+  }
+}
+
 /** Contract: into a folder that is not there yet; nothing where there is none to copy. */
 export async function copyFolder(from: string, to: string): Promise<void> {
   const there = await readdir(from).catch(() => undefined)

@@ -8,8 +8,12 @@ export interface Redactor {
   cut(text: string, most: number): string
 }
 
+/** A secret that is shorter is no secret: it would be found in every other word, and what is left could not be read. */
+const SHORTEST_SECRET = 4
+
 export function redactor(secrets: readonly string[]): Redactor {
-  const forms = [...new Set(secrets.flatMap(formsOf))].filter((form) => form !== '').sort((a, b) => b.length - a.length)
+  const known = secrets.filter(({ length }) => length >= SHORTEST_SECRET)
+  const forms = [...new Set(known.flatMap(formsOf))].sort((a, b) => b.length - a.length)
   const margin = Math.max(forms[0]?.length ?? 0, LONGEST_LOOK)
   const shortest = Math.min(SHORTEST_LOOK, forms.at(-1)?.length ?? SHORTEST_LOOK)
   // Names and words come back with every record: those with nothing to hide are looked at once.
@@ -79,12 +83,13 @@ function withoutLooks(text: string): string {
   return LOOKS.reduce((left, look) => left.replace(look, `$1${HIDDEN}`), text)
 }
 
-/** What a machine's variables hold under names that speak of secrets. */
+/** What a machine's variables hold under names that speak of secrets; nobody has said that they are, so they have to be longer. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
-    /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i.test(name) && value !== undefined && value.length >= SHORTEST ? [value] : [],
+    /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i.test(name) && value !== undefined && value.length >= SHORTEST_GUESS
+      ? [value]
+      : [],
   )
 }
 
-/** What is shorter would be found in every other word. */
-const SHORTEST = 8
+const SHORTEST_GUESS = 8

@@ -1,15 +1,13 @@
 /** Anthropic's messages. Signed thinking goes back as it came; what every request begins with is marked for the prompt cache. */
 
+import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Model } from '../../ports/model.ts'
 import { type SdkOptions, sdkModel } from './sdk/model.ts'
 
 export function anthropic(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options
-  return sdkModel(options, async (fetch) => {
-    const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return {
-      chat: createAnthropic({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).messages(model),
-      cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
-    }
-  })
+  return sdkModel(options, (fetch) => ({
+    chat: createAnthropic({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).messages(model),
+    cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+  }))
 }

@@ -30,6 +30,8 @@ function modelsOf(env: Env = {}, more: Partial<ConfiguredModels> = {}) {
     timeout: null,
     max_output: 100,
     providers: {},
+    prices: {},
+    freeAtHome: false,
     clock: new FakeClock(),
     env,
     fetch: machine().fetch,

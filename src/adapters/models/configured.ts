@@ -1,10 +1,12 @@
 /** The models that can be asked: those a configuration names, those whose key is there, and the offline one. Each is made when it is first asked for. */
 
 import { TirelessError } from '../../domain/error.ts'
+import { type Price, priceFor } from '../../domain/money.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Choice, Model, ModelEntry, Models } from '../../ports/model.ts'
 import { fromEnvironment, fromMachine } from './detect.ts'
 import { offlineModel } from './offline.ts'
+import { FREE, PRICES } from './prices.ts'
 import { type Known, knownProvider, PROVIDERS, type Variables, type WireName } from './providers.ts'
 import type { SdkOptions } from './sdk/model.ts'
 
@@ -19,6 +21,8 @@ interface Provider {
   readonly api_key_file?: string | undefined
 }
 
+type ConfiguredPrice = Omit<Price, 'max_output'> & { readonly max_output?: number | undefined }
+
 export interface ConfiguredModels {
   readonly default: string | null
   readonly fallback: readonly string[]
@@ -29,6 +33,10 @@ export interface ConfiguredModels {
   /** Tokens of one answer. */
   readonly max_output: number
   readonly providers: Readonly<Record<string, Provider>>
+  /** By provider/model, with `*`. */
+  readonly prices: Readonly<Record<string, ConfiguredPrice>>
+  /** A server on this machine costs nothing, unless a price says otherwise. */
+  readonly freeAtHome: boolean
   readonly clock: Clock
   readonly env: Variables
   readonly fetch: typeof globalThis.fetch
@@ -93,7 +101,7 @@ function entriesOf(config: ConfiguredModels, models: Models, defaultId: string, 
       key: state,
       is_default: id === defaultId,
       why: id === defaultId ? why : config.fallback.includes(id) ? 'models.fallback' : null,
-      priced: problem === undefined && !id.endsWith('/<model>') && models.get(id).cost !== undefined,
+      price: problem === undefined && !id.endsWith('/<model>') ? (models.get(id).price ?? null) : null,
       problem: problem ?? null,
     }
   })
@@ -147,18 +155,36 @@ function make(config: ConfiguredModels, id: string): Model {
   const { problem, value: apiKey } = keyOf(config, name)
   if (problem !== undefined) throw new TirelessError('config_invalid', problem)
   const timeout = given?.timeout === undefined ? config.timeout : given.timeout
-  return loadedWhenCalled(id, wire, {
+  const baseUrl = given?.base_url ?? known?.base_url ?? ''
+  const price = priceIn(config, id, given?.type, baseUrl)
+  return loadedWhenCalled(id, price, wire, {
     provider: name,
     model: id.slice(slash + 1),
-    baseUrl: given?.base_url ?? known?.base_url ?? '',
+    baseUrl,
     apiKey,
     headers: given?.headers,
     stream: given?.stream,
-    maxOutput: config.max_output,
+    maxOutput: price?.max_output ?? config.max_output,
     idleTimeoutMs: timeout ?? Number.POSITIVE_INFINITY,
     clock: config.clock,
   })
 }
+
+/** What the configuration says, else the list. A provider of a known kind, under whatever name, is what that kind is. */
+function priceIn(
+  { prices, max_output, freeAtHome }: ConfiguredModels,
+  id: string,
+  type: string | undefined,
+  baseUrl: string,
+): Price | null {
+  const kind = type === undefined ? id : `${type}${id.slice(id.indexOf('/'))}`
+  const own = freeAtHome && isAtHome(baseUrl) ? FREE : undefined
+  const price: ConfiguredPrice | undefined = priceFor(id, prices) ?? priceFor(kind, PRICES) ?? own
+  return price ? { ...price, max_output: price.max_output ?? max_output } : null
+}
+
+const isAtHome = (url: string): boolean =>
+  /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(URL.parse(url)?.hostname ?? '')
 
 function unknownModel({ providers }: ConfiguredModels, id: string): TirelessError {
   const names = [...new Set([...Object.keys(providers), ...Object.keys(PROVIDERS)])]
@@ -178,10 +204,11 @@ const LOADERS: Readonly<Record<WireName, () => Promise<(options: SdkOptions) => 
 }
 
 /** The provider's library is most of the program's start-up time, and most commands ask no model. */
-function loadedWhenCalled(id: string, wire: WireName, options: SdkOptions): Model {
+function loadedWhenCalled(id: string, price: Price | null, wire: WireName, options: SdkOptions): Model {
   let loading: Promise<Model> | undefined
   return {
     id,
+    price,
     async call(request, given) {
       loading ??= LOADERS[wire]().then((makeModel) => makeModel(options))
       return (await loading).call(request, given)

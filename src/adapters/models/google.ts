@@ -1,14 +1,12 @@
 /** Google's Gemini. Signed thoughts go back as they came. */
 
+import { createGoogle } from '@ai-sdk/google'
 import type { Model } from '../../ports/model.ts'
 import { type SdkOptions, sdkModel } from './sdk/model.ts'
 
 export function google(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options
-  return sdkModel(options, async (fetch) => {
-    const { createGoogle } = await import('@ai-sdk/google')
-    return {
-      chat: createGoogle({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).chat(model),
-    }
-  })
+  return sdkModel(options, (fetch) => ({
+    chat: createGoogle({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).chat(model),
+  }))
 }

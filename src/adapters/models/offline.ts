@@ -7,12 +7,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { TirelessError } from '../../domain/error.ts'
 import type { Answer, AskedCall } from '../../domain/record.ts'
 import type { Message, Model, ModelRequest } from '../../ports/model.ts'
+import { withoutData } from './offline/clauses.ts'
 import { type Attempt, moveOf } from './offline/moves.ts'
+import { planOf } from './offline/plan.ts'
 import { reportOf } from './offline/report.ts'
 import { type Step, stepsOf } from './offline/rules.ts'
 
 export const offlineModel: Model = {
   id: 'offline/rules',
+  price: { input: 0, output: 0, max_output: 0 },
   async call(request, { signal, onText }) {
     if (signal.aborted) throw new TirelessError('aborted', 'the offline model was not asked: aborted')
     const answer = answerTo(request)
@@ -33,6 +36,8 @@ interface Place {
 }
 
 function answerTo(request: ModelRequest): Answer {
+  const plan = planOf(request)
+  if (plan !== undefined) return answer(request, plan, [])
   const tools = new Set(request.tools.map((tool) => tool.name))
   const { steps, task } = placeIn(request.messages, tools)
   const next = nextCall(steps, tools)
@@ -52,7 +57,7 @@ function placeIn(messages: readonly Message[], tools: ReadonlySet<string>): Plac
   for (const message of messages) {
     if (message.role === 'user') {
       steps.push(...stepsOf(message.text).map((step) => ({ step, tried: [] })))
-      task += `${message.text}\n`
+      task += `${withoutData(message.text)}\n`
     } else if (message.role === 'tool') {
       const attempt = open.get(message.call_id)
       if (attempt) attempt.result = { ok: message.ok, text: message.text }

@@ -1,15 +1,13 @@
 /** OpenAI's responses. Nothing is kept there: a model's reasoning comes back encrypted, stands in the journal, and goes with the next request. */
 
+import { createOpenAI } from '@ai-sdk/openai'
 import type { Model } from '../../ports/model.ts'
 import { type SdkOptions, sdkModel } from './sdk/model.ts'
 
 export function openai(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options
-  return sdkModel(options, async (fetch) => {
-    const { createOpenAI } = await import('@ai-sdk/openai')
-    return {
-      chat: createOpenAI({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).responses(model),
-      options: { openai: { store: false } },
-    }
-  })
+  return sdkModel(options, (fetch) => ({
+    chat: createOpenAI({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).responses(model),
+    options: { openai: { store: false } },
+  }))
 }

@@ -6,6 +6,7 @@ import type { CallResult } from '../../domain/decision.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
 import { spelled } from './file-path.ts'
+import { replaced } from './passage.ts'
 import { failed, knowing, told } from './result.ts'
 
 const args = z.strictObject({
@@ -58,46 +59,12 @@ async function attempt({ path, old, new: fresh }: Args, { env, ops, seen }: Tool
   const name = spelled(env, path)
   if (!seen.has(name)) return refuse(`you have not seen ${name}; view it first`)
   if (seen.get(name) !== file.sha) return refuse(`${name} has changed since you last saw it; view it again`)
-  if (old === fresh) return refuse('old and new are the same')
-  const [at, ...more] = occurrences(file.text, old)
-  if (at === undefined) return refuse(`old does not occur in ${name}; ${hint(file.text, old)}`)
-  if (more.length > 0) return refuse(severalTimes(file.text, [at, ...more]))
-  const text = file.text.slice(0, at) + fresh + file.text.slice(at + old.length)
-  const after = createHash('sha256').update(text).digest('hex')
-  return { kind: 'edit', plan: { path: name, line: lineOf(file.text, at), before: file.sha, after }, text }
+  const done = replaced(file.text, old, fresh, name, 'view the file')
+  if (done.kind === 'refused') return done
+  const after = createHash('sha256').update(done.text).digest('hex')
+  return { kind: 'edit', plan: { path: name, line: done.line, before: file.sha, after }, text: done.text }
 }
 
 function edited({ path, line, after }: Plan): CallResult {
   return knowing(`edited ${path} at line ${line}`, path, after)
-}
-
-/** Overlapping ones too: where two would do, the edit is ambiguous. */
-function occurrences(text: string, passage: string): number[] {
-  const found: number[] = []
-  for (let at = text.indexOf(passage); at !== -1; at = text.indexOf(passage, at + 1)) found.push(at)
-  return found
-}
-
-const MOST_LINES = 20
-
-function severalTimes(text: string, found: readonly number[]): string {
-  const lines = found.slice(0, MOST_LINES).map((at) => lineOf(text, at))
-  const where = `${lines.join(', ')}${found.length > MOST_LINES ? ', …' : ''}`
-  return `old occurs ${found.length} times, at lines ${where}; make it longer, so that it occurs once`
-}
-
-const MOST_HINTED = 4000
-
-function hint(text: string, passage: string): string {
-  const words = passage.length > MOST_HINTED ? [] : passage.split(/\s+/).filter((word) => word !== '')
-  const near = words.length === 0 ? -1 : text.search(new RegExp(words.map(RegExp.escape).join('\\s+')))
-  if (near === -1) return 'view the file and copy the passage exactly'
-  const breaks = text.includes('\r\n') && !passage.includes('\r\n') ? ' (the file ends its lines with \\r\\n)' : ''
-  return `a passage that differs only in white space starts at line ${lineOf(text, near)}${breaks}`
-}
-
-function lineOf(text: string, at: number): number {
-  let line = 1
-  for (let next = text.indexOf('\n'); next !== -1 && next < at; next = text.indexOf('\n', next + 1)) line += 1
-  return line
 }

@@ -1,13 +1,16 @@
 /** The built-in tools. */
 
+import type { Documents } from '../../ports/documents.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { bash } from './bash.ts'
 import { createFile } from './create-file.ts'
 import { editFile } from './edit-file.ts'
+import { editState } from './edit-state.ts'
 import { finish } from './finish.ts'
 import { forget } from './forget.ts'
 import { listFiles } from './list-files.ts'
+import { readState } from './read-state.ts'
 import { recall } from './recall.ts'
 import { remember } from './remember.ts'
 import { viewFile } from './view-file.ts'
@@ -20,4 +23,9 @@ export function builtinTools(): AnyTool[] {
 /** Those by which an agent remembers over its sessions. */
 export function memoryTools(store: Store): AnyTool[] {
   return [remember(store), recall(store), forget(store)]
+}
+
+/** Those by which an agent knows and changes what all agents know. `seed`: what STATE.md begins with. */
+export function stateTools(documents: Documents, seed: () => string): AnyTool[] {
+  return [readState(documents), editState(documents, seed)]
 }

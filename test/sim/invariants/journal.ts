@@ -84,11 +84,13 @@ function openTurn(session: SessionState, record: Of<'input_bound'>, bad: Bad): v
   if (record.turn !== session.turns + 1) bad(`turn ${record.turn} follows ${session.turns}`)
   for (const { id } of record.input) if (session.heard.has(id)) bad(`${id} was heard in an earlier turn`)
   if (new Set(record.input.map(({ id }) => id)).size !== record.input.length) bad('an observation is bound twice')
+  const told = session.steps > 0 && session.last && session.last.kind !== 'end' ? session.last.feedback : undefined
+  if (record.feedback !== told) bad(`says ${record.feedback}; the step before it left ${told}`)
   session.turns = record.turn
   session.open = {
     turn: record.turn,
     input: record.input,
-    cause: record.input.length > 0 || session.last?.kind === 'continue',
+    cause: record.input.length > 0 || session.last?.kind === 'continue' || told !== undefined,
     requests: 0,
     failures: 0,
     failed: false,
@@ -122,6 +124,8 @@ function inTurn(
       open.failed = true
       if (decided || record.phase !== 'DECIDE' || !open.asking) return
       open.asking = false
+      // Money that others have set aside is waited for: no provider was asked.
+      if (record.code === 'budget_busy') return
       open.failures += 1
       if (open.failures > MAX_FAILURES) bad(`the provider failed ${open.failures} times, and was asked again`)
       return
@@ -221,11 +225,9 @@ function closeTurn(session: SessionState, open: TurnState, record: Of<'step_comm
         `${session.session_id}: ${id} was ${decided ? 'heard and not acknowledged' : 'acknowledged unheard'}`,
       )
   }
-  if (next.kind !== 'park') session.steps += 1
-  if (
-    by.maxSteps !== null &&
-    (session.steps > by.maxSteps || (session.steps === by.maxSteps && next.kind === 'continue'))
-  )
+  const goesOn = next.kind === 'continue' || (next.kind === 'park' && next.feedback !== undefined)
+  if (goesOn || next.kind === 'end') session.steps += 1
+  if (by.maxSteps !== null && (session.steps > by.maxSteps || (session.steps === by.maxSteps && goesOn)))
     by.fail('budget', `${session.session_id}: step ${session.steps} of ${by.maxSteps} says ${next.kind}`)
   session.last = next
   session.open = undefined

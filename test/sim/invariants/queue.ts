@@ -60,6 +60,10 @@ export function checkMove({ was, is, ops, batches, epoch }: Move, poison: Poison
   if (!canReach(was.status, is.status, batches))
     fail('dispatch.ts: canMove', `${dispatch_id}: ${was.status} → ${is.status}`)
   const claimed = is.status === 'running' && (was.status !== 'running' || was.token !== is.token)
+  const taken = was.status === 'running' && was.epoch === epoch && (is.status === 'pending' || claimed)
+  // Within one life only its own run gives it back: as pending, or parked and woken in the same group.
+  if (taken && !(['release', 'park', 'leave'] as const).some((op) => ops.has(op)))
+    fail('I1', `${dispatch_id} was taken from a run of epoch ${epoch}, which lives`)
   if (claimed) {
     if (is.token !== was.token + 1)
       fail('claim', `${dispatch_id} was claimed with token ${is.token} after ${was.token}`)

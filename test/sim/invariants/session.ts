@@ -23,7 +23,7 @@ export interface CallState {
 export interface TurnState {
   readonly turn: number
   readonly input: readonly Observation[]
-  /** There was something to go on: input, or a step that said `continue`. */
+  /** There was something to go on: input, a step that said `continue`, or another attempt. */
   readonly cause: boolean
   requests: number
   failures: number

@@ -1,5 +1,6 @@
 /** A behaviour that counts its steps and now and then decides by itself, and a critic that does what the plan says. */
 
+import { planner } from '../../../src/behaviours/planner.ts'
 import type { Verdict } from '../../../src/domain/decision.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import type { Behaviour, Behaviours, Critic, Wish } from '../../../src/ports/behaviour.ts'
@@ -17,7 +18,7 @@ export function simBehaviours(world: World, tools: readonly string[]): Behaviour
     },
     reduce: (state) => ({ ...(state as { readonly [key: string]: Json }), steps: stepsOf(state) + 1 }),
   }
-  return { get: () => behaviour }
+  return { get: (_, name) => (name === planner.name ? planner : behaviour) }
 }
 
 const stepsOf = (state: Json): number => Number((state as { readonly steps?: Json }).steps ?? 0)
@@ -32,13 +33,17 @@ function ownDecision(world: World, state: Json, tools: readonly string[]): Wish 
   return { kind: 'act', calls: [{ id: `own-${steps}`, tool, args: { n: steps } }] }
 }
 
+/** The step again, or the task after a rest. */
+const resting = (draw: number): { readonly attempt?: { readonly after_ms: number } } =>
+  draw < 0.5 ? { attempt: { after_ms: draw * 60_000 } } : {}
+
 export function simCritic(world: World): Critic {
   return {
     name: 'sim',
     judge(): Verdict {
-      const verdict = world.faults.of('critic')?.verdict
+      const { verdict, id = '' } = world.faults.of('critic') ?? {}
       if (verdict === 'throw') throw new Error('the critic broke')
-      if (verdict === 'retry') return { kind: 'retry', instruction: 'more' }
+      if (verdict === 'retry') return { kind: 'retry', instruction: 'more', ...resting(world.chance('rest', id)) }
       return verdict === 'stop' ? { kind: 'stop', reason: 'enough' } : { kind: 'continue' }
     },
   }

@@ -1,8 +1,10 @@
 /** The provider: answers by the seed, troubles by the plan, and a good memory of what it was asked. */
 
 import { TirelessError } from '../../../src/domain/error.ts'
+import { costOf, isFreeOfCharge, type Price } from '../../../src/domain/money.ts'
 import type { Answer, AskedCall } from '../../../src/domain/record.ts'
 import type { Model, ModelRequest } from '../../../src/ports/model.ts'
+import { checkBooks } from '../invariants/money.ts'
 import type { SessionState, TurnState } from '../invariants/session.ts'
 import type { Life } from '../life.ts'
 import { TOOL_NAMES, type Trouble } from '../plan.ts'
@@ -13,11 +15,15 @@ import { isGated } from './gate.ts'
 /** From this turn on every answer is a final one: no session goes on for ever. */
 const LAST_TURN = 7
 const USAGE = { input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
+const PRICE: Price = { input: 1, output: 2, cached: 0.5, max_output: 500 }
+/** No request has less room than this: a provider adds to what it is sent. */
+const MOST_INPUT = 2_000
 const UNTIL = [undefined, '30s', '10m', '2h', '2026-01-01T06:00:00Z', '2025-06-01T00:00:00Z'] as const
 
 export function simModel(world: World, life: Life): Model {
   return {
     id: 'sim/model',
+    ...(world.plan.cap === undefined ? {} : { price: PRICE }),
     async call(request, { signal, onText }) {
       const session = addressee(world, request)
       if (life.superseded) world.counters.add('stale request')
@@ -34,11 +40,13 @@ export function simModel(world: World, life: Life): Model {
   }
 }
 
-/** Every task and message carries the tag of its session. */
+/** Every task and message carries the tag of its session; what a kernel asks for carries a mark that only its dispatch has. */
 function addressee(world: World, { messages }: ModelRequest): SessionState | undefined {
   const first = messages.find(({ role }) => role === 'user')
-  const tag = /\bt\d+\b/.exec(first?.role === 'user' ? first.text : '')?.[0]
-  const session = tag === undefined ? undefined : world.sessionOf(tag)
+  const text = first?.role === 'user' ? first.text : ''
+  const [mark] = /<data \w+ /.exec(text) ?? []
+  const [tag] = /\bt\d+\b/.exec(text) ?? []
+  const session = mark !== undefined ? world.sessionMarked(mark) : tag === undefined ? undefined : world.sessionOf(tag)
   if (!session) world.fail('conversation', `nobody knows whose request this is: ${JSON.stringify(messages[0])}`)
   return session
 }
@@ -50,7 +58,23 @@ function replyTo(world: World, session: SessionState | undefined, open: TurnStat
   const turn = open?.turn ?? 0
   const keys = [session?.session_id ?? '', turn, open?.requests ?? 0]
   const trouble = world.faults.of('provider')?.trouble
-  return trouble ? troubled(world, trouble, keys) : usual(world, turn, keys)
+  const plans = session?.session_id.startsWith('kernel-planner-') ?? false
+  const reply = trouble ? troubled(world, trouble, keys) : plans ? planOf(world, keys) : usual(world, turn, keys)
+  return world.plan.cap === undefined ? reply : charged(world, reply, keys)
+}
+
+/** Whoever is left to hear it. What is refused costs nothing; what is cut off in the middle costs what it did until then. */
+function charged(world: World, reply: Reply, keys: readonly (string | number)[]): Reply {
+  const tokens = (most: number, what: string): number => whole(world.plan.seed, most + 1, what, ...keys)
+  const input_tokens = tokens(MOST_INPUT, 'input')
+  const usage = {
+    input_tokens,
+    output_tokens: tokens(PRICE.max_output, 'output'),
+    cached_tokens: Math.min(input_tokens, tokens(MOST_INPUT, 'cached')),
+  }
+  if (!(reply instanceof TirelessError) || !isFreeOfCharge(reply.code)) world.truth.charged += costOf(PRICE, usage)
+  checkBooks(world)
+  return reply instanceof TirelessError ? reply : { ...reply, usage }
 }
 
 function spoken(reply: Reply): Answer {
@@ -72,6 +96,17 @@ function usual(world: World, turn: number, keys: readonly (string | number)[]): 
   }
   if (mood < 0.85) return answer([asked(world, 'finish', { answer: `done in ${turn}` }, 0, keys)])
   return { text: `it is done in turn ${turn}`, calls: [], finish: 'stop', usage: USAGE }
+}
+
+/** Everybody, somebody, nobody, a stranger, or no list at all. */
+function planOf(world: World, keys: readonly (string | number)[]): Answer {
+  world.counters.add('planner asked')
+  const names = [...(world.plan.kernel?.agents.map(({ agent_id }) => agent_id) ?? []), 'stranger']
+  const chosen = names.filter((name) => world.chance('chosen', name, ...keys) < 0.5)
+  const babbles = world.chance('babbles', ...keys) < 0.15
+  if (babbles) world.counters.add('planner answered no list')
+  const list = JSON.stringify(chosen.map((agent_id) => ({ agent_id, reason: 'by the seed' })))
+  return { text: babbles ? 'all of them' : list, calls: [], finish: 'stop', usage: USAGE }
 }
 
 function troubled(world: World, trouble: Trouble, keys: readonly (string | number)[]): Reply {

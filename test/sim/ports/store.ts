@@ -3,6 +3,7 @@
 import { encode } from '../../../src/adapters/stores/sqlite/encode.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
 import type { Batch, Outcome, Store } from '../../../src/ports/store.ts'
+import { checkBooks } from '../invariants/money.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 
@@ -56,6 +57,11 @@ export function simStore(world: World, life: Life): Store {
     dispatch: (id) => read('dispatch', () => reader.dispatch(id)),
     dispatches: (filter) => read('dispatches', () => reader.dispatches(filter)),
     counts: () => read('counts', () => reader.counts()),
+    recent: (kernel, agent, limit) => read('recent', () => reader.recent(kernel, agent, limit)),
+    dispatchesOf: (cycle) => read('dispatchesOf', () => reader.dispatchesOf(cycle)),
+    cycles: (kernel, page) => read('cycles', () => reader.cycles(kernel, page)),
+    setting: (name) => read('setting', () => reader.setting(name)),
+    spend: (from, to) => read('spend', () => reader.spend(from, to)),
     session: (id) => read('session', () => reader.session(id)),
     sessions: (page) => read('sessions', () => reader.sessions(page)),
     journal: (id, from) => read('journal', () => reader.journal(id, from)),
@@ -64,8 +70,18 @@ export function simStore(world: World, life: Life): Store {
     approval: (id) => read('approval', () => reader.approval(id)),
     approvals: (filter) => read('approvals', () => reader.approvals(filter)),
     selections: () => read('selections', () => reader.selections()),
+    schedules: () => read('schedules', () => reader.schedules()),
+    marks: () => read('marks', () => reader.marks()),
     facts: (filter) => read('facts', () => reader.facts(filter)),
     recallFacts: (query) => read('facts', () => reader.recallFacts(query)),
+    document: (kernel, name) => read('document', () => reader.document(kernel, name)),
+    documentVersion: (kernel, name, version) => read('document', () => reader.documentVersion(kernel, name, version)),
+    documentVersions: (filter) => read('documents', () => reader.documentVersions(filter)),
+    projection: (kernel, name) => read('projection', () => reader.projection(kernel, name)),
+    outbox: (filter) => read('outbox', () => reader.outbox(filter)),
+    dueMessages: (now) => read('outbox', () => reader.dueMessages(now)),
+    nextMessage: (after) => read('outbox', () => reader.nextMessage(after)),
+    deliveries: () => read('outbox', () => reader.deliveries()),
     workers: (now) => read('workers', () => reader.workers(now)),
     nextTimer: () => read('timer', () => reader.nextTimer()),
     verify: async () => [],
@@ -86,8 +102,12 @@ function apply(world: World, life: Life, group: readonly Waiting[]): void {
     throw thrown
   }
   if (joins) takeOver(world, life, outcomes)
+  if (joins && isSetAside(world)) world.counters.add('money that a crash left set aside')
   if (life.superseded && outcomes.some(({ ok }) => ok)) world.strangers = true
   world.watch.committed(life, batches, outcomes)
+  checkBooks(world)
+  world.cycles.committed(life, batches, outcomes)
+  world.state.committed(batches, outcomes)
   let from = 0
   for (const waiting of group) {
     waiting.outcomes = outcomes.slice(from, from + waiting.batches.length)
@@ -114,3 +134,5 @@ function checkSubmitted(world: World, life: Life, batches: readonly Batch[]): vo
   if (life.term.signal.aborted && batches.some((batch) => batch.ops.some(({ op }) => op === 'claim')))
     world.fail('SIGTERM', `life ${life.id} claims work after it was told to stop`)
 }
+
+const isSetAside = ({ db }: World): boolean => db.prepare('SELECT 1 FROM reservations LIMIT 1').get() !== undefined

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { access, type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
 import { type Folder, type Folders, rootedFolders } from './folders.ts'
@@ -50,6 +50,20 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
     return await replaceIn(folder, name, bytes, expected)
   }
 
+  async function writable(path: string) {
+    const names = namesBelow(root, path)
+    const name = names.at(-1)
+    await using folder = await folders.enter(names.slice(0, -1))
+    if (!folder || name === undefined) return folder !== undefined && mayWrite(folder.place)
+    const isThere = await look(folder, name, async (_, stats) => {
+      if (stats.isDirectory()) return mayWrite(folder.at(name))
+      checkRegular(stats, path)
+      // Written by renaming, so its folder has to allow it too.
+      return (await mayWrite(folder.at(name))) && (await mayWrite(folder.place))
+    })
+    return isThere ?? false
+  }
+
   async function list(path: string, depth: number, limit: number) {
     const names = namesBelow(root, path)
     await using folder = await folders.enter(names)
@@ -85,6 +99,7 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
       lastWrite = written.catch(() => {})
       return written
     },
+    writable,
     list,
     changedSince,
   }
@@ -98,7 +113,20 @@ function fileNames(root: string, path: string): { parents: readonly string[]; na
 }
 
 /** Contract: undefined where there is no such file. */
-async function hold(folder: Folder, name: string): Promise<Held | undefined> {
+function hold(folder: Folder, name: string): Promise<Held | undefined> {
+  return look(folder, name, async (handle, stats) => {
+    checkRegular(stats, folder.below(name))
+    const bytes = await readUpTo(handle, stats.size)
+    return { bytes, sha: digest(bytes), stats }
+  })
+}
+
+/** Contract: undefined where there is nothing of that name. */
+async function look<T>(
+  folder: Folder,
+  name: string,
+  use: (handle: FileHandle, stats: Stats) => Promise<T>,
+): Promise<T | undefined> {
   let handle: FileHandle
   try {
     handle = await open(folder.at(name), READ)
@@ -107,15 +135,18 @@ async function hold(folder: Folder, name: string): Promise<Held | undefined> {
     throw await explained(error, folder.at(name), folder.below(name))
   }
   try {
-    const stats = await handle.stat()
-    checkRegular(stats, folder.below(name))
     await folder.confirm({ handle, name })
-    const bytes = await readUpTo(handle, stats.size)
-    return { bytes, sha: digest(bytes), stats }
+    return await use(handle, await handle.stat())
   } finally {
     await handle.close()
   }
 }
+
+const mayWrite = (place: string): Promise<boolean> =>
+  access(place, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
 
 function checkRegular(stats: Stats, path: string): void {
   if (stats.isDirectory()) throw refused(path, 'a folder, where a file is wanted')

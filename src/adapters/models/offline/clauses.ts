@@ -4,8 +4,10 @@ export interface Literal {
   readonly text: string
   /** As it stood, with its quotes. */
   readonly raw: string
-  /** A fenced block; of shell commands, as its first line says. */
-  readonly fence?: 'shell' | 'other'
+  /** A fenced block; of shell commands, as its first line says. `data`: shown by the runtime; it can be written down, and nothing else. */
+  readonly fence?: 'shell' | 'data' | 'other'
+  /** Of data: what it is. */
+  readonly label?: string
 }
 
 export interface Clause {
@@ -21,6 +23,11 @@ export interface Clause {
 
 export interface Task {
   readonly clauses: readonly Clause[]
+  /** What the runtime shows, in the order in which it stands there. */
+  readonly data: readonly Literal[]
+  /** The first instant that stands outside of that, as a day: what is shown decides nothing. */
+  readonly day: string | undefined
+  readonly chinese: boolean
   /** The literal behind a mark, if it is one. */
   literal(mark: string): Literal | undefined
   /** The words again, with the literals in their places. */
@@ -31,6 +38,8 @@ export interface Task {
 export const MARK = '\uE000\\d+\uE001'
 const MARKS = /[\uE000\uE001]/g
 
+const DATA = /<data (\S{1,64}) ([^\n>]{0,200})>\n([\s\S]*?)\n<\/data \1>/g
+const INSTANT = /\b(\d{4}-\d\d-\d\d)T\d\d:\d\d/
 const FENCE = /^[ \t]*```([^\n`]*)\n([\s\S]*?)^[ \t]*```[ \t]*$/gm
 const QUOTED =
   /`([^`\n]+)`|"([^"\n]*)"|“([^“”\n]*)”|「([^「」\n]*)」|『([^『』\n]*)』|‘([^‘’\n]*)’|(?<!\w)'([^'\n]*)'(?!\w)/g
@@ -40,7 +49,9 @@ const COLON = new RegExp(`[:：](?!\\s*(?:${MARK}|$))`)
 const SHELLS = /^(bash|sh|shell|zsh|console)\b/i
 
 /** What the runtime itself says in a user message is no instruction. */
-const FROM_RUNTIME = /^\[(event|feedback)\b/
+const FROM_RUNTIME = /^\[event\b/
+/** Feedback is the last thing in a message; what every unattended run has to do is a list under a heading of its own. */
+const REQUIREMENTS = /^\[feedback\] [\s\S]*|^(?:Execution requirements:|执行要求：)\n(?:- [^\n]*(?:\n|$))+/gm
 const LIST_MARK =
   /^\s*(?:[-*•]\s+|(?:step\s*)?\d+\s*[.):、]\s*|[（(]\d+[)）]\s*|第[一二三四五六七八九十\d]+步\s*[：:，,]?\s*|[一二三四五六七八九十]+、\s*)/i
 const HEADING = /[:：]\s*$/
@@ -59,7 +70,12 @@ const CLAUSE_END = new RegExp(
 
 /** Not, if, each: a rule that overlooks such a word does the opposite, or too much. Whole sentences with one are left alone. */
 const BEYOND_RULES =
-  /\b(?:not|never|no|avoid|without|\w+n['’]t|cannot|if|unless|when(?:ever)?|otherwise|in case|or|every|each|repeat|times|twice)\b|不|别|勿|禁止|如果|若|假如|要是|除非|否则|或者|的话|每|重复|次/i
+  /\b(?:not|never|no|avoid|without|\w+n['’]t|cannot|if|unless|when(?:ever)?|otherwise|in case|or|every|each|repeat|times|twice)\b|不|别|勿|禁止|如果|若|假如|要是|除非|否则|或者|的话|每(?![日周月](?:工作)?(?:简报|报告|总结|汇报))|重复|次/i
+
+export const isChinese = (words: string): boolean => /\p{Script=Han}/u.test(words)
+
+/** What was said, without what was shown. */
+export const withoutData = (text: string): string => text.replace(DATA, '')
 
 type TakesRest = (words: string) => boolean
 
@@ -67,9 +83,13 @@ type TakesRest = (words: string) => boolean
 export function taskOf(text: string, takesRest: TakesRest): Task {
   const literals: Literal[] = []
   const aside = (literal: Literal) => `\uE000${literals.push(literal) - 1}\uE001`
-  const marked = text
+  const own = text
     .replace(MARKS, '')
     .replaceAll('\r\n', '\n')
+    .replace(DATA, (raw, _, label: string, text: string) => aside({ text, raw, fence: 'data', label }))
+  const data = [...literals]
+  const marked = own
+    .replace(REQUIREMENTS, '')
     .replace(FENCE, (raw, info: string, text: string) =>
       aside({ text, raw, fence: SHELLS.test(info.trim()) ? 'shell' : 'other' }),
     )
@@ -77,6 +97,9 @@ export function taskOf(text: string, takesRest: TakesRest): Task {
   const literal = (mark: string) => literals[Number(/^\uE000(\d+)\uE001$/.exec(mark.trim())?.[1] ?? -1)]
   return {
     clauses: clausesOf(linesOf(marked, takesRest), takesRest),
+    data,
+    day: INSTANT.exec(own)?.[1],
+    chinese: isChinese(own),
     literal,
     plain: (words) => words.replace(new RegExp(MARK, 'g'), (mark) => literal(mark)?.raw ?? ''),
   }

@@ -2,7 +2,8 @@
 
 import { assertNever } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
-import type { Step } from './rules.ts'
+import { indexText, namesIn, reportText } from './gather.ts'
+import type { Gathering, Step } from './rules.ts'
 
 export interface Result {
   readonly ok: boolean
@@ -45,11 +46,44 @@ function wanted(step: Step, tried: readonly Attempt[], tools: ReadonlySet<string
       return once('bash', { command: step.command })
     case 'wait':
       return once('wait', { for: step.for, ...(step.until === undefined ? {} : { until: step.until }) })
+    case 'report':
+      return report(step, tried, tools)
+    case 'index':
+      return index(step, tried, tools)
     case 'unknown':
       return { kind: 'not_understood' }
     default:
       return assertNever(step)
   }
+}
+
+/** Nothing that was reported before is lost: a report that is there already is added to. */
+function report(step: Gathering, tried: readonly Attempt[], tools: ReadonlySet<string>): Move {
+  const looks = tools.has('list_files') ? 1 : 0
+  const [listed] = tried
+  if (looks === 1 && !listed) return call('list_files', LISTING)
+  const [made, ...later] = tried.slice(looks)
+  const content = reportText(step, looks === 1 ? listed?.result : undefined)
+  if (!made) return call('create_file', { path: step.path, content })
+  return made.result?.ok ? over : append({ kind: 'append', path: step.path, line: `\n${content.trimEnd()}` }, later)
+}
+
+/** Looked into, beyond their names and sizes. */
+const MOST_FILES = 12
+const LISTING = { path: '.', depth: 3 }
+const BEGINNING = { from: 1, to: 3 }
+
+/** Made anew each time: what is in it is nowhere else. */
+function index(step: Gathering, [listed, ...later]: readonly Attempt[], tools: ReadonlySet<string>): Move {
+  if (!listed) return call('list_files', LISTING)
+  if (!listed.result?.ok) return over
+  const names = namesIn(listed.result.text).filter((name) => name !== step.path)
+  const read = tools.has('view_file') ? names.slice(0, MOST_FILES) : []
+  const next = read[later.length]
+  if (next !== undefined) return call('view_file', { path: next, ...BEGINNING })
+  const begins = new Map(read.map((name, at) => [name, later[at]?.result] as const))
+  const content = indexText(step, listed.result.text, begins)
+  return create({ kind: 'create', path: step.path, content, replace: true }, later.slice(read.length))
 }
 
 /** A file that was never seen is not replaced, so `write` looks at it and writes again; `create` leaves it as it is. */

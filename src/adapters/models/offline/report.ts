@@ -1,6 +1,7 @@
 /** The final answer: who is speaking, what was done with what result, and what was not. In the language of the task. Pure. */
 
 import { assertNever } from '../../../domain/error.ts'
+import { isChinese } from './clauses.ts'
 import { type Attempt, type Move, moveOf } from './moves.ts'
 import type { Step } from './rules.ts'
 
@@ -21,10 +22,12 @@ const ENGLISH = {
   noTask: 'There was no new task, so nothing was done.',
   cut: '… (cut here)',
   more: (count: number) => `… and ${count} more that I did not understand`,
+  beyond: (words: string) => `; NOT UNDERSTOOD of it: ${words}`,
   known: [
     'What I understand, one sentence or line each (a sentence with "not", "if", "or" or "every" in it is left alone):',
     '- create a file NAME with the content "TEXT" · write "TEXT" to NAME · create NAME: TEXT to the end of the line',
     '- append the line "TEXT" to NAME · read NAME · list the files in FOLDER',
+    '- write a report · write an index of the files to NAME: from what I am shown',
     '- run `COMMAND`, or a block of ```bash · wait 10 minutes · wait for a message',
   ],
 }
@@ -41,30 +44,39 @@ const CHINESE: typeof ENGLISH = {
   noTask: '没有新的任务，所以什么也没有做。',
   cut: '……（在此截断）',
   more: (count) => `……还有 ${count} 句看不懂`,
+  beyond: (words) => `；其中看不懂的：${words}`,
   known: [
     '我看得懂的句子，一句或一行一件事（含有“不”、“如果”、“或者”、“每”的句子一律不动）：',
     '- 创建文件 NAME，内容为“TEXT” · 把“TEXT”写入 NAME · 创建文件 NAME：直到行末的 TEXT',
     '- 在 NAME 末尾追加一行“TEXT” · 读取 NAME · 列出 FOLDER 目录下的文件',
+    '- 生成简报 · 整理文件索引到 NAME：根据所给的数据和文件',
     '- 运行命令 `COMMAND`，或 ```bash 代码块 · 等待10分钟 · 等待用户消息',
   ],
 }
+
+/** The heading that an unattended task wants its summary under. */
+const SUMMARY = /## (?:执行总结|Execution Summary)/
 
 /** A prompt can hold a thousand lines that no rule fits. */
 const MOST_UNKNOWN = 10
 
 export function reportOf(steps: readonly StepSoFar[], tools: ReadonlySet<string>, task: string): string {
-  const words = /\p{Script=Han}/u.test(task) ? CHINESE : ENGLISH
+  const words = isChinese(task) ? CHINESE : ENGLISH
   const unknown = steps.filter(({ step }) => step.kind === 'unknown')
-  const left = new Set(unknown.slice(MOST_UNKNOWN))
+  // Whoever wants a report says at length how it should be.
+  const gathers = steps.some(({ step }) => step.kind === 'report' || step.kind === 'index')
+  const left = new Set(unknown.slice(gathers ? 0 : MOST_UNKNOWN))
   const lines = steps
     .filter((each) => !left.has(each))
     .map(({ step, tried }, index) => {
-      return `${index + 1}. ${short(nameOf(step))}: ${outcome(moveOf(step, tried, tools), tried, words)}`
+      const beyond = 'beyond' in step && step.beyond !== '' ? words.beyond(JSON.stringify(short(step.beyond))) : ''
+      return `${index + 1}. ${short(nameOf(step))}: ${outcome(moveOf(step, tried, tools), tried, words)}${beyond}`
     })
   if (left.size > 0) lines.push(words.more(left.size))
   const opening = steps.length === 0 ? [words.noTask] : unknown.length === steps.length ? [words.nothing] : []
-  const closing = unknown.length > 0 || steps.length === 0 ? ['', ...words.known] : []
-  return [words.announcement, '', ...opening, ...lines, ...closing].join('\n')
+  const closing = (unknown.length > 0 && !gathers) || steps.length === 0 ? ['', ...words.known] : []
+  const [heading] = SUMMARY.exec(task) ?? []
+  return [words.announcement, '', ...(heading ? [heading] : []), ...opening, ...lines, ...closing].join('\n')
 }
 
 const short = (name: string) => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
@@ -83,6 +95,9 @@ function nameOf(step: Step): string {
       return `bash ${JSON.stringify(step.command)}`
     case 'wait':
       return `wait ${step.for}${step.until === undefined ? '' : ` (${step.until})`}`
+    case 'report':
+    case 'index':
+      return `${step.kind} ${step.path}`
     case 'unknown':
       return JSON.stringify(step.words)
     default:

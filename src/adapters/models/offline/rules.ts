@@ -1,6 +1,6 @@
 /** The sentences the offline model knows, in English and Chinese. A clause fits one of them whole, or it is not understood. Pure. */
 
-import { type Clause, MARK, type Task, taskOf } from './clauses.ts'
+import { type Clause, type Literal, MARK, type Task, taskOf } from './clauses.ts'
 
 export type Step =
   | { readonly kind: 'create'; readonly path: string; readonly content: string; readonly replace: boolean }
@@ -9,7 +9,19 @@ export type Step =
   | { readonly kind: 'list'; readonly path: string }
   | { readonly kind: 'run'; readonly command: string }
   | { readonly kind: 'wait'; readonly for: string; readonly until?: string }
+  | Gathering
   | { readonly kind: 'unknown'; readonly words: string }
+
+/** A file made of what is shown: a report of the data and the files, or an index of the files. */
+export interface Gathering {
+  readonly kind: 'report' | 'index'
+  readonly path: string
+  readonly day: string | undefined
+  readonly chinese: boolean
+  readonly data: readonly Literal[]
+  /** What else was said of it, and cannot be honoured. */
+  readonly beyond: string
+}
 
 /** What a pattern found; `text` is a literal, or words as they stood. */
 interface Found {
@@ -18,6 +30,9 @@ interface Found {
   readonly named: boolean
   readonly text: string | undefined
   readonly until: string | undefined
+  /** The text is something that the runtime shows, and that nobody asked for. */
+  readonly data: boolean
+  readonly task: Task
 }
 
 interface Rule {
@@ -66,7 +81,7 @@ const REST_RULES: readonly Rule[] = [
       '(?:run|execute)(?:\\s+(?:the|this|following|shell|bash|command))*',
       '(?:运行|执行)(?:一下)?(?:以下|下面的?|这个|如下)?(?:命令)?',
     ],
-    ({ text }) => (text ? { kind: 'run', command: text.trim() } : undefined),
+    ({ text, data }) => (text && !data ? { kind: 'run', command: text.trim() } : undefined),
   ),
 ]
 
@@ -117,7 +132,7 @@ const RULES: readonly Rule[] = [
       `(?:do|try)\\s+(?:this|the\\s+following)\\s*[:：]?\\s*${T}`,
       `(?:运行|执行)(?:一下)?(?:以下|下面的?|这个|如下)?(?:命令|脚本)?\\s*[:：]?\\s*${T}`,
     ],
-    ({ text }) => (text?.trim() ? { kind: 'run', command: text.trim() } : undefined),
+    ({ text, data }) => (text?.trim() && !data ? { kind: 'run', command: text.trim() } : undefined),
   ),
   rule(
     [
@@ -135,7 +150,32 @@ const RULES: readonly Rule[] = [
       ...(until === undefined ? {} : { until: moment(until) }),
     }),
   ),
+  rule(
+    [
+      `(?:write|make|prepare|create|generate|compile|draft)\\s+(?:me\\s+)?(?:(?!report\\b)[\\w'’-]{1,20}\\s+){0,5}(?:report|briefing|brief)(?:\\s+(?<text>.{1,300}?))??(?:\\s+(?:to|into|as)\\s+${OF_FILE}${P})?`,
+      `(?:(?:根据|基于|结合|依据|按照?)[^，,]{1,60}?)?(?:生成|撰写|编写|写|准备|整理|制作)(?:[^，,]{0,20}?)(?:简报|报告|日报|周报|月报|汇报)(?:到|至|，?\\s*写入|，?\\s*保存到|，?\\s*保存为)?(?:${ZH_FILE}${P})?`,
+    ],
+    ({ path, named, text = '', task }) =>
+      path === '' || isPath(path, named)
+        ? { ...gathered(task, text), kind: 'report', path: path || `report${task.day ? `-${task.day}` : ''}.md` }
+        : undefined,
+  ),
+  rule(
+    [
+      `(?:write|make|keep|update|bring)\\s+(?:an?\\s+|the\\s+)?(?:index|catalogue|catalog|inventory)(?:\\s+of\\s+(?:(?:all|the|your|files|folder|workspace)\\s*){1,4})?(?:\\s*(?:to|into|as|in)\\s+${OF_FILE}${P})?(?:\\s*up\\s+to\\s+date)?`,
+      `(?:生成|更新|整理|写)(?:一份)?(?:所有|全部)?文件的?(?:索引|清单)(?:到|至|，?\\s*写入|，?\\s*保存到)?(?:${ZH_FILE}${P})?`,
+    ],
+    ({ path, named, task }) =>
+      path === '' || isPath(path, named)
+        ? { ...gathered(task, ''), kind: 'index', path: path || 'INDEX.md' }
+        : undefined,
+  ),
 ]
+
+const gathered = ({ data, day, chinese }: Task, beyond: string): Omit<Gathering, 'kind' | 'path'> => ({
+  ...{ data, day, chinese },
+  beyond,
+})
 
 function created({ verb, path, named, text = '' }: Found): Step | undefined {
   const makes = /^(create|make|创建|新建|建立)$/i.test(verb)
@@ -190,17 +230,27 @@ function takesRest(words: string): boolean {
   return REST_RULES.some(({ patterns }) => patterns.some((pattern) => pattern.test(sentence)))
 }
 
+const SHOWN = new RegExp(`^(?:([^\\uE000]{0,200})[:：])?\\s*(${MARK})$`)
+
 export function stepsOf(text: string): Step[] {
   const task = taskOf(text, takesRest)
   const steps: Step[] = []
   let lastPath: string | undefined
   for (const clause of task.clauses) {
     const orphan = clause.belongs && steps.at(-1)?.kind === 'unknown'
-    const step = (orphan ? undefined : stepOf(clause, task, lastPath)) ?? unknown(clause, task)
+    const known = orphan ? undefined : stepOf(clause, task, lastPath)
+    if (!known && isHeading(clause, task)) continue
+    const step = known ?? unknown(clause, task)
     if ('path' in step && step.kind !== 'list') lastPath = step.path
     steps.push(step)
   }
   return steps
+}
+
+/** `State:` above what is shown, or what is shown by itself, asks for nothing. */
+function isHeading({ words, rest }: Clause, task: Task): boolean {
+  const [, above = '', mark = ''] = SHOWN.exec(words) ?? []
+  return rest === undefined && task.literal(mark)?.fence === 'data' && !takesRest(above)
 }
 
 function unknown({ words, rest }: Clause, task: Task): Step {
@@ -227,12 +277,16 @@ type Groups = Readonly<Record<string, string | undefined>>
 function foundIn(groups: Groups, clause: Clause, task: Task, lastPath: string | undefined): Found {
   const { verb = '', path = '', named, until } = groups
   const text = clause.rest ?? groups.text ?? groups.quoted
+  const literal = text === undefined ? undefined : task.literal(text)
+  const called = task.literal(path)
   const pronoun = /^(it|它|该文件|这个文件)$/i.test(path) ? lastPath : undefined
   return {
     verb,
-    path: pronoun ?? task.literal(path)?.text ?? path,
-    named: named !== undefined || pronoun !== undefined || task.literal(path) !== undefined,
-    text: text === undefined ? undefined : (task.literal(text)?.text ?? task.plain(text)),
+    path: pronoun ?? (called?.fence === 'data' ? '' : (called?.text ?? path)),
+    named: named !== undefined || pronoun !== undefined || called !== undefined,
+    text: text === undefined ? undefined : (literal?.text ?? task.plain(text)),
     until,
+    data: literal?.fence === 'data',
+    task,
   }
 }

@@ -92,6 +92,7 @@ function usageOf({ usage, parts }: Heard, request: ModelRequest): Usage {
     input_tokens: usage?.inputTokens.total ?? estimate(JSON.stringify(request)),
     output_tokens: usage?.outputTokens.total ?? estimate(said()),
     cached_tokens: usage?.inputTokens.cacheRead ?? 0,
+    ...(usage?.inputTokens.cacheWrite ? { written_tokens: usage.inputTokens.cacheWrite } : {}),
   }
 }
 

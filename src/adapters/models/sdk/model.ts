@@ -38,15 +38,18 @@ export interface Wire extends Manners {
   readonly options?: SharedV4ProviderOptions
 }
 
-/** `connect` is called once, with the first request: its package takes longer to load than most commands take. */
-export function sdkModel(given: SdkOptions, connect: (fetch: typeof globalThis.fetch) => Promise<Wire>): Model {
+/** `connect` is called once: a wire compiles its schemas when it is made. */
+export function sdkModel(given: SdkOptions, connect: (fetch: typeof globalThis.fetch) => Wire): Model {
   const { provider, model, apiKey, stream = true, idleTimeoutMs = 120_000, maxBytes = 8 * 1024 * 1024, clock } = given
   check(given)
   const id = `${provider}/${model}`
   const watches = new WeakMap<AbortSignal, Watch>()
-  let wire: Promise<Wire> | undefined
+  const { chat, options = {}, ...manners } = connect(watchedFetch(watches))
   const limits = { clock, idleTimeoutMs, maxBytes }
-  const most = given.maxOutput === undefined ? {} : { maxOutputTokens: given.maxOutput }
+  const fixed = {
+    providerOptions: options,
+    ...(given.maxOutput === undefined ? {} : { maxOutputTokens: given.maxOutput }),
+  }
 
   return {
     id,
@@ -54,9 +57,7 @@ export function sdkModel(given: SdkOptions, connect: (fetch: typeof globalThis.f
       const guard = watch(id, signal, limits)
       watches.set(guard.signal, guard)
       try {
-        wire ??= connect(watchedFetch(watches))
-        const { chat, options: providerOptions = {}, ...manners } = await wire
-        const call = { ...promptOf(request, provider, manners), ...most, providerOptions, abortSignal: guard.signal }
+        const call = { ...promptOf(request, provider, manners), ...fixed, abortSignal: guard.signal }
         const heard = await (stream ? hearStream : hearBody)(chat, call, guard, onText)
         return answerOf(heard, request, provider, id)
       } catch (thrown) {

@@ -3,16 +3,17 @@
 import { type Approval, type ApprovalAnswer, isExpired, observationIdOf } from '../../../domain/approval.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Op } from '../../../ports/store.ts'
+import { type Apply, sessionNumber } from './apply.ts'
 import { Refused, type Sql } from './refused.ts'
 import { APPROVAL_COLUMNS, approvalOf, type Row } from './rows.ts'
 
-export function insertApproval(sql: Sql, session: number, approval: Approval): void {
+export const ask: Apply<'ask'> = (sql, { approval }) => {
   sql(
     `INSERT INTO approvals (id, session, tool, args, effect, digest, reason, origin, asked_at, expires_at, status)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open') ON CONFLICT (id) DO NOTHING`,
   ).run(
     approval.id,
-    session,
+    sessionNumber(sql, approval.session_id),
     approval.tool,
     JSON.stringify(approval.args),
     JSON.stringify(approval.effect),
@@ -22,6 +23,7 @@ export function insertApproval(sql: Sql, session: number, approval: Approval): v
     Date.parse(approval.asked_at),
     Date.parse(approval.expires_at),
   )
+  return null
 }
 
 /** The first word counts, and only while there is time. */

@@ -2,26 +2,52 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { DISPATCH_STATUSES, type DispatchStatus } from '../../../domain/dispatch.ts'
+import type { Json } from '../../../domain/json.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import type { JournalRecord } from '../../../domain/record.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Counts, Store } from '../../../ports/store.ts'
 import { storeFailed } from './connection.ts'
+import { cycleOf } from './cycles.ts'
+import { LATEST } from './documents.ts'
 import { matchOf, RECALL } from './facts.ts'
+import { DELIVERIES, DUE, deliveriesOf, postedOf } from './outbox.ts'
 import {
   APPROVAL_COLUMNS,
   approvalOf,
   DISPATCH_COLUMNS,
   dispatchOf,
+  documentOf,
   factOf,
+  markOf,
   type Row,
   SESSION_COLUMNS,
+  scheduleOf,
   sessionOf,
   UNKNOWN_COLUMNS,
   unknownOf,
+  VERSION_COLUMNS,
+  versionOf,
 } from './rows.ts'
+import { SPEND, spendOf } from './spend.ts'
 
 export type Reader = Omit<Store, 'commit' | 'commits' | 'verify' | 'backup' | 'close'>
+
+interface Condition {
+  readonly text: string
+  readonly values: readonly string[]
+}
+
+/** What is open is asked for in so many words: only then an index of open ones alone is used. */
+function of(column: string, value: string | undefined): Condition {
+  if (value === undefined) return { text: '', values: [] }
+  return value === 'open' ? { text: `${column} = 'open'`, values: [] } : { text: `${column} = ?`, values: [value] }
+}
+
+function both(a: Condition, b: Condition): Condition {
+  const texts = [a.text, b.text].filter((text) => text !== '')
+  return { text: texts.length > 0 ? `WHERE ${texts.join(' AND ')}` : '', values: [...a.values, ...b.values] }
+}
 
 export function createReader(db: DatabaseSync): Reader {
   const statements = new Map<string, StatementSync>()
@@ -55,6 +81,24 @@ export function createReader(db: DatabaseSync): Reader {
         DISPATCH_STATUSES.map((status: DispatchStatus) => [status, known[status] ?? 0]),
       ) as Counts
     },
+    async recent(kernelId, agentId, limit) {
+      return all(
+        `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? ORDER BY d.n DESC LIMIT ?`,
+        kernelId,
+        agentId,
+        limit,
+      ).map(dispatchOf)
+    },
+    async dispatchesOf(cycleId) {
+      return all(`SELECT ${DISPATCH_COLUMNS} WHERE d.cycle_id = ? ORDER BY d.n`, cycleId).map(dispatchOf)
+    },
+    async cycles(kernelId, { limit }) {
+      return all('SELECT * FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT ?', kernelId, limit).map(cycleOf)
+    },
+    async setting(name) {
+      const [row] = all('SELECT value FROM settings WHERE name = ?', name)
+      return row ? (JSON.parse(String(row.value)) as Json) : null
+    },
     async session(id) {
       return all(`SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id).map(sessionOf)[0]
     },
@@ -82,11 +126,9 @@ export function createReader(db: DatabaseSync): Reader {
         ),
       )
     },
-    async unknowns({ session_id }) {
-      return all(
-        `SELECT ${UNKNOWN_COLUMNS} WHERE ?1 IS NULL OR s.session_id = ?1 ORDER BY u.n`,
-        session_id ?? null,
-      ).map(unknownOf)
+    async unknowns({ session_id, status }) {
+      const where = both(of('s.session_id', session_id), of('u.status', status))
+      return all(`SELECT ${UNKNOWN_COLUMNS} ${where.text} ORDER BY u.n`, ...where.values).map(unknownOf)
     },
     async selections() {
       return all('SELECT scope, model FROM selections ORDER BY scope').map(({ scope, model }) => ({
@@ -94,15 +136,23 @@ export function createReader(db: DatabaseSync): Reader {
         model: String(model),
       }))
     },
+    async spend(from, to) {
+      return all(SPEND, from, to).map(spendOf)
+    },
+    async schedules() {
+      return all('SELECT * FROM schedules ORDER BY n').map(scheduleOf)
+    },
+    async marks() {
+      return all('SELECT * FROM marks ORDER BY schedule_id').map(markOf)
+    },
     async approval(id) {
       return all(`SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`, id).map(approvalOf)[0]
     },
     async approvals({ session_id, status, limit }) {
-      const wanted = '(?1 IS NULL OR s.session_id = ?1) AND (?2 IS NULL OR a.status = ?2)'
+      const where = both(of('s.session_id', session_id), of('a.status', status))
       return all(
-        `SELECT ${APPROVAL_COLUMNS} WHERE ${wanted} ORDER BY a.status = 'open' DESC, a.n DESC LIMIT ?3`,
-        session_id ?? null,
-        status ?? null,
+        `SELECT ${APPROVAL_COLUMNS} ${where.text} ORDER BY a.status = 'open' DESC, a.n DESC LIMIT ?`,
+        ...where.values,
         limit,
       ).map(approvalOf)
     },
@@ -119,6 +169,49 @@ export function createReader(db: DatabaseSync): Reader {
     async recallFacts({ agent_id, text, now, limit }) {
       const match = matchOf({ text })
       return match === undefined ? [] : all(RECALL, match, agent_id ?? null, now, limit).map(factOf)
+    },
+    async document(kernelId, name) {
+      return all(LATEST, kernelId, name).map(documentOf)[0]
+    },
+    async documentVersion(kernelId, name, version) {
+      const wanted = 'kernel_id = ? AND name = ? AND version = ?'
+      return all(`SELECT ${VERSION_COLUMNS}, text FROM documents WHERE ${wanted}`, kernelId, name, version).map(
+        documentOf,
+      )[0]
+    },
+    async documentVersions({ kernel_id, name, limit }) {
+      return all(
+        `SELECT ${VERSION_COLUMNS} FROM documents WHERE kernel_id = ? AND name = ? ORDER BY version DESC LIMIT ?`,
+        kernel_id,
+        name,
+        limit,
+      ).map(versionOf)
+    },
+    async projection(kernelId, name) {
+      const [row] = all('SELECT text FROM projections WHERE kernel_id = ? AND name = ?', kernelId, name)
+      return row && String(row.text)
+    },
+    async outbox({ channel, status, limit }) {
+      const wanted = '(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2)'
+      return all(
+        `SELECT * FROM outbox WHERE ${wanted} ORDER BY n DESC LIMIT ?3`,
+        channel ?? null,
+        status ?? null,
+        limit,
+      ).map(postedOf)
+    },
+    async dueMessages(now) {
+      return all(DUE, now).map(postedOf)
+    },
+    async nextMessage(after) {
+      const [{ due } = { due: null }] = all(
+        "SELECT min(due) AS due FROM outbox WHERE status = 'pending' AND due > ?",
+        after,
+      )
+      return due == null ? undefined : Number(due)
+    },
+    async deliveries() {
+      return all(DELIVERIES).map(deliveriesOf)
     },
     async workers(now) {
       return all(

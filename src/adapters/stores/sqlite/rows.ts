@@ -2,7 +2,9 @@
 
 import type { Approval } from '../../../domain/approval.ts'
 import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
+import type { Document, DocumentVersion } from '../../../domain/document.ts'
 import type { Fact } from '../../../domain/fact.ts'
+import type { Mark, ScheduleEntry } from '../../../domain/schedule.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
 import type { Unknown } from '../../../domain/unknown.ts'
 import { iso } from '../../../ports/clock.ts'
@@ -109,3 +111,41 @@ export function factOf(row: Row): Fact {
     expires_at: row.expires_at == null ? null : iso(Number(row.expires_at)),
   }
 }
+
+export function scheduleOf(row: Row): ScheduleEntry {
+  return {
+    id: text(row.id),
+    spec: JSON.parse(text(row.spec)),
+    timezone: text(row.timezone),
+    agent_id: text(row.agent_id),
+    prompt: textOrNull(row.prompt),
+    paused: row.paused === 1,
+    created_at: iso(Number(row.created_at)),
+  }
+}
+
+export function markOf(row: Row): Mark {
+  return {
+    schedule_id: text(row.schedule_id),
+    until: Number(row.until),
+    fired: row.fired == null ? null : Number(row.fired),
+  }
+}
+
+export const VERSION_COLUMNS = 'kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts'
+
+export function versionOf(row: Row): DocumentVersion {
+  return {
+    kernel_id: text(row.kernel_id),
+    name: text(row.name),
+    version: Number(row.version),
+    sha256: text(row.sha256),
+    bytes: Number(row.bytes),
+    author: text(row.author),
+    reason: text(row.reason),
+    cycle_id: textOrNull(row.cycle_id),
+    ts: iso(Number(row.ts)),
+  }
+}
+
+export const documentOf = (row: Row): Document => ({ ...versionOf(row), text: text(row.text) })

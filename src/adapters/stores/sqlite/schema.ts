@@ -2,7 +2,7 @@
 
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 /** The domain's transition table, as the database enforces it. */
 const LEGAL_MOVES = DISPATCH_STATUSES.map((from) => {
@@ -18,7 +18,7 @@ CREATE TABLE workers (
   lease_until INTEGER NOT NULL,
   left_at INTEGER
 ) STRICT;
-CREATE INDEX workers_alive ON workers (lease_until) WHERE left_at IS NULL;
+CREATE INDEX workers_alive ON workers (epoch) WHERE left_at IS NULL;
 
 CREATE TABLE sessions (
   n INTEGER PRIMARY KEY,
@@ -65,6 +65,8 @@ CREATE TABLE dispatches (
   updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX dispatches_pending ON dispatches (priority DESC, n) WHERE status = 'pending' AND paused = 0;
+CREATE INDEX dispatches_agent ON dispatches (kernel_id, agent_id, n);
+CREATE INDEX dispatches_cycle ON dispatches (cycle_id, n) WHERE cycle_id IS NOT NULL;
 CREATE INDEX dispatches_children ON dispatches (parent) WHERE parent IS NOT NULL;
 CREATE INDEX dispatches_running ON dispatches (epoch) WHERE status = 'running';
 CREATE INDEX dispatches_due ON dispatches (due) WHERE status = 'waiting' AND due IS NOT NULL;
@@ -120,12 +122,73 @@ CREATE TABLE unknowns (
   status TEXT NOT NULL,
   resolution TEXT
 ) STRICT;
-CREATE INDEX unknowns_open ON unknowns (session) WHERE status = 'open';
+CREATE INDEX unknowns_open ON unknowns (n) WHERE status = 'open';
+CREATE INDEX unknowns_session ON unknowns (session);
 
 CREATE TABLE selections (
   scope TEXT PRIMARY KEY,
   model TEXT NOT NULL,
   chosen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cycles (
+  n INTEGER PRIMARY KEY,
+  cycle_id TEXT NOT NULL UNIQUE,
+  kernel_id TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  due INTEGER,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  result TEXT,
+  open TEXT NOT NULL
+) STRICT;
+CREATE INDEX cycles_open ON cycles (kernel_id) WHERE ended_at IS NULL;
+CREATE INDEX cycles_kernel ON cycles (kernel_id, n);
+
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- Amounts in millionths of a dollar.
+CREATE TABLE spend (
+  day TEXT NOT NULL,
+  kernel_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  usd INTEGER NOT NULL,
+  reserved INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cached_tokens INTEGER NOT NULL,
+  PRIMARY KEY (day, kernel_id, agent_id, model)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE reservations (
+  id TEXT PRIMARY KEY,
+  dispatch_id TEXT NOT NULL,
+  day TEXT NOT NULL,
+  kernel_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  usd INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reservations_of ON reservations (dispatch_id);
+
+CREATE TABLE schedules (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  spec TEXT NOT NULL,
+  timezone TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  prompt TEXT,
+  paused INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+-- Of those and of the configuration's: nothing up to until fires any more.
+CREATE TABLE marks (
+  schedule_id TEXT PRIMARY KEY,
+  until INTEGER NOT NULL,
+  fired INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE approvals (
@@ -167,4 +230,52 @@ CREATE INDEX facts_over ON facts (agent_id) WHERE status <> 'known';
 CREATE INDEX facts_expiring ON facts (expires_at) WHERE status = 'known' AND expires_at IS NOT NULL;
 -- The words of what is known, one by one, as this program finds them: no tokenizer of the database knows where Chinese words end.
 CREATE VIRTUAL TABLE facts_words USING fts5 (key, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61');
+
+CREATE TABLE documents (
+  n INTEGER PRIMARY KEY,
+  kernel_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  author TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  cycle_id TEXT,
+  ts INTEGER NOT NULL,
+  -- Last, so that what lists versions need not read it.
+  text TEXT NOT NULL,
+  UNIQUE (kernel_id, name, version)
+) STRICT;
+
+CREATE TABLE outbox (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  channel TEXT NOT NULL,
+  chat_id TEXT,
+  kind TEXT NOT NULL,
+  text TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  sent_at INTEGER,
+  error TEXT
+) STRICT;
+CREATE INDEX outbox_pending ON outbox (due) WHERE status = 'pending';
+
+-- What came in by a channel and was acted on.
+CREATE TABLE heard (
+  channel TEXT NOT NULL,
+  message_id TEXT NOT NULL,
+  ts INTEGER NOT NULL,
+  PRIMARY KEY (channel, message_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX heard_by_age ON heard (ts);
+
+CREATE TABLE projections (
+  kernel_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (kernel_id, name)
+) STRICT;
 `

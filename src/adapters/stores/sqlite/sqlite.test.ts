@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 import { commitOne } from '../../../ports/store.ts'
+import { dispatchOf, enqueue } from '../../../testing/store-cases.ts'
 import { storeConformance } from '../../../testing/store-conformance.ts'
 import { refuseOldSqlite } from './connection.ts'
 import { refuseUnsound } from './copy.ts'
@@ -55,19 +56,8 @@ describe('sqlite store', () => {
   test('the journal is append-only, whoever tries', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
-    const dispatch = {
-      dispatch_id: 'd',
-      kernel_id: 'k',
-      agent_id: 'a',
-      session_id: 's',
-      prompt: 'p',
-      priority: 0,
-      metadata: {},
-      source: 't',
-      workspace: '/w',
-    }
     await commitOne(store, [
-      { op: 'enqueue', now: 1, dispatches: [dispatch] },
+      { op: 'enqueue', now: 1, dispatches: [dispatchOf('d', { session_id: 's' })] },
       {
         op: 'append',
         session_id: 's',
@@ -85,17 +75,7 @@ describe('sqlite store', () => {
   test('E6: a dispatch moves along its transition table only, whoever tries', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
-    const dispatch = {
-      kernel_id: 'k',
-      agent_id: 'a',
-      prompt: 'p',
-      priority: 0,
-      metadata: {},
-      source: 't',
-      workspace: '/w',
-    }
-    const dispatches = DISPATCH_STATUSES.map((status) => ({ ...dispatch, dispatch_id: status, session_id: status }))
-    await commitOne(store, [{ op: 'enqueue', now: 1, dispatches }])
+    await enqueue(store, ...DISPATCH_STATUSES.map((status) => dispatchOf(status)))
     await store.close()
     const db = new DatabaseSync(file)
     for (const from of DISPATCH_STATUSES)
@@ -126,20 +106,8 @@ describe('sqlite store', () => {
   test('damage on disk is found, beside a store that goes on; a sound one has none', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
-    const dispatches = Array.from({ length: 2000 }, (_, i) => ({
-      ...{
-        kernel_id: 'k',
-        agent_id: 'a',
-        prompt: 'p'.repeat(50),
-        priority: 0,
-        metadata: {},
-        source: 't',
-        workspace: '/w',
-      },
-      dispatch_id: `d${i}`,
-      session_id: `s${i}`,
-    }))
-    await commitOne(store, [{ op: 'enqueue', now: 1, dispatches }])
+    const long = { prompt: 'p'.repeat(50) }
+    await enqueue(store, ...Array.from({ length: 2000 }, (_, i) => dispatchOf(`d${i}`, long)))
     assert.deepEqual(await store.verify(), [])
     await store.close()
     const bytes = readFileSync(file)
@@ -153,31 +121,12 @@ describe('sqlite store', () => {
   test('a backup holds all that was acknowledged before it, needs nothing beside it, and damage in it is found', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
-    const dispatch = {
-      kernel_id: 'k',
-      agent_id: 'a',
-      prompt: 'p',
-      priority: 0,
-      metadata: {},
-      source: 't',
-      workspace: '/w',
-    }
-    const enqueue = (from: number, count: number) =>
-      commitOne(store, [
-        {
-          op: 'enqueue',
-          now: 1,
-          dispatches: Array.from({ length: count }, (_, i) => ({
-            ...dispatch,
-            dispatch_id: `d${from + i}`,
-            session_id: `s${from + i}`,
-          })),
-        },
-      ])
-    await enqueue(0, 2000)
+    const more = (from: number, count: number) =>
+      enqueue(store, ...Array.from({ length: count }, (_, i) => dispatchOf(`d${from + i}`)))
+    await more(0, 2000)
     let over = false
     const busy = (async () => {
-      for (let i = 0; !over; i += 1) await enqueue(2000 + i, 1)
+      for (let i = 0; !over; i += 1) await more(2000 + i, 1)
     })()
     const to = join(mkdtempSync(join(folder, 'backup-')), 'copy.db')
     await store.backup(to)

@@ -13,7 +13,8 @@ import type { Batch, Outcome, Store } from '../../../ports/store.ts'
 import { isReady, openReading, openWriting } from './connection.ts'
 import { copyDatabase } from './copy.ts'
 import { encode, type WrittenBatch } from './encode.ts'
-import { createReader, type Reader } from './reader.ts'
+import { quietly } from './quiet.ts'
+import { createReader } from './reader.ts'
 import { startWriterThread, verifyInThread } from './thread.ts'
 import { createWriter, type GroupWriter, type Writer } from './writer.ts'
 
@@ -38,6 +39,7 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
   // A database that is ready can be read at once; most commands only look.
   if (!isReady(file)) await writer.apply([])
   const readingDb = openReading(file)
+  const reader = createReader(readingDb)
   const group = groupCommit(writer)
   const looking = new Set<() => Promise<unknown>>()
   let closing: Promise<void> | undefined
@@ -50,7 +52,8 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
     await group.close()
   }
   return {
-    ...quietly(createReader(readingDb), group.commit),
+    ...reader,
+    ...quietly({ inbox: reader.inbox, commit: group.commit }),
     commits: group.commits,
     verify() {
       const verifying = verifyInThread(file)
@@ -61,33 +64,6 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
     close() {
       closing ??= closeBoth()
       return closing
-    },
-  }
-}
-
-/** Sessions whose inbox is known to be empty need not be asked again until somebody says something: one process has the home. */
-function quietly(reader: Reader, commit: Store['commit']): Reader & Pick<Store, 'commit'> {
-  const quiet = new Set<string>()
-  let said = 0
-  return {
-    ...reader,
-    async inbox(sessionId) {
-      if (quiet.has(sessionId)) return []
-      const before = said
-      const unread = await reader.inbox(sessionId)
-      // Unless somebody spoke while we looked.
-      if (unread.length === 0 && said === before) quiet.add(sessionId)
-      return unread
-    },
-    async commit(batches) {
-      const outcomes = await commit(batches)
-      for (const { ops } of batches)
-        for (const op of ops)
-          if (op.op === 'publish' || op.op === 'answer' || op.op === 'promote') {
-            said += 1
-            quiet.clear()
-          }
-      return outcomes
     },
   }
 }
@@ -130,7 +106,11 @@ function asItSuits(file: string, clock: Pick<Clock, 'monotonic'>): GroupWriter {
   const there = onDemand(file)
   let elsewhere = 0
   let usual = 0
+  let isOpen = false
   async function timed(batches: readonly WrittenBatch[]): Promise<readonly Outcome[]> {
+    // Opening takes longer than many commits, and says nothing of the disk.
+    if (!isOpen) await here.apply([])
+    isOpen = true
     const began = clock.monotonic()
     const outcomes = await here.apply(batches)
     usual += (clock.monotonic() - began - usual) * WEIGHT_OF_LAST

@@ -6,9 +6,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Fence, Outcome } from '../../../ports/store.ts'
+import type { Held } from './apply.ts'
 import { storeFailed } from './connection.ts'
 import type { Written, WrittenBatch } from './encode.ts'
-import { type Held, OPS, type Ops } from './ops.ts'
+import { appendFenced } from './journal.ts'
+import { OPS, type Ops } from './ops.ts'
 import { Refused, type Sql } from './refused.ts'
 
 export interface Writer {
@@ -23,7 +25,7 @@ export interface GroupWriter {
   close(): Promise<void>
 }
 
-/** `ops` can be replaced: the simulator has to catch broken ones. */
+/** `ops` can be replaced, because the simulator has to catch broken ones; a lone append does not come by the table. */
 export function createWriter(db: DatabaseSync, ops: Ops = OPS): Writer {
   const statements = new Map<string, StatementSync>()
   const sql: Sql = (text) => {
@@ -53,7 +55,7 @@ function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Outco
 function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch): Outcome {
   const { fence, ops: wanted } = batch
   const [first] = wanted
-  if (fence && first?.op === 'append' && wanted.length === 1 && ops.append === OPS.append) {
+  if (fence && first?.op === 'append' && wanted.length === 1) {
     const head = appendFenced(sql, fence, first)
     if (head !== undefined) return { ok: true, results: [{ head }] }
   }
@@ -69,26 +71,6 @@ function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch): Outcome {
     sql('RELEASE batch').run()
     return { ok: false, code: thrown.code, message: thrown.message }
   }
-}
-
-/** What most batches are, in as few statements as it takes: nothing is written unless all of it holds. Why it does not is for the long way to say. */
-function appendFenced(
-  sql: Sql,
-  { dispatch_id, token }: Fence,
-  { session_id, seq, count, body }: Extract<Written, { op: 'append' }>,
-): number | undefined {
-  const { changes, lastInsertRowid } = sql(
-    `INSERT INTO journal (session, seq, prev, body) SELECT s.n, ?1, s.last, ?2
-     FROM dispatches d JOIN sessions s ON s.n = d.session
-     WHERE d.dispatch_id = ?3 AND d.token = ?4 AND d.status = 'running' AND s.session_id = ?5 AND s.head = ?1 - 1`,
-  ).run(seq, body, dispatch_id, token, session_id)
-  if (Number(changes) !== 1) return undefined
-  const head = seq + count - 1
-  sql('UPDATE sessions SET head = ?1, last = ?2 WHERE n = (SELECT session FROM journal WHERE n = ?2)').run(
-    head,
-    lastInsertRowid,
-  )
-  return head
 }
 
 function checkFence(sql: Sql, fence: Fence): Held {

@@ -1,0 +1,206 @@
+/**
+ * The kernel suite: what a cycle costs with a short and with a long past, and the program as people meet it: start, status, idleness, from
+ * source and from the package. Both pasts take turns, round after round.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { atMost, type Bar } from '../bars.ts'
+import { type Machine, machineNow } from '../machine.ts'
+import { type Figure, figureOf, medianOf, runSubject } from '../measure.ts'
+import type { CycleOrder, CycleSample } from './cycles.ts'
+import { configure, makeHome } from './home.ts'
+import { freePort, type Launcher, start, status, type Use, useOf } from './program.ts'
+
+interface Plan {
+  readonly short: number
+  readonly long: number
+  readonly rounds: number
+  readonly warmUp: number
+  readonly cycles: number
+  /** How often each command is asked in a round. */
+  readonly asked: number
+  readonly idleMs: number
+}
+
+const FULL: Plan = { short: 1000, long: 1_000_000, rounds: 5, warmUp: 5, cycles: 20, asked: 10, idleMs: 60_000 }
+const QUICK: Plan = { short: 1000, long: 100_000, rounds: 2, warmUp: 3, cycles: 10, asked: 5, idleMs: 15_000 }
+
+/** What is loaded once and for all is loaded by then. */
+const SETTLED_MS = 3000
+
+export interface PastRow {
+  readonly finished: number
+  readonly databaseBytes: number
+  readonly cycleMs: Figure
+  readonly cpuMs: Figure
+}
+
+export interface ProgramRow {
+  readonly launcher: Launcher['name']
+  readonly startMs: Figure
+  readonly startAfterCrashMs: Figure
+  /** Asked of the kernel that lives. */
+  readonly statusMs: Figure
+  /** Where nobody holds the home. */
+  readonly statusAloneMs: Figure
+  readonly idle: Idle | null
+}
+
+export interface Idle {
+  readonly rssMb: number
+  readonly writesPerMinute: number
+  readonly bytesPerMinute: number
+  readonly cpuMsPerMinute: number
+  readonly modelCalls: number
+}
+
+export interface KernelResults {
+  readonly suite: 'kernel'
+  readonly quick: boolean
+  readonly at: string
+  readonly machine: Machine
+  readonly pasts: readonly PastRow[]
+  /** The long past against the short one, round by round. */
+  readonly growth: { readonly ms: Figure; readonly cpu: Figure }
+  readonly programs: readonly ProgramRow[]
+  readonly bars: readonly Bar[]
+}
+
+export interface KernelOptions {
+  readonly quick: boolean
+  readonly folder: string
+  readonly say: (line: string) => void
+}
+
+export async function measureKernel({ quick, folder, say }: KernelOptions): Promise<KernelResults> {
+  const plan = quick ? QUICK : FULL
+  const machine = machineNow()
+  const pasts = []
+  for (const finished of [plan.short, plan.long]) {
+    say(`a home with ${finished.toLocaleString('en-US')} finished dispatches`)
+    const home = join(folder, `home-${finished}`)
+    pasts.push({ finished, home, ...(await makeHome(home, finished)), rounds: [] as CycleSample[][] })
+  }
+  for (let round = 1; round <= plan.rounds; round++)
+    for (const { home, finished, rounds } of pasts) {
+      say(`round ${round} of ${plan.rounds}: ${plan.cycles} cycles after ${finished.toLocaleString('en-US')}`)
+      const order: CycleOrder = { home, warmUp: plan.warmUp, cycles: plan.cycles }
+      rounds.push([...(await runSubject<CycleSample>('kernel/cycles.ts', order))])
+    }
+  const [short = [], long = []] = pasts.map(({ rounds }) => rounds)
+  const growth = { ms: growthOf(short, long, ({ ms }) => ms), cpu: growthOf(short, long, ({ cpuMs }) => cpuMs) }
+  const programs: ProgramRow[] = []
+  const home = join(folder, `home-${plan.long}`)
+  for (const launcher of launchersIn(folder, say)) programs.push(await measureProgram(launcher, home, plan, say))
+  const rows = pasts.map(({ finished, bytes, rounds }) => ({
+    ...{ finished, databaseBytes: bytes },
+    cycleMs: figureOf(rounds.flat().map(({ ms }) => ms)),
+    cpuMs: figureOf(rounds.flat().map(({ cpuMs }) => cpuMs)),
+  }))
+  const bars = kernelBars(plan, growth, programs)
+  return { suite: 'kernel', quick, at: new Date().toISOString(), machine, pasts: rows, growth, programs, bars }
+}
+
+function growthOf(
+  short: readonly (readonly CycleSample[])[],
+  long: readonly (readonly CycleSample[])[],
+  of: (sample: CycleSample) => number,
+): Figure {
+  return figureOf(long.map((round, i) => medianOf(round.map(of)) / medianOf((short[i] ?? []).map(of))))
+}
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** With a folder of their own for compiled code, so that the first start of each round is like every other. */
+function launchersIn(folder: string, say: (line: string) => void): readonly Launcher[] {
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
+  const source: Launcher = { name: 'source', command: [join(ROOT, 'bin/tireless')], env }
+  say('building the package')
+  const built = join(folder, 'package')
+  const { status: code, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/build.mjs'), built])
+  if (code !== 0) {
+    say(`without the package: ${stderr}`)
+    return [source]
+  }
+  const cache = join(folder, 'cache')
+  mkdirSync(cache)
+  const its = { ...process.env, XDG_CACHE_HOME: cache }
+  return [source, { name: 'package', command: [process.execPath, join(built, 'bin/tireless.cjs')], env: its }]
+}
+
+async function measureProgram(launcher: Launcher, home: string, plan: Plan, say: KernelOptions['say']) {
+  const port = await freePort()
+  configure(home, port)
+  const times = { start: [] as number[], crashed: [] as number[], living: [] as number[], alone: [] as number[] }
+  const asked = async (into: number[]): Promise<void> => {
+    for (let i = 0; i < plan.asked; i++) into.push((await status(launcher, home)).ms)
+  }
+  // Once without being looked at: so the code is compiled and kept.
+  await status(launcher, home)
+  await (await start(launcher, home, port)).end('SIGTERM')
+  let idle: Idle | null = null
+  for (let round = 1; round <= plan.rounds; round++) {
+    say(`round ${round} of ${plan.rounds}: start and status, ${launcher.name}`)
+    const first = await start(launcher, home, port)
+    times.start.push(first.readyMs)
+    if (round === 1) {
+      say(`idle for ${plan.idleMs / 1000} s, ${launcher.name}`)
+      idle = await idleness(launcher, home, first.pid, plan.idleMs)
+    }
+    await asked(times.living)
+    await first.end('SIGKILL')
+    const second = await start(launcher, home, port)
+    times.crashed.push(second.readyMs)
+    await second.end('SIGTERM')
+    await asked(times.alone)
+  }
+  return {
+    launcher: launcher.name,
+    startMs: figureOf(times.start),
+    startAfterCrashMs: figureOf(times.crashed),
+    statusMs: figureOf(times.living),
+    statusAloneMs: figureOf(times.alone),
+    idle,
+  }
+}
+
+async function idleness(launcher: Launcher, home: string, pid: number, ms: number): Promise<Idle | null> {
+  const calls = async (): Promise<number> => (await status(launcher, home)).output.spend.calls
+  const callsBefore = await calls()
+  await pause(SETTLED_MS)
+  const before = useOf(pid)
+  await pause(ms)
+  const after = useOf(pid)
+  if (!before || !after) return null
+  const perMinute = (of: (use: Use) => number): number => ((of(after) - of(before)) * 60_000) / ms
+  return {
+    rssMb: after.rssMb,
+    writesPerMinute: perMinute(({ writes }) => writes),
+    bytesPerMinute: perMinute(({ bytesWritten }) => bytesWritten),
+    cpuMsPerMinute: perMinute(({ cpuMs }) => cpuMs),
+    modelCalls: (await calls()) - callsBefore,
+  }
+}
+
+export function kernelBars(
+  { short, long }: Pick<Plan, 'short' | 'long'>,
+  growth: KernelResults['growth'],
+  programs: readonly ProgramRow[],
+): readonly Bar[] {
+  const [many, few] = [long.toLocaleString('en-US'), short.toLocaleString('en-US')]
+  return [
+    atMost('P3', `a cycle after ${many} finished against one after ${few}`, 1.2, growth.ms.median, '×', 2),
+    atMost('P3', 'the same, processor time of the kernel alone', 1.2, growth.cpu.median, '×', 2),
+    ...programs.flatMap(({ launcher, startMs, startAfterCrashMs, statusMs, idle }) => [
+      atMost('P6', `start to ready, ${launcher}`, 2000, startMs.median, ' ms', 0),
+      atMost('P6', `start to ready after kill -9, ${launcher}`, 2000, startAfterCrashMs.median, ' ms', 0),
+      atMost('P6', `status of the living kernel, ${launcher}`, 300, statusMs.median, ' ms', 0),
+      atMost('P4', `idle: memory, ${launcher}`, 120, idle?.rssMb, ' MB', 0),
+      atMost('P4', `idle: bytes to disk a minute, ${launcher}`, 0, idle?.bytesPerMinute, '', 0),
+      atMost('P4', `idle: calls of the model, ${launcher}`, 0, idle?.modelCalls, '', 0),
+    ]),
+  ]
+}

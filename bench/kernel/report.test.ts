@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { figureOf } from '../measure.ts'
+import { makeHome, openHome } from './home.ts'
+import { type KernelResults, kernelBars, type ProgramRow } from './kernel.ts'
+import { kernelReport } from './report.ts'
+
+const program: ProgramRow = {
+  launcher: 'source',
+  startMs: figureOf([900, 1000, 1100]),
+  startAfterCrashMs: figureOf([2500]),
+  statusMs: figureOf([200]),
+  statusAloneMs: figureOf([450]),
+  idle: { rssMb: 110, writesPerMinute: 0, bytesPerMinute: 4096, cpuMsPerMinute: 10, modelCalls: 0 },
+}
+const growth = { ms: figureOf([1.1, 1.3, 1.0]), cpu: figureOf([1.3]) }
+const pasts = [1000, 1_000_000].map((finished) => ({
+  finished,
+  databaseBytes: 7000 * finished,
+  cycleMs: figureOf([30, 31]),
+  cpuMs: figureOf([20]),
+}))
+
+test('P3, P4, P6: bars are judged by medians, and what the system does not tell is not judged', () => {
+  const bars = kernelBars({ short: 1000, long: 1_000_000 }, growth, [program, { ...program, idle: null }])
+  assert.deepEqual(
+    bars.slice(0, 8).map(({ got, pass }) => [got, pass]),
+    [
+      ['1.10×', true],
+      ['1.30×', false],
+      ['1000 ms', true],
+      ['2500 ms', false],
+      ['200 ms', true],
+      ['110 MB', true],
+      ['4096', false],
+      ['0', true],
+    ],
+  )
+  assert.deepEqual(
+    bars.slice(-3).map(({ pass }) => pass),
+    [null, null, null],
+  )
+  const results: KernelResults = {
+    ...{ suite: 'kernel', quick: false, at: '2030-01-31T09:00:00.000Z', pasts, growth, programs: [program], bars },
+    machine: { node: 'v24.0.0', system: 'linux arm64', cores: 2, load: 0.1 },
+  }
+  const text = kernelReport(results)
+  for (const { what, got } of bars) assert.ok(text.includes(what) && text.includes(got), what)
+  assert.match(text, /1,000,000 finished dispatches +30\.5/)
+  assert.doesNotMatch(text, /NaN|undefined/)
+})
+
+test('P3: the past that is measured is one that the program reads as its own', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'tireless-bench-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  await makeHome(home, 60)
+  const app = await openHome(home)
+  t.after(() => app.close())
+  const { store, kernelId } = app.context
+  assert.equal((await store.counts()).done, 60)
+  assert.equal((await store.cycles(kernelId, { limit: 100 })).length, 30)
+  assert.deepEqual(await store.verify(), [])
+  for (const dispatch of await store.dispatches({ limit: 100 })) {
+    const kinds = (await store.journal(dispatch.session_id)).map(({ kind }) => kind)
+    assert.deepEqual([kinds[0], kinds.at(-1), kinds.length > 5], ['run_started', 'run_ended', true])
+    assert.equal((await store.dispatchesOf(String(dispatch.cycle_id))).length, 2)
+  }
+  const status = (await app.run('status', {})) as { approvals: number; unknowns: number }
+  assert.deepEqual([status.approvals, status.unknowns], [0, 0])
+})

@@ -1,0 +1,40 @@
+// Builds the page, where it is missing or its sources have changed.
+//
+//   node scripts/web.mjs
+//
+// Built beside the old one and swapped in by rename, as the packages are: who serves it never finds half of it.
+
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { built, digest, isBuilt, STAGING, STAMP } from './web-stamp.mjs'
+
+async function build() {
+  const web = dirname(built)
+  const stamp = digest()
+  const staging = mkdtempSync(join(web, STAGING))
+  try {
+    const outDir = join(staging, 'new')
+    const vite = await import('vite')
+    await vite.build({
+      configFile: join(web, 'vite.config.ts'),
+      configLoader: 'native',
+      logLevel: 'warn',
+      build: { outDir, emptyOutDir: true },
+    })
+    writeFileSync(join(outDir, STAMP), stamp)
+    if (existsSync(built)) renameSync(built, join(staging, 'old'))
+    renameSync(outDir, built)
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
+  }
+}
+
+try {
+  if (!isBuilt()) await build()
+} catch (error) {
+  // Of two at once the faster one has it built.
+  if (!isBuilt()) {
+    process.stderr.write(`tireless: the page cannot be built: ${error.message}\n`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { until } from '../../../test/apps.ts'
+import { startHookServer } from '../../../test/hook-server.ts'
+import { TirelessError } from '../../domain/error.ts'
+import type { Message } from '../../domain/message.ts'
+import type { Channel } from '../../ports/channel.ts'
+import { channelConformance, messageOf, type OtherSide } from '../../testing/channel-conformance.ts'
+import { consoleChannel } from './console.ts'
+import { type Desktop, desktopChannel } from './desktop.ts'
+import { send } from './http.ts'
+import { signatureOf, webhookChannel } from './webhook.ts'
+
+const NOW = Date.UTC(2026, 0, 1)
+const SECRET = 'the secret of the hook'
+const never = new AbortController().signal
+
+const hookTo = (url: string, chat_id: string | null = null): Channel =>
+  webhookChannel(() => ({ url, chat_id, secret: () => SECRET }), { now: () => NOW })
+
+async function webhookSide(t: TestContext): Promise<OtherSide> {
+  const side = await startHookServer(t)
+  return {
+    channel: hookTo(side.url),
+    arrived: async () => side.got.map(({ body }) => (JSON.parse(body) as Message).text),
+    async hang() {
+      side.answer = () => {}
+      return { reached: until(() => side.got.length > 0) }
+    },
+    async refuse() {
+      side.answer = (response) => response.writeHead(500).end()
+    },
+  }
+}
+
+function consoleSide(): OtherSide {
+  const shown: string[] = []
+  const channel = consoleChannel({ show: (told) => void shown.push(told), log: () => {} })
+  return { channel, arrived: async () => shown }
+}
+
+/** A notify-send that writes down what it is called with. */
+function desktopSide(t: TestContext): OtherSide & { readonly desktop: Desktop; readonly file: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'tireless-desktop-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const [program, file] = [join(folder, 'notify-send'), join(folder, 'calls')]
+  const become = (script: string): void => {
+    writeFileSync(program, `#!/bin/sh\n${script}\n`)
+    chmodSync(program, 0o700)
+  }
+  const ran = join(folder, 'ran')
+  become(`printf '%s\\0' "$@" DISPLAY=$DISPLAY SECRET=$SECRET END >> '${file}'`)
+  const desktop: Desktop = {
+    platform: 'linux',
+    env: { DISPLAY: ':9', SECRET: 'not for children', PATH: '/usr/bin:/bin' },
+    programAt: (name) => (name === 'notify-send' && existsSync(program) ? program : undefined),
+  }
+  const calls = (): string[][] =>
+    readFileSync(file, 'utf8')
+      .split('END\0')
+      .filter((call) => call !== '')
+      .map((call) => call.split('\0'))
+  const plain = (body = ''): string => body.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+  return {
+    ...{ desktop, file, channel: desktopChannel(desktop) },
+    arrived: async () => calls().map(([, , , title, body]) => `${title}\n${plain(body)}`),
+    async hang() {
+      become(`touch '${ran}'; exec sleep 600`)
+      return { reached: until(() => existsSync(ran)) }
+    },
+    refuse: async () => become('exit 1'),
+  }
+}
+
+for (const [kind, open] of [
+  ['console', async () => consoleSide()],
+  ['desktop', async (t: TestContext) => desktopSide(t)],
+  ['webhook', webhookSide],
+] as const)
+  describe(`the channel ${kind}`, () => {
+    for (const { name, run } of channelConformance) test(name, async (t) => run(await open(t)))
+  })
+
+describe('the desktop', () => {
+  test('E12: an alert is urgent; the program is handed what it needs to find the desktop, and no secret', async (t) => {
+    const { channel, file } = desktopSide(t)
+    await channel.deliver({ ...messageOf('m', 'title\n<b>body</b>'), kind: 'alert' }, never)
+    assert.equal(
+      readFileSync(file, 'utf8'),
+      ['--app-name=Tireless', '--urgency=critical', '--', 'title', '&lt;b&gt;body&lt;/b&gt;', 'DISPLAY=:9', 'SECRET=']
+        .map((word) => `${word}\0`)
+        .join('')
+        .concat('END\0'),
+    )
+  })
+
+  test('E12: where there is none it says so, and delivers nothing', async (t) => {
+    const { desktop } = desktopSide(t)
+    const without = desktopChannel({ ...desktop, programAt: () => undefined })
+    assert.match(without.trouble() ?? '', /no notify-send on this machine/)
+    await assert.rejects(without.deliver(messageOf('m', 'x'), never), { code: 'channel_refused' })
+    assert.match(desktopChannel({ ...desktop, env: {} }).trouble() ?? '', /no desktop in this session/)
+    assert.match(desktopChannel({ ...desktop, platform: 'darwin' }).trouble() ?? '', /no osascript/)
+  })
+})
+
+describe('the webhook, outwards', () => {
+  test('E12: a delivery carries its id, its instant, and a signature over both instant and body', async (t) => {
+    const side = await startHookServer(t)
+    await hookTo(side.url, 'home').deliver({ ...messageOf('m1', '你好'), chat_id: null }, never)
+    await hookTo(side.url, 'home').deliver({ ...messageOf('m2', '你好'), chat_id: 'c1' }, never)
+    const [first, second] = side.got
+    const { id, chat_id, kind, ts } = JSON.parse(first?.body ?? '') as Message
+    assert.deepEqual([id, chat_id, kind, ts], ['m1', 'home', 'notice', '2026-01-01T00:00:00.000Z'])
+    assert.equal((JSON.parse(second?.body ?? '') as Message).chat_id, 'c1')
+    assert.equal(first?.headers['x-tireless-delivery'], 'm1')
+    assert.equal(first?.headers['x-tireless-timestamp'], String(NOW / 1000))
+    assert.equal(first?.headers['x-tireless-signature'], signatureOf(SECRET, String(NOW / 1000), first?.body ?? ''))
+    assert.equal(
+      signatureOf('key', '1', '{}'),
+      'sha256=1ba6b8171186efc613e8bcc0cbdab2748f24984d7c5a84faa2637afa0e40d224',
+    )
+  })
+
+  for (const [status, headers, code, retryAfterMs] of [
+    [500, {}, 'channel_unavailable', undefined],
+    [429, { 'retry-after': '120' }, 'channel_unavailable', 120_000],
+    [503, { 'retry-after': new Date(NOW + 60_000).toUTCString() }, 'channel_unavailable', 60_000],
+    [429, { 'retry-after': 'soon' }, 'channel_unavailable', undefined],
+    [408, {}, 'channel_unavailable', undefined],
+    [404, {}, 'channel_refused', undefined],
+    [401, {}, 'channel_refused', undefined],
+    [302, { location: '/elsewhere' }, 'channel_refused', undefined],
+  ] as const)
+    test(`E12: ${status} ${JSON.stringify(headers)} is ${code}`, async (t) => {
+      const side = await startHookServer(t)
+      side.answer = (response) => response.writeHead(status, headers).end()
+      await assert.rejects(hookTo(side.url).deliver(messageOf('m', 'x'), never), (thrown) => {
+        assert.ok(thrown instanceof TirelessError)
+        assert.deepEqual([thrown.code, thrown.retryAfterMs], [code, retryAfterMs])
+        return true
+      })
+      assert.equal(side.got.length, 1)
+    })
+
+  test('case 136: no error quotes the address; an answer without end is not read', async (t) => {
+    const side = await startHookServer(t)
+    side.answer = (response) => {
+      response.writeHead(200)
+      const more = (): void => void (response.destroyed || response.write('x'.repeat(65_536), more))
+      more()
+    }
+    await hookTo(side.url).deliver(messageOf('m', 'x'), never)
+    for (const url of ['http://127.0.0.1:9/s3cr3t', 'http://user:s3cr3t@127.0.0.1:9/', 'http://s3cr3t.invalid/'])
+      await assert.rejects(send(url, { method: 'GET' }, NOW, never), (thrown: Error) => !/s3cr3t/.test(thrown.message))
+  })
+})
+
+describe('the webhook, inwards', () => {
+  const hook = hookTo('http://127.0.0.1:9/', 'home')
+  const signed = (body: string, { at = NOW, secret = SECRET, delivery = 'd1' } = {}) => ({
+    headers: {
+      'x-tireless-timestamp': String(at / 1000),
+      'x-tireless-signature': signatureOf(secret, String(at / 1000), body),
+      'x-tireless-delivery': delivery,
+    },
+    ...{ body, now: NOW },
+  })
+  const receive = (request: ReturnType<typeof signed>) => {
+    assert.ok(hook.receive)
+    return hook.receive(request)
+  }
+
+  test('a signed word is heard: where, from whom, under which id', () => {
+    const { heard } = receive(signed('{"text":"/status"}'))
+    const expected = { channel: 'webhook', chat_id: 'home', user_id: null, message_id: 'd1', text: '/status' }
+    assert.deepEqual(heard, expected)
+    const whole = '{"text":"你好","chat_id":"c","user_id":"u","message_id":"m","more":1}'
+    const named = { channel: 'webhook', chat_id: 'c', user_id: 'u', message_id: 'm', text: '你好' }
+    assert.deepEqual(receive(signed(whole)).heard, named)
+  })
+
+  test('what proves it does not change with the id of the delivery, which anybody could change', () => {
+    const [once, again] = [signed('{"text":"x"}'), signed('{"text":"x"}', { delivery: 'd2' })]
+    assert.equal(receive(once).proof, receive(again).proof)
+    assert.notEqual(receive(once).proof, receive(signed('{"text":"y"}')).proof)
+  })
+
+  const MINUTE = 60_000
+  for (const [what, request, code] of [
+    ['another secret', signed('{"text":"x"}', { secret: 'guessed' }), 'unauthorized'],
+    ['another body', { ...signed('{"text":"x"}'), body: '{"text":"y"}' }, 'unauthorized'],
+    ['no signature', { ...signed('{"text":"x"}'), headers: {} as never }, 'unauthorized'],
+    ['more than five minutes old', signed('{"text":"x"}', { at: NOW - 5 * MINUTE - 1000 }), 'unauthorized'],
+    ['more than five minutes ahead', signed('{"text":"x"}', { at: NOW + 5 * MINUTE + 1000 }), 'unauthorized'],
+    ['no id', signed('{"text":"x"}', { delivery: '' }), 'unauthorized'],
+    ['more than 64 kB', signed(JSON.stringify({ text: 'x'.repeat(65_536) })), 'unauthorized'],
+    ['no JSON', signed('text=x'), 'usage'],
+    ['no text', signed('{"text":""}'), 'usage'],
+    ['a message of another runtime', signed('{"text":"x","kind":"reply"}'), 'usage'],
+  ] as const)
+    test(`refused: ${what}`, () => {
+      assert.throws(() => receive(request), { code })
+    })
+
+  test('five minutes are taken, before and after', () => {
+    for (const at of [NOW - 5 * MINUTE, NOW + 5 * MINUTE]) assert.ok(receive(signed('{"text":"x"}', { at })).heard)
+  })
+
+  test('without a configuration, or without its secret, it says so and takes nothing', () => {
+    const none = webhookChannel(() => undefined, { now: () => NOW })
+    assert.equal(none.trouble(), 'channels.webhook is not configured')
+    assert.throws(() => none.receive?.(signed('{"text":"x"}')), { code: 'not_found' })
+    const secret = (): string => {
+      throw new TirelessError('config_invalid', 'the environment variable HOOK is empty')
+    }
+    const poor = webhookChannel(() => ({ url: 'http://127.0.0.1:9', chat_id: null, secret }), { now: () => NOW })
+    assert.match(poor.trouble() ?? '', /HOOK is empty/)
+  })
+})

@@ -1,0 +1,21 @@
+/** The console as a channel: a line in the log, and the text on the terminal that runs the kernel, where there is one. */
+
+import type { Message } from '../../domain/message.ts'
+import type { Channel } from '../../ports/channel.ts'
+
+export interface Terminal {
+  /** Contract: never throws. */
+  show(text: string): void
+  log(message: Message): void
+}
+
+export function consoleChannel({ show, log }: Terminal): Channel {
+  return {
+    name: 'console',
+    trouble: () => null,
+    async deliver(message) {
+      log(message)
+      show(message.text)
+    },
+  }
+}

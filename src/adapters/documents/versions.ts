@@ -1,0 +1,39 @@
+/** The documents of one kernel as the store has them. */
+
+import type { Document, DocumentName } from '../../domain/document.ts'
+import { asTirelessError } from '../../domain/error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { By } from '../../ports/documents.ts'
+import { commitOne, type Op, type Store } from '../../ports/store.ts'
+
+export interface Versions {
+  latest(name: DocumentName): Promise<Document | undefined>
+  /** What the file was last known to be. */
+  known(name: DocumentName): Promise<string | undefined>
+  /** Contract: the next version after `latest`; false where another came first. `file`: what the file is known to be, in the same commit. */
+  add(name: DocumentName, latest: Document | undefined, text: string, by: By, file?: string): Promise<boolean>
+  /** The file is known to be like this. */
+  note(name: DocumentName, text: string): Promise<void>
+}
+
+export function kernelVersions(store: Store, clock: Clock, kernel_id: string): Versions {
+  const noted = (name: DocumentName, text: string): Op & { op: 'project' } => ({ op: 'project', kernel_id, name, text })
+  return {
+    latest: (name) => store.document(kernel_id, name),
+    known: (name) => store.projection(kernel_id, name),
+    async add(name, latest, text, { author, reason, cycle_id = null }, file) {
+      const base = latest?.sha256 ?? null
+      const made = { op: 'document', kernel_id, name, base, text, author, reason, cycle_id, now: clock.now() } as const
+      try {
+        await commitOne(store, file === undefined ? [made] : [made, noted(name, file)])
+        return true
+      } catch (thrown) {
+        if (asTirelessError(thrown).code === 'conflict') return false
+        throw thrown
+      }
+    },
+    async note(name, text) {
+      await commitOne(store, [noted(name, text)])
+    },
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * List prices of known models, in US dollars per million tokens, as they were when this was written; `models.prices` beats them. Where a
+ * family has several prices the dearest stands here: a cap that is too careful can be raised, one that is too generous has been passed.
+ */
+
+import { type Price, priceFor } from '../../domain/money.ts'
+import { PROVIDERS } from './providers.ts'
+
+type ListPrice = Omit<Price, 'max_output'>
+
+/** What runs on the machine itself. */
+export const FREE: ListPrice = { input: 0, output: 0 }
+
+export const PRICES: Readonly<Record<string, ListPrice>> = {
+  'offline/*': FREE,
+  'ollama/*': FREE,
+  'lmstudio/*': FREE,
+  'anthropic/claude-opus-*': { input: 15, output: 75, cached: 1.5, cache_write: 18.75 },
+  'anthropic/claude-sonnet-*': { input: 3, output: 15, cached: 0.3, cache_write: 3.75 },
+  'anthropic/claude-haiku-*': { input: 1, output: 5, cached: 0.1, cache_write: 1.25 },
+  'openai/gpt-5*': { input: 2.5, output: 15, cached: 0.25 },
+  'openai/gpt-5*-pro*': { input: 30, output: 180 },
+  'openai/gpt-5*-mini*': { input: 0.75, output: 4.5, cached: 0.075 },
+  'openai/gpt-5*-nano*': { input: 0.2, output: 1.25, cached: 0.02 },
+  'openai/gpt-4.1*': { input: 2, output: 8, cached: 0.5 },
+  'openai/gpt-4o*': { input: 2.5, output: 10, cached: 1.25 },
+  'google/gemini-*pro*': { input: 4, output: 18, cached: 0.4 },
+  'google/gemini-*flash*': { input: 0.5, output: 3, cached: 0.05 },
+  'deepseek/*': { input: 0.6, output: 1.7, cached: 0.07 },
+  'moonshot/kimi-*': { input: 1.2, output: 5, cached: 0.15 },
+}
+
+/** A well-known model that costs money: what something would cost is told by it where the own one is free. */
+export function yardstick(max_output: number): { readonly id: string; readonly price: Price | null } {
+  const id = `anthropic/${PROVIDERS.anthropic.model}`
+  const price = priceFor(id, PRICES)
+  return { id, price: price ? { ...price, max_output } : null }
+}

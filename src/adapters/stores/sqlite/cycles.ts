@@ -1,0 +1,65 @@
+/** Cycles in the tables: begun before anything is done in one, ended with what came of it; and the few words that outlive a process. */
+
+import { type Cycle, type CycleResult, errorResult } from '../../../domain/cycle.ts'
+import { iso } from '../../../ports/clock.ts'
+import type { Op, Results } from '../../../ports/store.ts'
+import { Refused, type Sql } from './refused.ts'
+import type { Row } from './rows.ts'
+
+/** Whoever begins one is alone with its kernel: one that was never ended belongs to a process that is gone. */
+export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): Results['cycle_begin'] {
+  const { kernel_id, cycle_id, trigger, due, now } = op
+  const newest = sql('SELECT open FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT 1').get(kernel_id)
+  const cut = sql(`SELECT * FROM cycles WHERE kernel_id = ? AND ended_at IS NULL ORDER BY n`).all(kernel_id) as Row[]
+  for (const row of cut) {
+    const result = errorResult(
+      String(row.cycle_id),
+      'the program ended during this cycle',
+      now - Number(row.started_at),
+    )
+    sql('UPDATE cycles SET ended_at = ?, result = ? WHERE n = ?').run(now, JSON.stringify(result), Number(row.n))
+  }
+  const left = [...(newest ? (JSON.parse(String(newest.open)) as string[]) : []), ...cut.flatMap(madeIn(sql))]
+  // With what is left from the beginning: were this one cut short as well, the next would not find it otherwise.
+  sql('INSERT INTO cycles (cycle_id, kernel_id, trigger, due, started_at, open) VALUES (?, ?, ?, ?, ?, ?)').run(
+    cycle_id,
+    kernel_id,
+    trigger,
+    due,
+    now,
+    JSON.stringify(left),
+  )
+  return { interrupted: cut.map((row) => String(row.cycle_id)), left }
+}
+
+const madeIn =
+  (sql: Sql) =>
+  ({ cycle_id }: Row): string[] => {
+    const made = sql('SELECT dispatch_id FROM dispatches WHERE cycle_id = ? ORDER BY n').all(String(cycle_id)) as Row[]
+    return made.map(({ dispatch_id }) => String(dispatch_id))
+  }
+
+export function endCycle(sql: Sql, op: Extract<Op, { op: 'cycle_end' }>): Results['cycle_end'] {
+  const { changes } = sql(
+    'UPDATE cycles SET ended_at = ?, result = ?, open = ? WHERE cycle_id = ? AND ended_at IS NULL',
+  ).run(op.now, JSON.stringify(op.result), JSON.stringify(op.open), op.result.cycle_id)
+  if (Number(changes) !== 1) throw new Refused('conflict', `cycle ${op.result.cycle_id} is over, or never began`)
+  return null
+}
+
+export function setWord(sql: Sql, { name, value }: Extract<Op, { op: 'set' }>): Results['set'] {
+  if (value === null) sql('DELETE FROM settings WHERE name = ?').run(name)
+  else sql('INSERT INTO settings VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2').run(name, JSON.stringify(value))
+  return null
+}
+
+export const cycleOf = (row: Row): Cycle => ({
+  cycle_id: String(row.cycle_id),
+  kernel_id: String(row.kernel_id),
+  trigger: String(row.trigger),
+  due: row.due === null ? null : iso(Number(row.due)),
+  started_at: iso(Number(row.started_at)),
+  ended_at: row.ended_at === null ? null : iso(Number(row.ended_at)),
+  result: row.result === null ? null : (JSON.parse(String(row.result)) as CycleResult),
+  open: JSON.parse(String(row.open)) as string[],
+})

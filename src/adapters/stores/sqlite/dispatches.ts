@@ -1,0 +1,100 @@
+/** Rows of the queue as they are made and woken, whoever asks for it: a person, an unread message, a timer. */
+
+import type { NewDispatch } from '../../../domain/dispatch.ts'
+import type { Wait } from '../../../domain/wait.ts'
+import type { Results } from '../../../ports/store.ts'
+import { type Apply, sessionNumber } from './apply.ts'
+import { Refused, type Sql } from './refused.ts'
+import type { Row } from './rows.ts'
+
+export const enqueue: Apply<'enqueue'> = (sql, op) => op.dispatches.map((dispatch) => enqueueOne(sql, dispatch, op.now))
+
+function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqueue'][number] {
+  const known =
+    dispatch.key !== undefined &&
+    sql(
+      'SELECT d.dispatch_id, s.session_id FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.source = ? AND d.key = ?',
+    ).get(dispatch.source, dispatch.key)
+  if (known) return { dispatch_id: String(known.dispatch_id), session_id: String(known.session_id), duplicate: true }
+  sql(
+    'INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO NOTHING',
+  ).run(
+    dispatch.session_id,
+    dispatch.kernel_id,
+    dispatch.agent_id,
+    dispatch.workspace,
+    JSON.stringify(dispatch.metadata),
+    now,
+  )
+  const session = sessionNumber(sql, dispatch.session_id)
+  const busy = sql(
+    "SELECT dispatch_id FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
+  ).get(session)
+  if (busy)
+    throw new Refused(
+      'conflict',
+      `session ${dispatch.session_id} is busy with dispatch ${busy.dispatch_id}; send it a message instead`,
+    )
+  const later: Wait | undefined =
+    dispatch.at !== undefined && dispatch.at > now
+      ? { kind: 'start', until: dispatch.at, reason: 'not before its time' }
+      : undefined
+  insertDispatch(sql, session, dispatch, later, now)
+  return { dispatch_id: dispatch.dispatch_id, session_id: dispatch.session_id, duplicate: false }
+}
+
+/** Unread input and nothing in flight: the session gets a dispatch, so that no message is ever left lying. */
+export function succeed(sql: Sql, session: number, dispatch_id: string, now: number): string {
+  const { kernel_id, agent_id, metadata } = sql('SELECT kernel_id, agent_id, metadata FROM sessions WHERE n = ?').get(
+    session,
+  ) as Row
+  const successor = {
+    dispatch_id,
+    kernel_id: String(kernel_id),
+    agent_id: String(agent_id),
+    prompt: '',
+    priority: 0,
+    metadata: JSON.parse(String(metadata)),
+    source: 'inbox',
+  }
+  insertDispatch(sql, session, successor, undefined, now)
+  return dispatch_id
+}
+
+function insertDispatch(
+  sql: Sql,
+  session: number,
+  dispatch: Omit<NewDispatch, 'session_id' | 'workspace'>,
+  wait: Wait | undefined,
+  now: number,
+): void {
+  // max(): a row also where there is no parent.
+  sql(
+    `INSERT INTO dispatches (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt, priority, status, metadata, source, key, wait, due, created_at, updated_at, parent, paused)
+     SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, max(n), coalesce(max(paused), 0) FROM dispatches WHERE dispatch_id = ?`,
+  ).run(
+    dispatch.dispatch_id,
+    dispatch.kernel_id,
+    dispatch.cycle_id ?? null,
+    dispatch.agent_id,
+    session,
+    dispatch.prompt,
+    dispatch.priority,
+    wait ? 'waiting' : 'pending',
+    JSON.stringify(dispatch.metadata),
+    dispatch.source,
+    dispatch.key ?? null,
+    wait ? JSON.stringify(wait) : null,
+    wait?.until ?? null,
+    now,
+    now,
+    dispatch.parent_id ?? null,
+  )
+}
+
+export function wake(sql: Sql, dispatch: number, now: number): void {
+  sql("UPDATE dispatches SET status = 'pending', wait = NULL, due = NULL, updated_at = ? WHERE n = ?").run(
+    now,
+    dispatch,
+  )
+}

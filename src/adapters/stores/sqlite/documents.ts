@@ -1,0 +1,53 @@
+/** Documents in the tables: versions that are only ever added, or dropped when they are too many; and what their files are known to be. */
+
+import { hash } from 'node:crypto'
+import { MOST_VERSION_BYTES, MOST_VERSIONS } from '../../../domain/document.ts'
+import type { Op, Results } from '../../../ports/store.ts'
+import { Refused, type Sql } from './refused.ts'
+import { documentOf, type Row, VERSION_COLUMNS, versionOf } from './rows.ts'
+
+type NewVersion = Extract<Op, { op: 'document' }>
+type Project = Extract<Op, { op: 'project' }>
+
+export const LATEST = `SELECT ${VERSION_COLUMNS}, text FROM documents WHERE kernel_id = ? AND name = ? ORDER BY version DESC LIMIT 1`
+
+export function insertVersion(sql: Sql, op: NewVersion): Results['document'] {
+  const { kernel_id, name, text } = op
+  const row = sql(LATEST).get(kernel_id, name) as Row | undefined
+  const latest = row && documentOf(row)
+  if (op.base !== (latest?.sha256 ?? null))
+    throw new Refused('conflict', `${name} has changed: its version is ${latest?.version ?? 0} by now`)
+  if (latest?.text === text) return { ...versionOf(row as Row), changed: false }
+  const inserted = sql(
+    `INSERT INTO documents (kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts, text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${VERSION_COLUMNS}`,
+  ).get(
+    kernel_id,
+    name,
+    (latest?.version ?? 0) + 1,
+    hash('sha256', text),
+    Buffer.byteLength(text),
+    op.author,
+    op.reason,
+    op.cycle_id,
+    op.now,
+    text,
+  )
+  dropOldest(sql, op)
+  return { ...versionOf(inserted as Row), changed: true }
+}
+
+function dropOldest(sql: Sql, { kernel_id, name }: NewVersion): void {
+  sql(
+    `DELETE FROM documents WHERE n IN (
+       SELECT n FROM (
+         SELECT n, row_number() OVER newest AS place, sum(bytes) OVER newest AS size FROM documents
+         WHERE kernel_id = ?1 AND name = ?2 WINDOW newest AS (PARTITION BY author = 'system' ORDER BY version DESC))
+       WHERE place > ?3 OR (size > ?4 AND place > 1))`,
+  ).run(kernel_id, name, MOST_VERSIONS, MOST_VERSION_BYTES)
+}
+
+export function project(sql: Sql, { kernel_id, name, text }: Project): null {
+  sql('INSERT INTO projections VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET text = ?3').run(kernel_id, name, text)
+  return null
+}

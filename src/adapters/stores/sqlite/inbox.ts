@@ -1,0 +1,79 @@
+/** The inbox in the tables: what is said to a session, by people, clocks and answers, and whom that wakes. */
+
+import { answerObservation } from '../../../domain/approval.ts'
+import type { Observation } from '../../../domain/observation.ts'
+import { type Wait, wakes } from '../../../domain/wait.ts'
+import type { Results } from '../../../ports/store.ts'
+import { type Apply, sessionNumber } from './apply.ts'
+import { answerApproval, expireApprovals } from './approvals.ts'
+import { succeed, wake } from './dispatches.ts'
+import type { Sql } from './refused.ts'
+
+export const publish: Apply<'publish'> = (sql, op) =>
+  tell(sql, sessionNumber(sql, op.session_id), op.observation, op.successor_id, op.now)
+
+export const acknowledge: Apply<'acknowledge'> = (sql, op) => {
+  const session = sessionNumber(sql, op.session_id)
+  const read = sql('UPDATE inbox SET read_at = ? WHERE session = ? AND id = ? AND read_at IS NULL')
+  const changes = op.observation_ids.map((id) => Number(read.run(op.now, session, id).changes))
+  return { acknowledged: changes.reduce((sum, n) => sum + n, 0) }
+}
+
+export const answer: Apply<'answer'> = (sql, op) => {
+  const approval = answerApproval(sql, op)
+  const observation = answerObservation(approval, op.answer, op.reason, op.now)
+  const session = sessionNumber(sql, approval.session_id)
+  const { dispatch_id } = tell(sql, session, observation, op.successor_id, op.now)
+  return { approval, dispatch_id }
+}
+
+export const promote: Apply<'promote'> = (sql, op) => {
+  const due = sql(
+    "SELECT n, session, token, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?",
+  ).all(op.now)
+  for (const row of due) {
+    const wait = JSON.parse(String(row.wait)) as Wait
+    if (wait.kind === 'observation') {
+      const deadline: Observation = {
+        // Once per park: a run parks at most once under one token, and may well wait for the same instant twice.
+        id: `deadline-${row.n}-${row.token}`,
+        type: 'system_event',
+        name: 'deadline',
+        payload: { waited_for: wait.reason },
+        ts: op.now,
+      }
+      insertObservation(sql, Number(row.session), deadline)
+    }
+    wake(sql, Number(row.n), op.now)
+  }
+  for (const approval of expireApprovals(sql, op.now)) {
+    const observation = answerObservation(approval, 'expired', null, op.now)
+    tell(sql, sessionNumber(sql, approval.session_id), observation, null, op.now)
+  }
+  return { promoted: due.length }
+}
+
+/** `successor_id`: null where nothing in flight means that it can wait. */
+function tell(
+  sql: Sql,
+  session: number,
+  observation: Observation,
+  successor_id: string | null,
+  now: number,
+): Results['publish'] {
+  if (!insertObservation(sql, session, observation)) return { duplicate: true, dispatch_id: null }
+  const inFlight = sql(
+    "SELECT n, dispatch_id, status, wait FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
+  ).get(session)
+  if (!inFlight) return { duplicate: false, dispatch_id: successor_id && succeed(sql, session, successor_id, now) }
+  if (inFlight.status === 'waiting' && wakes(JSON.parse(String(inFlight.wait)) as Wait, observation))
+    wake(sql, Number(inFlight.n), now)
+  return { duplicate: false, dispatch_id: String(inFlight.dispatch_id) }
+}
+
+function insertObservation(sql: Sql, session: number, observation: Observation): boolean {
+  const { changes } = sql(
+    'INSERT INTO inbox (session, id, body) VALUES (?, ?, ?) ON CONFLICT (session, id) DO NOTHING',
+  ).run(session, observation.id, JSON.stringify(observation))
+  return Number(changes) === 1
+}

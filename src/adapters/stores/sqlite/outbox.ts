@@ -1,0 +1,88 @@
+/** The outbox in the tables: what is to be delivered, and the words that were heard already. */
+
+import type { Posted } from '../../../domain/message.ts'
+import { iso } from '../../../ports/clock.ts'
+import type { Deliveries, OutboxOp } from '../../../ports/outbox.ts'
+import { Refused, type Sql } from './refused.ts'
+import type { Row } from './rows.ts'
+
+/** So many that are over are remembered. */
+const REMEMBERED = 1000
+/** No channel delivers anything again that is older. */
+const HEARD_MS = 30 * 86_400_000
+
+type Of<K extends OutboxOp['op']> = Extract<OutboxOp, { op: K }>
+
+export function post(sql: Sql, { message, due, now }: Of<'post'>): { readonly duplicate: boolean } {
+  const { id, channel, chat_id, kind, text } = message
+  const { changes } = sql(
+    `INSERT INTO outbox (id, channel, chat_id, kind, text, status, due, created_at)
+     VALUES (?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (id) DO NOTHING`,
+  ).run(id, channel, chat_id, kind, text, due, now)
+  const [last] = sql(
+    `SELECT n FROM outbox WHERE status <> 'pending' ORDER BY n DESC LIMIT 1 OFFSET ${REMEMBERED}`,
+  ).all() as Row[]
+  if (last) sql(`DELETE FROM outbox WHERE status <> 'pending' AND n <= ?`).run(Number(last.n))
+  return { duplicate: Number(changes) === 0 }
+}
+
+export function delivered(sql: Sql, { id, now }: Of<'delivered'>): null {
+  known(sql, id)
+  sql(
+    `UPDATE outbox SET status = 'sent', attempts = attempts + 1, sent_at = ?, error = NULL
+     WHERE id = ? AND status = 'pending'`,
+  ).run(now, id)
+  return null
+}
+
+export function undelivered(sql: Sql, { id, error, retry_at }: Of<'undelivered'>): null {
+  known(sql, id)
+  sql(
+    `UPDATE outbox SET status = iif(?1 IS NULL, 'failed', 'pending'), due = coalesce(?1, due), attempts = attempts + 1,
+       error = ?2 WHERE id = ?3 AND status = 'pending'`,
+  ).run(retry_at, error, id)
+  return null
+}
+
+function known(sql: Sql, id: string): void {
+  if (!sql('SELECT 1 FROM outbox WHERE id = ?').get(id)) throw new Refused('not_found', `no message has the id ${id}`)
+}
+
+export function hear(sql: Sql, { channel, message_id, now }: Of<'hear'>): null {
+  sql('DELETE FROM heard WHERE ts < ?').run(now - HEARD_MS)
+  const { changes } = sql('INSERT INTO heard VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(channel, message_id, now)
+  if (Number(changes) === 0) throw new Refused('conflict', `${message_id} of ${channel} was heard before`)
+  return null
+}
+
+export const DUE = `SELECT * FROM (
+  SELECT *, row_number() OVER (PARTITION BY channel ORDER BY due, n) AS place
+  FROM outbox WHERE status = 'pending' AND due <= ?) WHERE place = 1 ORDER BY due, n`
+
+export const DELIVERIES = `SELECT channel, sum(status = 'pending') AS pending, sum(status = 'failed') AS failed,
+  max(sent_at) AS last_sent_at,
+  (SELECT error FROM outbox l WHERE l.channel = o.channel AND status <> 'sent' AND error IS NOT NULL ORDER BY n DESC LIMIT 1)
+    AS last_error
+  FROM outbox o GROUP BY channel ORDER BY channel`
+
+export const postedOf = (row: Row): Posted => ({
+  id: String(row.id),
+  channel: String(row.channel),
+  chat_id: row.chat_id === null ? null : String(row.chat_id),
+  kind: String(row.kind) as Posted['kind'],
+  text: String(row.text),
+  ts: iso(Number(row.created_at)),
+  status: String(row.status) as Posted['status'],
+  attempts: Number(row.attempts),
+  due: iso(Number(row.due)),
+  sent_at: row.sent_at === null ? null : iso(Number(row.sent_at)),
+  error: row.error === null ? null : String(row.error),
+})
+
+export const deliveriesOf = (row: Row): Deliveries => ({
+  channel: String(row.channel),
+  pending: Number(row.pending),
+  failed: Number(row.failed),
+  last_sent_at: row.last_sent_at === null ? null : iso(Number(row.last_sent_at)),
+  last_error: row.last_error === null ? null : String(row.last_error),
+})

@@ -1,0 +1,117 @@
+/** How a dispatch moves through the queue: claimed, ended, parked, given back, cancelled, paused. */
+
+import type { DispatchStatus } from '../../../domain/dispatch.ts'
+import type { Observation } from '../../../domain/observation.ts'
+import { type Wait, wakes } from '../../../domain/wait.ts'
+import { type Apply, holding } from './apply.ts'
+import { withdrawApprovals } from './approvals.ts'
+import { succeed, wake } from './dispatches.ts'
+import { Refused, type Sql } from './refused.ts'
+import { DISPATCH_COLUMNS, dispatchOf, type Row } from './rows.ts'
+
+export const claim: Apply<'claim'> = (sql, op) => {
+  const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
+  if (!worker) throw new Refused('store_fenced', `worker epoch ${op.epoch} has ended and may claim nothing`)
+  const found = op.only
+    ? sql(
+        `SELECT n, session FROM dispatches WHERE status = 'pending' AND paused = 0 AND dispatch_id IN (SELECT value FROM json_each(?))
+         ORDER BY priority DESC, n LIMIT ?`,
+      ).all(JSON.stringify(op.only), op.limit)
+    : sql(
+        "SELECT n, session FROM dispatches WHERE status = 'pending' AND paused = 0 ORDER BY priority DESC, n LIMIT ?",
+      ).all(op.limit)
+  return found.map(({ n, session }) => {
+    sql(
+      `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL, due = NULL,
+         crashes = iif(h.head > head_at_claim, 0, crashes), head_at_claim = h.head, updated_at = ?
+       FROM (SELECT head FROM sessions WHERE n = ?) AS h
+       WHERE n = ?`,
+    ).run(op.epoch, op.now, Number(session), Number(n))
+    return dispatchOf(sql(`SELECT ${DISPATCH_COLUMNS} WHERE d.n = ?`).get(Number(n)) as Row)
+  })
+}
+
+export const settle: Apply<'settle'> = (sql, op, held) => {
+  const { dispatch, session } = holding(held, op.op)
+  sql(
+    'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
+  ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
+  if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
+  const unread =
+    op.status === 'done' && sql('SELECT 1 FROM inbox WHERE session = ? AND read_at IS NULL LIMIT 1').get(session)
+  return { successor: unread ? succeed(sql, session, op.successor_id, op.now) : null }
+}
+
+export const park: Apply<'park'> = (sql, op, held) => {
+  const { dispatch, session } = holding(held, op.op)
+  if (alreadyAnswered(sql, session, op.wait)) return { parked: false }
+  sql("UPDATE dispatches SET status = 'waiting', epoch = NULL, wait = ?, due = ?, updated_at = ? WHERE n = ?").run(
+    JSON.stringify(op.wait),
+    op.wait.until,
+    op.now,
+    dispatch,
+  )
+  // Whoever asked for its end does not wait with it.
+  if (sql('SELECT 1 FROM dispatches WHERE n = ? AND cancel IS NOT NULL').get(dispatch)) wake(sql, dispatch, op.now)
+  return { parked: true }
+}
+
+export const release: Apply<'release'> = (sql, op, held) => {
+  const { dispatch } = holding(held, op.op)
+  sql("UPDATE dispatches SET status = 'pending', epoch = NULL, updated_at = ? WHERE n = ?").run(op.now, dispatch)
+  return null
+}
+
+export const cancel: Apply<'cancel'> = (sql, op) => {
+  return family(sql, op.dispatch_id).map(({ n, session, dispatch_id, status, attempts }) => {
+    if (status === 'pending' && attempts === 0) {
+      sql("UPDATE dispatches SET status = 'cancelled', failure_class = NULL, updated_at = ? WHERE n = ?").run(op.now, n)
+      withdrawApprovals(sql, session, op.now)
+    } else {
+      const how = "iif(cancel = 'immediate', cancel, ?)"
+      sql(`UPDATE dispatches SET cancel = ${how}, paused = 0, updated_at = ? WHERE n = ?`).run(op.how, op.now, n)
+      if (status === 'waiting') wake(sql, n, op.now)
+    }
+    return { dispatch_id, status }
+  })
+}
+
+export const pause: Apply<'pause'> = (sql, op) => {
+  return family(sql, op.dispatch_id).map(({ n, dispatch_id, status }) => {
+    sql('UPDATE dispatches SET paused = ?, updated_at = ? WHERE n = ?').run(op.paused ? 1 : 0, op.now, n)
+    return { dispatch_id, status }
+  })
+}
+
+interface Member {
+  readonly n: number
+  readonly session: number
+  readonly dispatch_id: string
+  readonly status: DispatchStatus
+  readonly attempts: number
+}
+
+/** A dispatch and its descendants, those in flight. */
+function family(sql: Sql, dispatch_id: string): readonly Member[] {
+  const found = sql('SELECT n FROM dispatches WHERE dispatch_id = ?').get(dispatch_id)
+  if (!found) throw new Refused('not_found', `no dispatch has the id ${dispatch_id}`)
+  const rows = sql(
+    `WITH RECURSIVE member (n) AS (SELECT ? UNION SELECT d.n FROM dispatches d JOIN member m ON d.parent = m.n)
+     SELECT d.n, d.session, d.dispatch_id, d.status, d.attempts FROM dispatches d JOIN member m ON m.n = d.n
+     WHERE d.status IN ('pending', 'running', 'waiting') ORDER BY d.n`,
+  ).all(Number(found.n))
+  return rows.map((row) => ({
+    n: Number(row.n),
+    session: Number(row.session),
+    dispatch_id: String(row.dispatch_id),
+    status: String(row.status) as DispatchStatus,
+    attempts: Number(row.attempts),
+  }))
+}
+
+function alreadyAnswered(sql: Sql, session: number, wait: Wait): boolean {
+  if (wait.kind === 'unknown')
+    return sql("SELECT 1 FROM unknowns WHERE id = ? AND status = 'resolved'").get(wait.unknown_id) !== undefined
+  const unread = sql('SELECT body FROM inbox WHERE session = ? AND read_at IS NULL ORDER BY n').all(session)
+  return unread.some((row) => wakes(wait, JSON.parse(String(row.body)) as Observation))
+}

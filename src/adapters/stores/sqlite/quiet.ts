@@ -1,0 +1,35 @@
+/** Sessions whose inbox is known to be empty need not be asked again until somebody says something: one process has the home. */
+
+import type { Store } from '../../../ports/store.ts'
+
+/** More sessions than this are not worth remembering. */
+const MOST_QUIET = 4096
+
+type Inbox = Pick<Store, 'inbox' | 'commit'>
+
+export function quietly({ inbox, commit }: Inbox, most = MOST_QUIET): Inbox {
+  const quiet = new Set<string>()
+  let said = 0
+  return {
+    async inbox(sessionId) {
+      if (quiet.has(sessionId)) return []
+      const before = said
+      const unread = await inbox(sessionId)
+      // Unless somebody spoke while we looked.
+      if (unread.length > 0 || said !== before) return unread
+      if (quiet.size >= most) quiet.clear()
+      quiet.add(sessionId)
+      return unread
+    },
+    async commit(batches) {
+      const outcomes = await commit(batches)
+      for (const { ops } of batches)
+        for (const op of ops)
+          if (op.op === 'publish' || op.op === 'answer' || op.op === 'promote') {
+            said += 1
+            quiet.clear()
+          }
+      return outcomes
+    },
+  }
+}

@@ -1,0 +1,54 @@
+/** Schedules in the tables: what people added, and for every schedule, added or configured, how far it has come. */
+
+import type { Op, Results } from '../../../ports/store.ts'
+import { Refused, type Sql } from './refused.ts'
+
+type ScheduleOp<K extends Op['op']> = Extract<Op, { op: K }>
+
+export function putSchedule(sql: Sql, { entry, now }: ScheduleOp<'schedule_put'>): null {
+  const { changes } = sql(
+    `INSERT INTO schedules (id, spec, timezone, agent_id, prompt, paused, created_at) VALUES (?, ?, ?, ?, ?, 0, ?)
+     ON CONFLICT (id) DO NOTHING`,
+  ).run(
+    entry.id,
+    JSON.stringify(entry.spec),
+    entry.timezone,
+    entry.agent_id,
+    entry.prompt,
+    Date.parse(entry.created_at),
+  )
+  if (Number(changes) === 0) throw new Refused('conflict', `there is a schedule ${entry.id} already`)
+  // A beat that was at work when an earlier one of this name was removed may have left its mark.
+  sql(
+    'INSERT INTO marks (schedule_id, until) VALUES (?1, ?2) ON CONFLICT (schedule_id) DO UPDATE SET until = ?2, fired = NULL',
+  ).run(entry.id, now)
+  return null
+}
+
+export function removeSchedule(sql: Sql, { id }: ScheduleOp<'schedule_remove'>): Results['schedule_remove'] {
+  const { changes } = sql('DELETE FROM schedules WHERE id = ?').run(id)
+  const removed = Number(changes) === 1
+  if (removed) sql('DELETE FROM marks WHERE schedule_id = ?').run(id)
+  return { removed }
+}
+
+export function pauseSchedule(sql: Sql, { id, paused, now }: ScheduleOp<'schedule_pause'>): null {
+  const { changes } = sql('UPDATE schedules SET paused = ? WHERE id = ?').run(paused ? 1 : 0, id)
+  if (Number(changes) === 0) throw new Refused('not_found', `no schedule has the id ${id}`)
+  // Nothing is made up for of the time in which it was paused.
+  if (!paused) sql('UPDATE marks SET until = max(until, ?) WHERE schedule_id = ?').run(now, id)
+  return null
+}
+
+export function openSchedule(sql: Sql, { id, now }: ScheduleOp<'schedule_open'>): Results['schedule_open'] {
+  sql('INSERT INTO marks (schedule_id, until) VALUES (?, ?) ON CONFLICT (schedule_id) DO NOTHING').run(id, now)
+  return { until: Number(sql('SELECT until FROM marks WHERE schedule_id = ?').get(id)?.until) }
+}
+
+export function fireSchedule(sql: Sql, { id, instant }: ScheduleOp<'schedule_fired'>): Results['schedule_fired'] {
+  const { changes } = sql(
+    `INSERT INTO marks (schedule_id, until, fired) VALUES (?1, ?2, ?2)
+     ON CONFLICT (schedule_id) DO UPDATE SET until = ?2, fired = ?2 WHERE until < ?2`,
+  ).run(id, instant)
+  return { first: Number(changes) === 1 }
+}

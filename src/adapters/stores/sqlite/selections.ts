@@ -1,0 +1,14 @@
+/** Models that people chose, in the tables: one per scope. */
+
+import type { Apply } from './apply.ts'
+
+export const select: Apply<'select'> = (sql, { scope, model, now }) => {
+  if (model === null) sql('DELETE FROM selections WHERE scope = ?').run(scope)
+  else
+    sql('INSERT INTO selections VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET model = ?2, chosen_at = ?3').run(
+      scope,
+      model,
+      now,
+    )
+  return null
+}

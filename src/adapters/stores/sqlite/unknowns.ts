@@ -1,0 +1,42 @@
+/** Unknown outcomes in the tables: listed, resolved once, and whoever waits for that word is woken. */
+
+import type { Wait } from '../../../domain/wait.ts'
+import { type Apply, sessionNumber } from './apply.ts'
+import { wake } from './dispatches.ts'
+import { Refused } from './refused.ts'
+import { type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
+
+export const unknown: Apply<'unknown'> = (sql, op) => {
+  const { unknown } = op
+  sql(
+    `INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status, resolution)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, resolution = excluded.resolution`,
+  ).run(
+    unknown.id,
+    sessionNumber(sql, unknown.session_id),
+    unknown.dispatch_id,
+    unknown.tool,
+    JSON.stringify(unknown.args),
+    unknown.reach,
+    unknown.started_at,
+    unknown.output_so_far,
+    unknown.status,
+    unknown.resolution,
+  )
+  return null
+}
+
+export const resolve: Apply<'resolve'> = (sql, op) => {
+  const row = sql(`SELECT ${UNKNOWN_COLUMNS} WHERE u.id = ?`).get(op.unknown_id) as Row | undefined
+  if (!row) throw new Refused('not_found', `no unknown outcome has the id ${op.unknown_id}`)
+  const unknown = unknownOf(row)
+  if (unknown.status === 'resolved')
+    throw new Refused('conflict', `${op.unknown_id} was resolved already, as ${unknown.resolution}`)
+  sql("UPDATE unknowns SET status = 'resolved', resolution = ? WHERE id = ?").run(op.as, op.unknown_id)
+  const waiting = sql("SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting'").get(
+    unknown.dispatch_id,
+  )
+  const wait = waiting && (JSON.parse(String(waiting.wait)) as Wait)
+  if (wait?.kind === 'unknown' && wait.unknown_id === op.unknown_id) wake(sql, Number(waiting?.n), op.now)
+  return { unknown: { ...unknown, status: 'resolved', resolution: op.as } }
+}

@@ -1,0 +1,59 @@
+/** Workers in the tables: one row per epoch, with its lease; what a dead one held is given back, or set aside. */
+
+import { afterBarrenCrash } from '../../../domain/dispatch.ts'
+import type { Apply } from './apply.ts'
+import { listInterrupted } from './interrupted.ts'
+
+export const join: Apply<'join'> = (sql, op) => {
+  if (op.alone) sql('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL').run()
+  const { lastInsertRowid } = sql('INSERT INTO workers (name, joined_at, lease_until) VALUES (?, ?, ?)').run(
+    op.name,
+    op.now,
+    op.lease_until,
+  )
+  return { epoch: Number(lastInsertRowid) }
+}
+
+export const beat: Apply<'beat'> = (sql, op) => {
+  const { changes } = sql('UPDATE workers SET lease_until = ? WHERE epoch = ? AND left_at IS NULL').run(
+    op.lease_until,
+    op.epoch,
+  )
+  return { alive: Number(changes) === 1 }
+}
+
+export const leave: Apply<'leave'> = (sql, op) => {
+  sql('UPDATE workers SET left_at = ? WHERE epoch = ? AND left_at IS NULL').run(op.now, op.epoch)
+  const { changes } = sql(
+    "UPDATE dispatches SET status = 'pending', epoch = NULL, updated_at = ? WHERE status = 'running' AND epoch = ?",
+  ).run(op.now, op.epoch)
+  return { released: Number(changes) }
+}
+
+export const recover: Apply<'recover'> = (sql, op) => {
+  const recovered: string[] = []
+  const dead: string[] = []
+  const lost = sql('SELECT epoch FROM workers WHERE left_at IS NULL AND lease_until <= ?').all(op.now)
+  for (const { epoch } of lost) {
+    const orphans = sql(
+      `SELECT d.n, d.dispatch_id, d.session, d.crashes, d.head_at_claim, s.head
+       FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.status = 'running' AND d.epoch = ?`,
+    ).all(Number(epoch))
+    for (const orphan of orphans) {
+      const crashes = Number(orphan.head) > Number(orphan.head_at_claim) ? 0 : Number(orphan.crashes) + 1
+      const status = afterBarrenCrash(crashes)
+      const error =
+        status === 'dead'
+          ? `the process died ${crashes} times in a row while working on this, leaving nothing new`
+          : null
+      sql(
+        'UPDATE dispatches SET status = ?, epoch = NULL, crashes = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
+      ).run(status, crashes, error, status === 'dead' ? 'infra' : null, op.now, Number(orphan.n))
+      if (status === 'dead') listInterrupted(sql, Number(orphan.session), String(orphan.dispatch_id))
+      const list = status === 'dead' ? dead : recovered
+      list.push(String(orphan.dispatch_id))
+    }
+    sql('UPDATE workers SET left_at = ? WHERE epoch = ?').run(op.now, Number(epoch))
+  }
+  return { lost: lost.length, recovered, dead }
+}

@@ -1,0 +1,19 @@
+/** read_state: STATE.md as it stands, without what the runtime writes into it. */
+
+import { z } from 'zod'
+import { outsideBlock } from '../../domain/runtime-block.ts'
+import { defineTool } from '../../ports/define-tool.ts'
+import type { Documents } from '../../ports/documents.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+
+export const readState = (documents: Documents): AnyTool =>
+  defineTool({
+    name: 'read_state',
+    description: 'Shows STATE.md, which all agents share.',
+    args: z.strictObject({}),
+    effect: () => ({ recovery: 'pure', reach: 'none' }),
+    async run() {
+      const text = outsideBlock((await documents.read('STATE.md'))?.text ?? '')
+      return { status: 'ok', content: text.trim() === '' ? '[STATE.md is empty]' : text }
+    },
+  })

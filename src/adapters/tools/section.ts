@@ -1,0 +1,46 @@
+/** A section of a Markdown text: a heading, and what stands below it up to the next one of its rank. */
+
+import { linesOf } from '../../domain/lines.ts'
+
+export type Written =
+  | { readonly kind: 'written'; readonly text: string; readonly isNew: boolean }
+  | { readonly kind: 'refused'; readonly why: string }
+
+interface Heading {
+  readonly line: number
+  readonly rank: number
+  readonly title: string
+}
+
+/** Contract: the text below that heading is `body`; a section that is not there is added at the end. A line with a NUL ends a section. */
+export function withSection(text: string, section: string, body: string): Written {
+  const lines = linesOf(text)
+  const headings = headingsOf(lines)
+  const title = section.replace(/^#+/, '').trim()
+  const [found, ...more] = headings.filter((heading) => heading.title === title)
+  if (more.length > 0)
+    return { kind: 'refused', why: `${more.length + 1} sections are called ${JSON.stringify(title)}` }
+  if (!found) return { kind: 'written', text: `${ended(text)}## ${title}\n${ended(body)}`, isNew: true }
+  const next = headings.find(({ line, rank }) => line > found.line && rank <= found.rank)?.line ?? lines.length
+  const blocked = lines.findIndex((line, i) => i > found.line && line.includes('\0'))
+  const end = blocked < 0 ? next : Math.min(next, blocked)
+  let below = end
+  while (below > found.line + 1 && lines[below - 1]?.trim() === '') below -= 1
+  const before = ended(lines.slice(0, found.line + 1).join(''))
+  return { kind: 'written', text: `${before}${ended(body)}${lines.slice(below).join('')}`, isNew: false }
+}
+
+const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
+
+const HEADING = /^(#{1,6})[ \t]+(.*?)[ \t]*#*\s*$/
+
+/** Not those in code. */
+function headingsOf(lines: readonly string[]): readonly Heading[] {
+  let fence: string | undefined
+  return lines.flatMap((text, line) => {
+    const [, mark] = /^ {0,3}(```|~~~)/.exec(text) ?? []
+    if (mark !== undefined && (fence === undefined || fence === mark)) fence = fence === undefined ? mark : undefined
+    const [, ranks, title = ''] = (fence === undefined && HEADING.exec(text)) || []
+    return ranks === undefined ? [] : [{ line, rank: ranks.length, title }]
+  })
+}

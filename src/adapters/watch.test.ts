@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { gitIn } from './envs/git.ts'
+import { gitNews, gitSight } from './envs/git-news.ts'
+import { createWatch, type Watch } from './watch.ts'
+
+const ENV = { PATH: process.env.PATH, HOME: '/nowhere' }
+
+let base: string
+let watch: Watch
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'tireless-watch-'))
+  watch = createWatch(base, {
+    sight: (folder) => gitSight(folder, ENV),
+    news: (folder, since) => gitNews(folder, ENV, since),
+  })
+})
+afterEach(() => rmSync(base, { recursive: true }))
+
+const put = (name: string, text: string): void => writeFileSync(join(base, name), text)
+
+describe('E5: what an agent watches', () => {
+  test('E5: a folder is another one when a file comes, changes or goes; what is excepted does not count', async () => {
+    mkdirSync(join(base, 'in'))
+    const look = (): Promise<string> => watch.look([{ path: 'in', except: ['INDEX.md'] }])
+    const sights = [await look()]
+    put('in/a.txt', 'a')
+    sights.push(await look())
+    put('in/a.txt', 'ab')
+    sights.push(await look())
+    assert.equal(new Set(sights).size, 3)
+    put('in/INDEX.md', 'x')
+    assert.equal(await look(), sights[2])
+  })
+
+  test('E4: what is there is told, what is new since the last time first; an old file that was moved here is new', async () => {
+    mkdirSync(join(base, 'in'))
+    put('in/b.txt', 'bb')
+    const first = await watch.survey(['in'], undefined)
+    assert.match(first.text, /in: 1 file, 1 new or changed\n- new or changed: b\.txt, 2 bytes, \d{4}-/)
+    assert.match((await watch.survey(['in'], first.marks)).text, /in: 1 file, 0 new or changed\n- b\.txt, 2 bytes/)
+    put('in/a.txt', 'a')
+    utimesSync(join(base, 'in/a.txt'), 1, 1)
+    const later = { ...first.marks, newest: first.marks.newest - 1 }
+    assert.match((await watch.survey(['in'], later)).text, /in: 2 files, [12] new or changed\n- new or changed: a\.txt/)
+  })
+
+  test('E4: of many files so many are named, and what is not there is said', async () => {
+    mkdirSync(join(base, 'in'))
+    for (let i = 0; i < 230; i += 1) put(`in/${i}`, '')
+    const { text } = await watch.survey(['in', 'gone', { nothing: 1 }], undefined)
+    assert.equal(text.split('\n').filter((line) => line.startsWith('- new')).length, 200)
+    assert.match(text, /- … and 30 more\n\n"gone" cannot be looked at: ENOENT\n\nnothing that can be looked at$/)
+  })
+
+  test('E4: a git work tree: its last commits the first time, then those since, and what is not committed', async () => {
+    const git = gitIn(base, ENV, {
+      ...{ GIT_AUTHOR_NAME: 'Ann', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'Ann', GIT_COMMITTER_EMAIL: 'a@b' },
+    })
+    const commit = async (subject: string): Promise<void> => {
+      put('f.txt', subject)
+      await git(['add', '-A'])
+      assert.equal((await git(['commit', '-m', subject])).ok, true)
+    }
+    assert.match((await watch.survey([{ git: '.' }], undefined)).text, /no git work tree, or one without commits/)
+    await git(['init', '-b', 'main'])
+    await commit('one')
+    const first = await watch.survey([{ git: '.' }], undefined)
+    assert.match(
+      first.text,
+      /branch main, at \w{10}\)\nThe last of its 1 commits:\n- \w+ \d{4}-\S+ Ann: one\n 1 file changed/,
+    )
+    const before = await watch.look([{ git: '.' }])
+    await commit('two')
+    await commit('three')
+    assert.notEqual(await watch.look([{ git: '.' }]), before)
+    put('f.txt', 'changed')
+    const { text, marks } = await watch.survey([{ git: '.' }], first.marks)
+    assert.match(text, /2 new commits since \w{10}:\n- \w+ \S+ Ann: three\n.*\n- \w+ \S+ Ann: two\n/)
+    assert.match(text, /1 changed and not committed:\n- {2}M f\.txt$/)
+    assert.match((await watch.survey([{ git: '.' }], marks)).text, /No new commits\./)
+    const lost = { newest: 0, heads: { [base]: '0'.repeat(40) } }
+    assert.match(
+      (await watch.survey([{ git: '.' }], lost)).text,
+      /history was rewritten; the last commits:\n- \w+ .*three/,
+    )
+  })
+})

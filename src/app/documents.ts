@@ -1,0 +1,44 @@
+/** The plugin of the kernel's documents: store, files and mirror, and the tools by which agents reach STATE.md. */
+
+import { join } from 'node:path'
+import { createDocuments, type OwnDocuments } from '../adapters/documents/documents.ts'
+import { diskFiles } from '../adapters/documents/files.ts'
+import { gitMirror } from '../adapters/documents/mirror.ts'
+import { bareGitIn } from '../adapters/envs/git.ts'
+import { stateTools } from '../adapters/tools/tools.ts'
+import { environment } from '../config.ts'
+import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import { bashIsOn } from './work.ts'
+
+export function documents(): Plugin {
+  let made: OwnDocuments | undefined
+  return definePlugin({
+    name: 'documents',
+    needs: ['home', 'config', 'clock', 'store', 'log', 'tools'],
+    provides: ['documents'],
+    setup(host) {
+      const paths = host.get('home')
+      const config = host.get('config')
+      const clock = host.get('clock')
+      const log = host.get('log')
+      const { id } = config.loaded.config.kernel
+      const gitDir = join(paths.versions, 'kernels', `${id}.git`)
+      const git = bareGitIn(paths.root, environment(), { GIT_DIR: gitDir })
+      made = createDocuments({
+        kernelId: id,
+        store: host.get('store'),
+        clock,
+        files: diskFiles(join(paths.kernels, id), clock),
+        fallback: diskFiles(join(paths.fallback, 'kernels', id), clock),
+        mirror: gitMirror({ gitDir, git, clock }),
+        // Without a sandbox a command of an agent reaches the files as well as the owner does.
+        guarded: () => bashIsOn(config.loaded.config),
+        redact: log.redact,
+        tell: (event, details) => log.write(event === 'well again' ? 'info' : 'warn', `document ${event}`, details),
+      })
+      host.provide('documents', made)
+      host.get('tools').add(...stateTools(made, () => config.loaded.config.kernel.seed_state))
+    },
+    stop: () => made?.close(),
+  })
+}

@@ -1,0 +1,167 @@
+/** The plugin that lives: beats, cycles, what is written down of them. It does nothing until it is told to. */
+
+import { join } from 'node:path'
+import { gitNews, gitSight } from '../adapters/envs/git-news.ts'
+import { placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
+import { watchFile, watchFolder } from '../adapters/file-watch.ts'
+import { createWatch } from '../adapters/watch.ts'
+import { unattended } from '../behaviours/unattended.ts'
+import { environment } from '../config.ts'
+import type { CycleResult } from '../domain/cycle.ts'
+import type { Note } from '../domain/note.ts'
+import { autonomous, INSISTENCE } from '../kernel/autonomy.ts'
+import type { Cycled } from '../kernel/cycle.ts'
+import { ailments } from '../kernel/health.ts'
+import { beatMs, Loop, nextFor } from '../kernel/loop.ts'
+import { recordBoot, recordCycle } from '../kernel/recorder.ts'
+import type { Settings, Surroundings } from '../kernel/settings.ts'
+import { type Hands, sideWork, workOn } from '../kernel/work-on.ts'
+import { iso } from '../ports/clock.ts'
+import { definePlugin, type Plugin, type PluginHost, type Services } from '../ports/plugin.ts'
+import type { Op } from '../ports/store.ts'
+import { compileSystem } from '../prompt/sections.ts'
+import { initDocument } from './init-document.ts'
+
+/** Cycles that are looked at to tell how the kernel is. */
+const PULSE = 20
+
+export function kernel(): Plugin {
+  return definePlugin({
+    name: 'kernel',
+    needs: [
+      ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
+      ...(['models', 'engine', 'queue', 'notifier'] as const),
+    ],
+    provides: ['kernel'],
+    setup(host) {
+      host.provide('kernel', kernelOf(host))
+    },
+  })
+}
+
+function kernelOf(host: PluginHost): Services['kernel'] {
+  const [clock, store, config, queue] = [host.get('clock'), host.get('store'), host.get('config'), host.get('queue')]
+  const log = host.get('log')
+  const settings = (): Settings => {
+    const { kernel: own, models } = config.loaded.config
+    return { ...own, planner: { ...own.planner, model: own.planner.model ?? models.planner } }
+  }
+  const notifier = host.get('notifier')
+  /** Where the whole queue is worked, what a cycle sends needs nobody else. */
+  let whole = false
+  const side = sideWork(handsOf(host), queue.signals.drain)
+  const around = surroundingsOf(host, settings, (ids) => {
+    if (!whole && !queue.draining()) side.workOn(ids)
+  })
+  const update = async (cycled: Cycled): Promise<readonly Op[]> => {
+    await recordCycle(around, cycled.result)
+    // Not every file system tells.
+    takeOver()
+    return notifier.news(cycled, [...(await ailing(cycled.result)), ...refusedKeys(around.breaker.refusing())])
+  }
+  const loop = new Loop(around, update)
+  let since: number | null = null
+  /** `ending`: of the cycle that is about to be on record. */
+  const ailing = async (ending?: CycleResult): Promise<readonly Note[]> => {
+    const { id, agents, enabled } = settings()
+    if (!enabled || agents.length === 0) return []
+    const now = clock.now()
+    const cycles = (await store.cycles(id, { limit: PULSE })).map((cycle) =>
+      cycle.cycle_id === ending?.cycle_id ? { ...cycle, ended_at: iso(now), result: ending } : cycle,
+    )
+    return ailments({ cycles, now, since, beatMs: beatMs(settings(), now) })
+  }
+  /** A kernel without an agent has nothing to write down. */
+  const boot = async (): Promise<void> => {
+    if (settings().agents.length > 0) await recordBoot(around, initDocument(config.loaded))
+  }
+  const takeOver = (): void => {
+    const came = config.refresh()
+    if (came === 'refused') log.write('warn', 'configuration refused', { message: config.refused() })
+    if (came !== 'taken') return
+    log.write('info', 'configuration taken over', { file: config.file })
+    loop.refresh()
+  }
+  return {
+    running: () => since !== null,
+    nextBeat: () => loop.nextBeat(),
+    nextFor: (agentId) => nextFor(settings(), agentId, clock.now()),
+    refresh: () => loop.refresh(),
+    now: () => loop.now(),
+    async first() {
+      const { id, enabled, agents } = settings()
+      const able = agents.filter((agent) => agent.enabled).map(({ agent_id }) => agent_id)
+      const idle = !enabled || able.length === 0 || (await store.setting('paused')) !== null
+      if (idle || (await store.cycles(id, { limit: 1 })).length > 0) return undefined
+      return loop.now({ name: 'first', agents: able })
+    },
+    async once(signal) {
+      await boot()
+      try {
+        return await loop.once(signal)
+      } finally {
+        await side.handsOff()
+      }
+    },
+    async catchUp(signal) {
+      await boot()
+      await loop.catchUp(signal)
+    },
+    async run(signal) {
+      await boot()
+      since = clock.now()
+      whole = true
+      const watching = [watchFile(config.file, takeOver), watchFolder(host.get('home').agents, takeOver)]
+      try {
+        await loop.run(signal)
+      } finally {
+        for (const each of watching) each.close()
+        since = null
+        whole = false
+      }
+    },
+    ailments: async () => (await ailing()).map(({ text }) => text),
+  }
+}
+
+const refusedKeys = (providers: readonly string[]): readonly Note[] =>
+  providers.map((provider) => ({
+    about: `provider ${provider}`,
+    text: `the provider ${provider} refuses its key: set the right one, then: models test`,
+  }))
+
+function surroundingsOf(host: PluginHost, settings: () => Settings, sent: Surroundings['sent']): Surroundings {
+  const paths = host.get('home')
+  const log = host.get('log')
+  const watch = createWatch(paths.root, {
+    sight: (folder) => gitSight(folder, environment()),
+    news: (folder, since) => gitNews(folder, environment(), since),
+  })
+  const place = placePreparer(paths.root, workspacePreparer(paths.root, paths.workspaces, environment()))
+  const told = unattended(() => [], autonomous(INSISTENCE))
+  return {
+    store: host.get('store'),
+    clock: host.get('clock'),
+    ids: host.get('ids'),
+    bell: host.get('bell'),
+    documents: host.get('documents'),
+    models: host.get('models'),
+    breaker: host.get('engine').breaker,
+    settings,
+    look: (agent, watched) => watch.look([join(paths.root, 'agents', agent.agent_id), ...watched]),
+    survey: (agent, since) => watch.survey(agent.watch, since),
+    workspace: (sessionId, wanted = null) => place(sessionId, wanted),
+    work: (ids, until) => workOn(handsOf(host), ids, until),
+    sent,
+    ended: (result) => host.get('notifier').ended(result),
+    systemPrompt: () => compileSystem(told.buildSystemPrompt(told.initState('', {}))).text,
+    log: (level, event, details) => log.write(level, event, details),
+  }
+}
+
+const handsOf = (host: PluginHost): Hands => ({
+  store: host.get('store'),
+  clock: host.get('clock'),
+  bell: host.get('bell'),
+  drain: (wanted) => host.get('queue').drain(wanted),
+})

@@ -1,0 +1,46 @@
+/** The roster as commands ask for it: who is on it, and changes to whichever file describes an agent. */
+
+import type { ConfigChange, Roster } from '../commands/command.ts'
+import { type LoadedConfig, withNewAgent } from '../config.ts'
+import { TirelessError } from '../domain/error.ts'
+
+/** `change`: of a file, checked and taken over, or thrown. */
+export function rosterIn(
+  folder: string,
+  configFile: string,
+  loaded: () => LoadedConfig,
+  change: (file: string, changes: readonly ConfigChange[]) => void,
+): Roster {
+  return {
+    all() {
+      const { config, roster } = loaded()
+      return config.kernel.agents.map((agent, at) => ({ agent, file: roster[at]?.file ?? configFile }))
+    },
+    add: (id, keys) =>
+      withNewAgent(folder, id, (file) => {
+        change(
+          file,
+          Object.entries(keys).map(([key, value]) => ({ path: [key], value })),
+        )
+      }),
+    change(id, changes) {
+      const found = loaded().roster.find(({ agent_id }) => agent_id === id)
+      if (!found) throw noAgent(id, loaded())
+      const file = found.file ?? configFile
+      change(
+        file,
+        changes.map(({ path, value }) => ({ path: [...found.path, ...path], value })),
+      )
+      return file
+    },
+  }
+}
+
+function noAgent(id: string, { roster }: LoadedConfig): TirelessError {
+  const known = roster.map(({ agent_id }) => agent_id).join(', ')
+  return new TirelessError('not_found', {
+    ...{ what: 'there is no such agent', got: id },
+    expected: known === '' ? 'nobody: there is no agent yet' : `one of ${known}`,
+    fix: 'see: agent list',
+  })
+}

@@ -1,0 +1,27 @@
+/** Rows of fields as lines of columns. */
+
+import { styleText } from 'node:util'
+
+const WIDEST = 48
+
+export function table(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): string {
+  if (rows.length === 0) return 'none'
+  const cells = rows.map((row) => columns.map((column) => short(plain(row[column]))))
+  const widths = columns.map((column, i) => Math.max(column.length, ...cells.map((line) => line[i]?.length ?? 0)))
+  const line = (words: readonly string[]): string =>
+    words
+      .map((word, i) => word.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [styleText('bold', line(columns)), ...cells.map(line)].join('\n')
+}
+
+export function short(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length > WIDEST ? `${line.slice(0, WIDEST - 1)}…` : line
+}
+
+export function plain(value: unknown): string {
+  if (value === null) return '-'
+  return typeof value === 'object' ? 'none' : String(value)
+}

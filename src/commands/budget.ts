@@ -1,0 +1,132 @@
+/** Money: what was spent, what is left, what a day will cost; and the limits, changed. */
+
+import { z } from 'zod'
+import { dayAfter } from '../domain/day.ts'
+import { TirelessError } from '../domain/error.ts'
+import { type Cap, forecast, MICROS, type Spend } from '../domain/money.ts'
+import { command } from './command.ts'
+
+const DAYS_BACK = 7
+
+const tally = z.object({
+  usd: z.number(),
+  reserved_usd: z.number().describe('of that, set aside for calls under way, or lost in a crash'),
+  calls: z.number(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cached_tokens: z.number(),
+})
+
+export const budgetShow = command({
+  name: 'budget show',
+  summary: 'what was spent today, what is left under each limit, and what a day will cost',
+  place: 'home',
+  input: z.object({}),
+  output: z.object({
+    day: z.string(),
+    today: tally,
+    month: tally,
+    caps: z.array(
+      z.object({
+        name: z.string(),
+        of: z.string().nullable().describe('the agent or kernel, where each has its own'),
+        limit: z.number(),
+        used: z.number(),
+        left: z.number(),
+      }),
+    ),
+    by_agent: z.array(tally.extend({ agent_id: z.string() })),
+    by_model: z.array(tally.extend({ model: z.string() })),
+    forecast: z.object({ day_usd: z.number().nullable(), month_usd: z.number().nullable(), days: z.number() }),
+  }),
+  async run({ store, clock, purse }) {
+    const now = clock.now()
+    const day = purse.dayOf(now)
+    const firstOfMonth = `${day.slice(0, 8)}01`
+    const from = [firstOfMonth, dayAfter(day, -DAYS_BACK)].toSorted()[0] ?? day
+    const rows = await store.spend(from, day)
+    const today = rows.filter((row) => row.day === day)
+    const month = rows.filter((row) => row.day >= firstOfMonth)
+    const before = byKey(
+      rows.filter((row) => row.day < day && row.day >= dayAfter(day, -DAYS_BACK)),
+      (row) => row.day,
+    )
+    return {
+      day,
+      today: sumOf(today),
+      month: sumOf(month),
+      caps: purse.caps().flatMap((cap) => standing(cap, today, month)),
+      by_agent: [...byKey(today, (row) => row.agent_id)].map(([agent_id, of]) => ({ agent_id, ...sumOf(of) })),
+      by_model: [...byKey(today, (row) => row.model)].map(([model, of]) => ({ model, ...sumOf(of) })),
+      forecast: forecast(
+        sumOf(today).usd * MICROS,
+        [...before.values()].map((of) => sumOf(of).usd * MICROS),
+        partOfDay(purse.dayOf, now),
+      ),
+    }
+  },
+})
+
+/** `usd` is all that counts against a cap: what was spent, and what is set aside. */
+function sumOf(rows: readonly Spend[]): z.output<typeof tally> {
+  const sum = (of: (row: Spend) => number): number => rows.reduce((all, row) => all + of(row), 0)
+  return {
+    usd: sum((row) => row.usd + row.reserved) / MICROS,
+    reserved_usd: sum((row) => row.reserved) / MICROS,
+    calls: sum((row) => row.calls),
+    input_tokens: sum((row) => row.input_tokens),
+    output_tokens: sum((row) => row.output_tokens),
+    cached_tokens: sum((row) => row.cached_tokens),
+  }
+}
+
+function byKey(rows: readonly Spend[], keyOf: (row: Spend) => string): ReadonlyMap<string, readonly Spend[]> {
+  return Map.groupBy(rows, keyOf)
+}
+
+function standing({ name, scope, unit, limit }: Cap, today: readonly Spend[], month: readonly Spend[]) {
+  const groups: [string | null, readonly Spend[]][] =
+    scope === 'agent'
+      ? [...byKey(today, (row) => row.agent_id)]
+      : scope === 'kernel'
+        ? [...byKey(today, (row) => row.kernel_id)]
+        : [[null, scope === 'month' ? month : today]]
+  return groups.map(([of, rows]) => {
+    const { usd, calls, input_tokens, output_tokens } = sumOf(rows)
+    const used = { usd, calls, tokens: input_tokens + output_tokens }[unit]
+    const allowed = unit === 'usd' ? limit / MICROS : limit
+    return { name, of, limit: allowed, used, left: Math.max(0, allowed - used) }
+  })
+}
+
+const HOUR_MS = 3_600_000
+
+/** By the hours since the day began, wherever that is. */
+function partOfDay(dayOf: (now: number) => string, now: number): number {
+  let hours = 0
+  while (hours < 25 && dayOf(now - (hours + 1) * HOUR_MS) === dayOf(now)) hours += 1
+  return Math.min(1, (hours + 1) / 24)
+}
+
+export const budgetSet = command({
+  name: 'budget set',
+  summary: 'change a limit in the configuration, from now on',
+  place: 'home',
+  positional: ['key', 'value'],
+  input: z.object({
+    key: z.string().describe('such as per_day_usd'),
+    value: z.string().describe('a number above 0, or "none" for no limit'),
+  }),
+  output: z.object({ key: z.string(), value: z.number().nullable() }),
+  async run({ configure }, { key, value }) {
+    const limit = value === 'none' || value === 'null' ? null : Number(value)
+    if (value.trim() === '' || (limit !== null && !Number.isFinite(limit)))
+      throw new TirelessError('usage', {
+        what: `budget ${key} cannot be that`,
+        got: JSON.stringify(value),
+        expected: 'a number above 0, or "none"',
+      })
+    configure([{ path: ['budget', key], value: limit }])
+    return { key, value: limit }
+  },
+})

@@ -1,0 +1,144 @@
+/** Cycles: one now, those that were; and the kernel, paused, resumed and stopped. */
+
+import { z } from 'zod'
+import type { Cycle } from '../domain/cycle.ts'
+import { CYCLE_STATUSES } from '../domain/cycle.ts'
+import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { FAILURE_CLASSES } from '../domain/stop.ts'
+import { iso } from '../ports/clock.ts'
+import { commitOne } from '../ports/store.ts'
+import { command } from './command.ts'
+
+export const cycleShape = z.object({
+  cycle_id: z.string(),
+  status: z.enum(CYCLE_STATUSES),
+  dispatched: z.number(),
+  succeeded: z.number(),
+  failed: z.number(),
+  parked: z.number(),
+  failed_agents: z.array(z.string()),
+  idle_reason: z.string().nullable(),
+  error: z.string().nullable(),
+  duration_ms: z.number(),
+  agents: z.array(
+    z.object({
+      agent_id: z.string(),
+      dispatch_id: z.string(),
+      session_id: z.string(),
+      status: z.enum(DISPATCH_STATUSES),
+      summary: z.string(),
+      failure_class: z.enum(FAILURE_CLASSES).nullable(),
+      attempts: z.number(),
+      recovered_from: z.enum(FAILURE_CLASSES).nullable(),
+    }),
+  ),
+})
+
+type Result = z.input<typeof cycleShape>
+
+/** Own copies: what is on record is nobody's to change. */
+export const resultOf = (result: NonNullable<Cycle['result']>): Result => structuredClone(result) as Result
+
+const EXITS = { success: 0, partial_success: 3, failed: 1, error: 1 } as const
+
+export const once = command({
+  name: 'once',
+  summary: 'one cycle of the kernel, now, in the foreground',
+  place: 'holder',
+  input: z.object({}),
+  output: cycleShape,
+  async run(context, _, tell) {
+    const stopListening = context.listen(tell)
+    try {
+      const { result, notes } = await context.kernel.once(context.signals.drain)
+      await context.notifier.once(context.signals.drain)
+      for (const { text } of notes) tell({ kind: 'note', text })
+      return resultOf(result)
+    } finally {
+      stopListening()
+    }
+  },
+  exit: ({ status }) => EXITS[status],
+})
+
+export const cycleNow = command({
+  name: 'cycle now',
+  summary: 'one cycle, now: of the running kernel, after the one that runs',
+  place: 'home',
+  input: z.object({}),
+  output: cycleShape,
+  async run({ kernel, notifier, signals }) {
+    if (kernel.running()) return resultOf((await kernel.now()).result)
+    const { result } = await kernel.once(signals.drain)
+    await notifier.once(signals.drain)
+    return resultOf(result)
+  },
+  exit: ({ status }) => EXITS[status],
+})
+
+export const cyclesList = command({
+  name: 'cycles list',
+  summary: 'the last cycles, newest first',
+  place: 'home',
+  input: z.object({ limit: z.int().positive().default(20).describe('at most so many') }),
+  output: z.object({
+    items: z.array(
+      z.object({
+        cycle_id: z.string(),
+        trigger: z.string(),
+        due: z.string().nullable(),
+        started_at: z.string(),
+        ended_at: z.string().nullable(),
+        result: cycleShape.nullable(),
+      }),
+    ),
+  }),
+  async run({ store, kernelId }, { limit }) {
+    const cycles = await store.cycles(kernelId, { limit })
+    const items = cycles.map(({ open: _, kernel_id: __, result, ...cycle }) => ({
+      ...cycle,
+      result: result && resultOf(result),
+    }))
+    return { items }
+  },
+})
+
+const standing = z.object({ paused: z.boolean(), since: z.string().nullable() })
+
+export const pause = command({
+  name: 'pause',
+  summary: 'let the beats pass until it is resumed; what runs goes on',
+  place: 'home',
+  input: z.object({}),
+  output: standing,
+  async run({ store, clock }) {
+    const since = ((await store.setting('paused')) as string | null) ?? iso(clock.now())
+    await commitOne(store, [{ op: 'set', name: 'paused', value: since }])
+    return { paused: true, since }
+  },
+})
+
+export const resume = command({
+  name: 'resume',
+  summary: 'heed the beats again',
+  place: 'home',
+  input: z.object({}),
+  output: standing,
+  async run({ store }) {
+    await commitOne(store, [{ op: 'set', name: 'paused', value: null }])
+    return { paused: false, since: null }
+  },
+})
+
+export const stop = command({
+  name: 'stop',
+  summary: 'ask the running kernel to come to its end: what runs comes to the end of its step',
+  place: 'home',
+  input: z.object({}),
+  output: z.object({ stopped: z.boolean() }),
+  async run(context) {
+    const stopped = context.kernel.running() || context.draining()
+    if (stopped) context.stop()
+    return { stopped }
+  },
+})

@@ -1,0 +1,49 @@
+/** A command's input, field by field, for whoever has only words to fill it with: the command line, the query of a URL. */
+
+import type { z } from 'zod'
+import type { Command } from './command.ts'
+
+export interface Field {
+  readonly key: string
+  /** As zod names it: string, number, boolean, enum, array … */
+  readonly type: string
+  readonly help: string
+  readonly required: boolean
+  readonly choices: readonly string[]
+  readonly fallback: unknown
+  readonly isPath: boolean
+  /** Where nobody says otherwise: the folder that it is said in. */
+  readonly isHere: boolean
+  readonly short: string | undefined
+}
+
+export function fieldsOf(command: Command): readonly Field[] {
+  return Object.entries(command.input.shape).map(([key, schema]) => fieldOf(key, schema as z.ZodType))
+}
+
+function fieldOf(key: string, schema: z.ZodType): Field {
+  let inner = schema as z.ZodType & {
+    def: { type: string; innerType?: z.ZodType; defaultValue?: unknown; entries?: Record<string, string> }
+  }
+  let required = true
+  let fallback: unknown
+  let help = schema.description
+  const { path, here, short } = (schema.meta() ?? {}) as { path?: boolean; here?: boolean; short?: string }
+  while (inner.def.innerType) {
+    required &&= inner.def.type !== 'optional' && inner.def.type !== 'default'
+    if (inner.def.type === 'default') fallback = inner.def.defaultValue
+    inner = inner.def.innerType as typeof inner
+    help ??= inner.description
+  }
+  return {
+    key,
+    type: inner.def.type,
+    help: help ?? '',
+    required,
+    choices: Object.values(inner.def.entries ?? {}),
+    fallback,
+    isPath: path === true,
+    isHere: here === true,
+    short,
+  }
+}

@@ -1,0 +1,31 @@
+/** The files that a run has made or changed: what its tools say they did, not what it says itself. */
+
+import { join } from 'node:path'
+import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
+import type { Store } from '../ports/store.ts'
+
+const WRITERS: ReadonlySet<string> = new Set(['create_file', 'edit_file'])
+
+/** Contract: whole paths, each once, in the order of their making. */
+export async function madeBy(store: Store, runId: string): Promise<readonly string[]> {
+  const dispatch = await store.dispatch(runId)
+  if (!dispatch) return []
+  const session = await store.session(dispatch.session_id)
+  const names = writtenIn(recordsOfRun(await store.journal(dispatch.session_id), runId))
+  return session ? names.map((name) => join(session.workspace, name)) : []
+}
+
+function writtenIn(records: readonly JournalRecord[]): readonly string[] {
+  const paths = new Map<string, string>()
+  const names: string[] = []
+  for (const record of records) {
+    if (record.kind === 'call_intended' && WRITERS.has(record.call.tool)) {
+      const { path } = record.call.args as { readonly path?: unknown }
+      if (typeof path === 'string') paths.set(`${record.turn} ${record.index}`, path)
+    }
+    if (record.kind !== 'call_settled' || record.result.status !== 'ok') continue
+    const path = paths.get(`${record.turn} ${record.index}`)
+    if (path !== undefined) names.push(path)
+  }
+  return [...new Set(names)]
+}

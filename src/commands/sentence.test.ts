@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { scheduleOf } from '../kernel/schedule.ts'
+import { promptFor, scheduleIn, understood, writtenSchedule } from './sentence.ts'
+
+describe('E1: an agent from a sentence', () => {
+  for (const [words, schedule] of [
+    ['watch my repo and report every morning', '0 9 * * *'],
+    ['write the daily report', '0 9 * * *'],
+    ['every evening, tidy up', '0 18 * * *'],
+    ['each night', '0 21 * * *'],
+    ['every day at 7:30', '30 7 * * *'],
+    ['every evening at 8', '0 20 * * *'],
+    ['every day at 6 pm', '0 18 * * *'],
+    ['every day at 12 am', '0 0 * * *'],
+    ['every hour', '0 * * * *'],
+    ['hourly', '0 * * * *'],
+    ['every 15 minutes', { every: '15m' }],
+    ['every 2 hours', { every: '2h' }],
+    ['every weekday', '0 9 * * 1-5'],
+    ['on Mondays at 10:15', '15 10 * * 1'],
+    ['every week', '0 9 * * 1'],
+    ['once a month', '0 9 1 * *'],
+    ['每天早上汇报仓库的新提交', '0 9 * * *'],
+    ['每天早上8点', '0 8 * * *'],
+    ['每天晚上8点30', '30 20 * * *'],
+    ['每小时检查一次', '0 * * * *'],
+    ['每隔10分钟', { every: '10m' }],
+    ['每周五下午写周报', '0 15 * * 5'],
+    ['每个工作日', '0 9 * * 1-5'],
+    ['每月', '0 9 1 * *'],
+    ['this weekend', null],
+    ['tell me about everything in the folder', null],
+    ['look at the morning light', null],
+  ] as const)
+    test(`E1: when: ${words}`, () => {
+      const found = scheduleIn(words)
+      assert.deepEqual(found, schedule)
+      if (typeof found === 'string') assert.ok(scheduleOf(found, 'UTC').next(0))
+    })
+
+  test('E1: what is said where a schedule stands: words, durations, instants, cron lines, nothing', () => {
+    assert.equal(writtenSchedule('every morning'), '0 9 * * *')
+    assert.deepEqual(writtenSchedule('every 30m'), { every: '30m' })
+    assert.deepEqual(writtenSchedule('90s'), { every: '90s' })
+    assert.deepEqual(writtenSchedule('2030-01-31T09:00:00Z'), { at: '2030-01-31T09:00:00Z' })
+    assert.equal(writtenSchedule('*/5 * * * *'), '*/5 * * * *')
+    assert.equal(writtenSchedule('@daily'), '@daily')
+    assert.equal(writtenSchedule('none'), null)
+  })
+
+  test('E1: a path, a repository, this folder, a name', () => {
+    const pick = (words: string) => {
+      const { path, repository, thisFolder, id } = understood(words)
+      return [path, repository, thisFolder, id]
+    }
+    assert.deepEqual(pick('watch my repo and report every morning'), [null, true, false, 'watch-repo-report'])
+    assert.deepEqual(pick('Tend ~/Downloads/new, please'), ['~/Downloads/new', false, false, 'tend'])
+    assert.deepEqual(pick('summarise the commits in "/srv/a b".'), ['/srv/a', true, false, 'summarise-commits'])
+    assert.deepEqual(pick('watch this folder'), [null, false, true, 'watch-folder'])
+    assert.deepEqual(pick('每天早上汇报仓库 /srv/git 的新提交'), ['/srv/git', true, false, 'agent'])
+    assert.equal(understood('x'.repeat(500)).id.length <= 40, true)
+    assert.equal(understood('either/or').path, null)
+  })
+
+  test('E1: the prompt is the sentence and what it needs to see, in its language', () => {
+    assert.match(
+      promptFor('watch it', true),
+      /^watch it\n\nThat is your.*\{WATCHED\}.*\{STATE\}.*\{GOAL\}.*Write a report\.\n$/s,
+    )
+    assert.doesNotMatch(promptFor('do it', false), /WATCHED/)
+    assert.match(promptFor('看着它', false), /生成一份简报。\n$/)
+  })
+})

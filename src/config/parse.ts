@@ -1,0 +1,127 @@
+/** One file of the configuration: its text, held against its schema, with every problem told at its place and every value's source. */
+
+import { readFileSync } from 'node:fs'
+import type { z } from 'zod'
+import { TirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
+import type { Variables } from './expand.ts'
+import { expectation, flatten, type Level, problemsOf } from './explain.ts'
+import { dotted, key, type Path } from './path.ts'
+import { type Problem, type Reading, readYaml } from './read.ts'
+
+export interface Parsing<T> {
+  readonly source: string
+  /** Of the file, as people are told. */
+  readonly name: string
+  readonly env: Variables
+  readonly schema: z.ZodType<T>
+  /** The keys that there are, for whoever wrote another one. */
+  known(): readonly Level[]
+}
+
+export interface ParsedFile<T> {
+  readonly output: T
+  /** As it was written. */
+  readonly data: Json
+  readonly sources: Readonly<Record<string, string>>
+}
+
+/** Contract: throws one `config_invalid` that names every problem there is. */
+export function parsed<T>({ source, name, env, schema, known }: Parsing<T>): ParsedFile<T> {
+  const reading = readYaml(source, env)
+  if (!reading.parsed) throw refusal(name, reading.problems)
+  const data = reading.data ?? {}
+  const { output, issues } = validate(schema, data, reading)
+  const problems = [...reading.problems, ...problemsOf(issues, reading, known)]
+  if (output === undefined || problems.length > 0) throw refusal(name, problems)
+  return { output, data, sources: Object.fromEntries(sourcesOf(output as Json, [], name, reading)) }
+}
+
+/** Contract: undefined where there is no such file and none is required. */
+export function sourceOf(file: string, required: boolean): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+  } catch (cause) {
+    const code = codeOf(cause)
+    if (code === 'ENOENT' && !required) return undefined
+    const [what, fix] =
+      code === 'ENOENT'
+        ? ['there is no such file', 'check the path, or run "tireless init" to write one']
+        : code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+          ? ['the file is not UTF-8 text', 'save it as UTF-8']
+          : [`the file cannot be read (${code})`, 'check what it is and who may read it']
+    throw new TirelessError('config_invalid', { where: file, what, fix }, { cause })
+  }
+}
+
+export function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
+}
+
+function refusal(file: string, problems: readonly Problem[]): TirelessError {
+  const told = problems
+    .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
+    .map(({ place, ...complaint }) => ({ ...complaint, where: `${file}:${place.line}:${place.column}` }))
+    .map((complaint) => new TirelessError('config_invalid', complaint))
+  const [only] = told
+  if (only && told.length === 1) return only
+  const lines = told.map((problem) => `\n  ${problem.message}`)
+  return new TirelessError('config_invalid', `${file}: ${told.length} problems${lines.join('')}`)
+}
+
+interface Validation<T> {
+  readonly output: T | undefined
+  readonly issues: readonly z.core.$ZodIssue[]
+}
+
+/** A variable's value is always text; where the schema wants a number or a truth value, it is read as one. */
+function validate<T>(schema: z.ZodType<T>, data: Json, reading: Reading): Validation<T> {
+  const first = check(schema, data)
+  const retyped = retype(data, first.issues, reading)
+  return retyped === undefined ? first : check(schema, retyped)
+}
+
+function check<T>(schema: z.ZodType<T>, data: Json): Validation<T> {
+  const result = schema.safeParse(data, { error: expectation, reportInput: true })
+  return { output: result.data, issues: (result.error?.issues ?? []).flatMap((issue) => flatten(issue)) }
+}
+
+function retype(data: Json, issues: readonly z.core.$ZodIssue[], reading: Reading): Json | undefined {
+  const changes = issues.flatMap((issue) => {
+    const value =
+      issue.code === 'invalid_type' && reading.variables.has(key(issue.path as Path)) ? typed(issue) : undefined
+    return value === undefined ? [] : [{ path: issue.path as Path, value }]
+  })
+  return changes.length === 0
+    ? undefined
+    : changes.reduce((changed, { path, value }) => put(changed, path, value), data)
+}
+
+function typed({ input, expected }: z.core.$ZodIssueInvalidType): Json | undefined {
+  if (typeof input !== 'string') return undefined
+  if (expected === 'boolean') return input === 'true' ? true : input === 'false' ? false : undefined
+  return expected === 'number' && /^-?\d+(\.\d+)?$/.test(input) ? Number(input) : undefined
+}
+
+function put(data: Json, [step, ...rest]: Path, value: Json): Json {
+  if (step === undefined) return value
+  if (Array.isArray(data)) return data.map((item: Json, index) => (index === step ? put(item, rest, value) : item))
+  const mapping = data as Readonly<Record<string, Json>>
+  return { ...mapping, [step]: put(mapping[step] ?? null, rest, value) }
+}
+
+function* sourcesOf(value: Json, path: Path, file: string, reading: Reading): Generator<[string, string]> {
+  const children = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  for (const [name, child] of children)
+    yield* sourcesOf(child, [...path, Array.isArray(value) ? Number(name) : name], file, reading)
+  if (children.length > 0) return
+  const [variable] = reading.variables.get(key(path)) ?? []
+  const place = reading.places.get(key(path))
+  yield [dotted(path), variable ? `env:${variable}` : place ? `${file}:${place.line}` : 'default']
+}
+
+export function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const child of Object.values(value)) freeze(child)
+  return Object.freeze(value)
+}

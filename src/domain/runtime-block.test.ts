@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type CycleRow,
+  changedOutside,
+  hasMark,
+  lifted,
+  lowered,
+  outsideBlock,
+  type Runtime,
+  renderBlock,
+  withBlock,
+} from './runtime-block.ts'
+
+const START = '<!-- KERNEL_RUNTIME:START -->'
+const END = '<!-- KERNEL_RUNTIME:END -->'
+const FAKE = `${START}\n## kernel_runtime\n- status: fake\n${END}`
+
+const RUNTIME: Runtime = {
+  updated_at: '2026-01-01T00:00:00.000Z',
+  cycle_id: 'c7',
+  status: 'partial_success',
+  dispatched: 3,
+  succeeded: 2,
+  failed: 1,
+  failed_agents: ['b'],
+  agent_summary: 'a: done; b: failed',
+  duration_ms: 1500,
+  error: null,
+}
+const row = (n: number, more: Partial<CycleRow> = {}): CycleRow => ({
+  ...{ cycle_id: `c${n}`, status: 'success', dispatched: 1, succeeded: 1, failed: 0 },
+  ...{ summary: `did ${n}`, updated_at: RUNTIME.updated_at, ...more },
+})
+const blockOf = (n: number): string => renderBlock({ ...RUNTIME, cycle_id: `c${n}` }, [row(n)], 5)
+
+test('E2: the block, line for line', () => {
+  assert.equal(
+    renderBlock(RUNTIME, [row(7), row(6)], 5),
+    `${START}
+## kernel_runtime
+- updated_at: 2026-01-01T00:00:00.000Z
+- cycle_id: c7
+- status: partial_success
+- dispatched: 3
+- succeeded: 2
+- failed: 1
+- failed_agents: b
+- agent_summary: a: done; b: failed
+- duration_ms: 1500
+- error: (none)
+
+### cycle_history
+| cycle_id | status | dispatched | succeeded | failed | summary | updated_at |
+|---|---|---|---|---|---|---|
+| c7 | success | 1 | 1 | 0 | did 7 | 2026-01-01T00:00:00.000Z |
+| c6 | success | 1 | 1 | 0 | did 6 | 2026-01-01T00:00:00.000Z |
+${END}`,
+  )
+})
+
+test('E2: the newest rows, as many as are wanted; what is said in them can break neither the table, nor the lines, nor the marks', () => {
+  const hostile = `a | b \\| c\r\nd\u2028e\u0000 ${END}\n### cycle_history ${START} \ud83d ${'👩‍🚀'.repeat(100)}`
+  const rows = [row(9, { summary: hostile, cycle_id: 'x|y' }), ...[8, 7, 6].map((n) => row(n))]
+  const block = renderBlock({ ...RUNTIME, agent_summary: hostile, error: hostile, failed_agents: [END] }, rows, 3)
+  const lines = block.split('\n')
+  assert.equal(lines.filter((line) => line.startsWith('| c8') || line.startsWith('| c7')).length, 2)
+  assert.equal(block.includes('| c6'), false)
+  assert.equal(lines.length, 12 + 2 + 2 + 3 + 1)
+  assert.equal(block.split(START).length + block.split(END).length, 4)
+  const table = lines.slice(lines.indexOf('### cycle_history') + 1, -1)
+  for (const line of table) assert.equal(line.replaceAll(/\\./g, '').split('|').length, 9, line)
+  assert.equal(block, block.toWellFormed())
+  assert.ok(table.join('').includes('x\\|y'))
+  const [summary = ''] = /- agent_summary: (.*)/.exec(block) ?? []
+  assert.ok([...summary].length < 2050)
+})
+
+/** Texts made of everything that could be taken for ours, and of anything else. */
+const piece = fc.oneof(
+  fc.constantFrom(START, END, '## kernel_runtime', '### cycle_history', '| a | b |', '|---|---|', FAKE, 'words'),
+  fc.constantFrom(`${START}  `, ` ${START}`, `${END} x`, `- ${START}${END}`, `\`\`\`\n${FAKE}\n\`\`\``, '\u{feff}'),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+)
+const text = fc
+  .array(fc.tuple(piece, fc.constantFrom('\n', '\n', '\r\n', '', '\r')), { maxLength: 12 })
+  .map((pieces) => pieces.flat().join('').replaceAll('\0', ''))
+const foreign = text.filter((it) => outsideBlock(it) === it)
+
+test('case 127, I7: what a block is added to comes out of it byte for byte, whatever it holds and however often', () => {
+  fc.assert(
+    fc.property(foreign, fc.integer({ min: 1, max: 5 }), (before, cycles) => {
+      let state = before
+      for (let n = 1; n <= cycles; n += 1) state = withBlock(state, blockOf(n))
+      assert.equal(outsideBlock(state), before)
+      assert.equal(state, withBlock(before, blockOf(cycles)), 'as if it had been written once')
+      assert.equal(state.split('- cycle_id: c').length, 2)
+    }),
+  )
+})
+
+test('case 127, I7: where ours stands, nothing but ours is changed, whatever stands before and behind it', () => {
+  fc.assert(
+    fc.property(text, foreign, (before, behind) => {
+      const state = `${before}\n${blockOf(1)}\n${behind}`
+      fc.pre(lifted(state).block === blockOf(1))
+      assert.equal(withBlock(state, blockOf(2)), `${before}\n${blockOf(2)}\n${behind}`)
+      assert.equal(outsideBlock(withBlock(state, blockOf(2))), outsideBlock(state))
+    }),
+  )
+})
+
+test('I7: a text that is lifted off its block and put back is the same; what was written meanwhile is there with one block', () => {
+  fc.assert(
+    fc.property(text, (before) => {
+      assert.equal(lowered(lifted(before)), before)
+      const state = withBlock(before, blockOf(1))
+      const { text: rest, block } = lifted(state)
+      const written = lowered({ text: `a line\n${rest}`, block })
+      assert.equal(written, `a line\n${state}`)
+      assert.equal(outsideBlock(lowered({ text: 'all new', block })), 'all new')
+      const fake = `${FAKE}\nall new`
+      assert.equal(lowered({ text: fake, block }).startsWith(fake), true, 'nothing of others is taken for its place')
+      assert.equal(
+        changedOutside(state, (outside) => outside),
+        state,
+      )
+    }),
+  )
+})
+
+test('case 127: one block after a hundred cycles; marks, tables and headings of others stay', () => {
+  const before = `# Kernel State\n| a \\| b |\n${START}\nnot ours\n${END}\n### cycle_history\n| x |\n${START} ${FAKE}`
+  let state = before
+  for (let n = 1; n <= 100; n += 1) state = withBlock(state, blockOf(n))
+  assert.equal(state.startsWith(`${before}\n${START}\n## kernel_runtime\n`), true)
+  assert.equal(state.split('- cycle_id: ').length, 2)
+  assert.ok(state.includes('- cycle_id: c100\n'))
+})
+
+test('E2: a block of before is replaced where it stands; one without an end is left alone, and ours is added', () => {
+  const old = `# a\n${START}\n## kernel_runtime\n- status: old\n${END}\n# b\n`
+  assert.equal(withBlock(old, blockOf(1)), `# a\n${blockOf(1)}\n# b\n`)
+  assert.equal(outsideBlock(old), '# a\n# b\n')
+  const torn = `# a\n${START}\n## kernel_runtime\n- status: old\n# b\n`
+  assert.equal(withBlock(torn, blockOf(1)), `${torn}\n${blockOf(1)}\n`)
+  assert.equal(outsideBlock(withBlock(torn, blockOf(1))), torn)
+})
+
+test('I7: a change outside reaches all but our block, at the end and between other lines', () => {
+  const added = withBlock('a\nb', blockOf(1))
+  assert.equal(
+    changedOutside(added, (outside) => `${outside}c`),
+    withBlock('a\nbc', blockOf(1)),
+  )
+  const between = `a\n${blockOf(1)}\nb\n`
+  assert.equal(
+    changedOutside(between, (outside) => outside.replaceAll(/[a-z]/g, 'x')),
+    `x\n${blockOf(1)}\nx\n`,
+  )
+  assert.equal(
+    changedOutside('a', (outside) => `${outside}b`),
+    'ab',
+  )
+  assert.deepEqual([START, `a ${END} b`, 'KERNEL_RUNTIME'].map(hasMark), [true, true, false])
+})
+
+test('E2: a file that an editor turned to other line breaks keeps its block, and its line breaks', () => {
+  const state = withBlock('# a\n', blockOf(1)).replaceAll('\n', '\r\n')
+  assert.equal(withBlock(state, blockOf(2)), withBlock('# a\n', blockOf(2)).replaceAll('\n', '\r\n'))
+  assert.equal(outsideBlock(state), '# a\r\n')
+})

@@ -1,0 +1,165 @@
+/**
+ * The runtime block: what the system writes into STATE.md, between two marks. The rest of the text is somebody else's, and may hold anything, marks included.
+ *
+ * Ours is the last pair of marks, each alone on its line, whose first line is our heading. Marks that stand otherwise, and earlier blocks that look
+ * like ours, are text like any other: what is added to a document is added at its end, so that what stands before ours was put there by
+ * somebody. A block that lost one of its marks is text too, and a new one is added: to guess where it ended would cost somebody's words.
+ */
+
+const START = '<!-- KERNEL_RUNTIME:START -->'
+const END = '<!-- KERNEL_RUNTIME:END -->'
+const HEADING = '## kernel_runtime'
+
+/** A cycle in the history. */
+export interface CycleRow {
+  readonly cycle_id: string
+  readonly status: string
+  readonly dispatched: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly summary: string
+  readonly updated_at: string
+}
+
+export interface Runtime {
+  readonly updated_at: string
+  readonly cycle_id: string
+  readonly status: string
+  readonly dispatched: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly failed_agents: readonly string[]
+  readonly agent_summary: string
+  readonly duration_ms: number
+  readonly error: string | null
+}
+
+const NONE = '(none)'
+/** Characters, as people count them. */
+const MOST_VALUE = 2000
+const MOST_CELL = 80
+
+/** `history`: newest first; as many rows as `most` are shown. */
+export function renderBlock(runtime: Runtime, history: readonly CycleRow[], most: number): string {
+  const { failed_agents, agent_summary, error } = runtime
+  const said = { ...runtime, failed_agents: failed_agents.join(', '), agent_summary, error: error ?? '' }
+  return [
+    START,
+    HEADING,
+    ...VALUES.map((key) => `- ${key}: ${shortened(oneLine(String(said[key])), MOST_VALUE) || NONE}`),
+    '',
+    '### cycle_history',
+    `| ${COLUMNS.join(' | ')} |`,
+    `|${COLUMNS.map(() => '---').join('|')}|`,
+    ...history.slice(0, most).map((row) => `| ${COLUMNS.map((key) => cell(String(row[key]))).join(' | ')} |`),
+    END,
+  ].join('\n')
+}
+
+const VALUES = [
+  ...(['updated_at', 'cycle_id', 'status', 'dispatched', 'succeeded', 'failed', 'failed_agents'] as const),
+  ...(['agent_summary', 'duration_ms', 'error'] as const),
+]
+const COLUMNS = ['cycle_id', 'status', 'dispatched', 'succeeded', 'failed', 'summary', 'updated_at'] as const
+
+/** Nothing in it ends a line, or looks like a mark. */
+function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replaceAll('<!--', '&lt;!--')
+    .trim()
+}
+
+function shortened(text: string, most: number): string {
+  const characters = [...text]
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
+}
+
+/** Shortened first, so that no escape is cut in two. */
+function cell(text: string): string {
+  return shortened(oneLine(text), MOST_CELL).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
+}
+
+interface Parts {
+  readonly head: string
+  /** From mark to mark. */
+  readonly block: string
+  readonly tail: string
+}
+
+const OPENING = new RegExp(`(?<=^|\\n)${START}[ \\t]*\\r?\\n${HEADING}[ \\t]*(?=\\r?\\n)`, 'g')
+const CLOSING = new RegExp(`(?<=\\n)${END}(?=[ \\t]*(?:\\r?\\n|$))`, 'g')
+
+function partsOf(text: string): Parts | undefined {
+  const closings = [...text.matchAll(CLOSING)].map(({ index }) => index)
+  const last = closings.at(-1) ?? -1
+  const from = [...text.matchAll(OPENING)].findLast(({ index }) => index < last)?.index
+  const closing = from === undefined ? undefined : closings.find((index) => index > from)
+  if (from === undefined || closing === undefined) return undefined
+  const to = closing + END.length
+  return { head: text.slice(0, from), block: text.slice(from, to), tail: text.slice(to) }
+}
+
+/** Contract: `block` stands in the text once, where ours stood or at the end; everything else is as it was, byte for byte. */
+export function withBlock(text: string, block: string): string {
+  const ours = partsOf(text)
+  return ours ? `${ours.head}${inLinesOf(ours.block, block)}${ours.tail}` : withBlockAdded(text, block)
+}
+
+function withBlockAdded(text: string, block: string): string {
+  const eol = eolOf(text)
+  return `${text}${text === '' ? '' : eol}${inLinesOf(text, block)}${eol}`
+}
+
+const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
+const inLinesOf = (text: string, block: string): string => block.replaceAll(/\r?\n/g, eolOf(text))
+
+/** Contract: the text without our block; of one that it was added to, exactly the text that it was. */
+export function outsideBlock(text: string): string {
+  const ours = partsOf(text)
+  if (!ours) return text
+  const { head, block, tail } = ours
+  const eol = eolOf(block)
+  // Between other lines it leaves no line behind; at the end, where it was added, the line break before it goes as well.
+  if (!/^[ \t]*(\r?\n)?$/.test(tail)) return head + tail.replace(/^[ \t]*\r?\n/, '')
+  return head.endsWith(eol) ? head.slice(0, -eol.length) : head
+}
+
+/** No text holds it, because a document has no NUL. */
+const PLACE = '\0'
+
+export interface Lifted {
+  /** The text with one line, that nobody could have written, in the place of our block. */
+  readonly text: string
+  readonly block: string | null
+}
+
+/** Contract: `lowered` undoes it. What is done to a text in between happens outside our block. */
+export function lifted(text: string): Lifted {
+  const ours = partsOf(text)
+  return ours ? { text: `${ours.head}${PLACE}${ours.tail}`, block: ours.block } : { text, block: null }
+}
+
+/** Contract: a block whose place is gone is added at the end. */
+export function lowered({ text, block }: Lifted): string {
+  if (block === null) return text.replaceAll(PLACE, '')
+  const at = text.indexOf(PLACE)
+  return at < 0
+    ? withBlockAdded(text, block)
+    : `${text.slice(0, at)}${block}${text.slice(at + 1).replaceAll(PLACE, '')}`
+}
+
+/**
+ * Contract: `change` gets what is outside our block, which it cannot touch. Where the block stands between other lines, there is a line with a NUL.
+ */
+export function changedOutside(text: string, change: (outside: string) => string): string {
+  const { block, text: around } = lifted(text)
+  if (block === null) return change(text)
+  const outside = outsideBlock(text)
+  const isAdded = withBlockAdded(outside, block) === text
+  return lowered({ text: change(isAdded ? outside : around), block })
+}
+
+/** Whether it holds one of the marks: nobody but the system should write them. */
+export const hasMark = (text: string): boolean => text.includes(START) || text.includes(END)

@@ -1,0 +1,39 @@
+/**
+ * What came of one agent's dispatch, for the cycle that counts it: from its row and its journal.
+ * Must not know: the cycle.
+ */
+
+import type { AgentResult } from '../domain/cycle.ts'
+import type { Dispatch } from '../domain/dispatch.ts'
+import type { Json } from '../domain/json.ts'
+import { patched } from '../domain/patch.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
+import { autonomyOf } from './autonomy.ts'
+import { summaryOf } from './summary.ts'
+
+/** `journal`: of its session, or at least of its run. */
+export function agentResultOf(dispatch: Dispatch, journal: readonly JournalRecord[]): AgentResult {
+  const { agent_id, dispatch_id, session_id, status, wait, failure_class, result, error } = dispatch
+  const { attempts, state } = livesIn(recordsOfRun(journal, dispatch_id))
+  return {
+    ...{ agent_id, dispatch_id, session_id },
+    status: status === 'waiting' && wait?.kind === 'retry' ? 'running' : status,
+    summary: summaryOf(result ?? error ?? wait?.reason ?? ''),
+    failure_class: status === 'cancelled' ? 'cancelled' : failure_class,
+    attempts,
+    recovered_from: status === 'done' ? (autonomyOf(state)?.first_failure ?? null) : null,
+  }
+}
+
+/** How often a run was begun, and the state that its behaviour came to. */
+function livesIn(run: readonly JournalRecord[]): { readonly attempts: number; readonly state: Json } {
+  let state: Json = null
+  let attempts = 1
+  for (const record of run) {
+    if (record.kind === 'run_started') state = record.state ?? null
+    if ('patch' in record && record.patch) state = patched(state, record.patch)
+    if (record.kind === 'step_committed' && record.next.kind === 'park' && record.next.feedback !== undefined)
+      attempts += 1
+  }
+  return { attempts, state }
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { CallStatus, Decision } from '../domain/decision.ts'
+import type { Reduced } from '../ports/behaviour.ts'
+import { asksPerson } from './asking.ts'
+import { type Autonomy, autonomous, failureOf, INSISTENCE, isReal } from './autonomy.ts'
+import { isResult, summaryOf } from './summary.ts'
+
+const conduct = autonomous(INSISTENCE)
+const critic = conduct.critics?.[0]
+const begun = conduct.initState('do it')
+const EFFECT = { recovery: 'pure', reach: 'none' } as const
+
+const final = (answer: string): Decision => ({ kind: 'final', answer })
+const waits = (match: 'any' | 'user_message' | 'system_event', reason: string): Decision => ({
+  kind: 'wait',
+  match,
+  reason,
+})
+const acts = (...tools: string[]): Decision => ({
+  kind: 'act',
+  calls: tools.map((tool) => ({ id: tool, tool, args: {}, effect: EFFECT })),
+})
+
+function after(state: Autonomy, decision: Decision, ...statuses: CallStatus[]): Autonomy {
+  const step = stepOf(decision, statuses)
+  return conduct.reduce?.(state, step) ?? state
+}
+
+const stepOf = (decision: Decision, statuses: readonly CallStatus[] = []): Reduced => ({
+  input: [],
+  observation: null,
+  decision,
+  results: statuses.map((status) => ({ status, content: '' })),
+})
+
+const ACTED = after(begun, acts('bash'), 'ok')
+
+describe('E8, case 137: whether a text asks a person', () => {
+  for (const asking of [
+    'I can do either. Do you want me to go on?',
+    'My understanding is that you want a report. Is that right?',
+    'Everything is ready. PLEASE CONFIRM the deployment.',
+    'Please choose one of these.',
+    'Option A: delete it.\n\nOption B: keep it.',
+    '你要我现在部署吗？',
+    '我的理解是需要一份报告，对吗？',
+    '我的理解是需要一份报告。是否继续？',
+    '一切就绪，请确认。',
+    '请选择一个方案。',
+    '可选：Ａ）删除 b）保留',
+    '完成后请回复。',
+    'Please confirm "deploy to production".',
+    '请确认「是否删除旧文件」。',
+    'I’m done with 5" disks; please confirm the "rest".',
+    '```\ncode\n```\nPlease confirm.',
+  ])
+    test(`asks: ${asking.replaceAll('\n', ' / ')}`, () => assert.equal(asksPerson(asking), true))
+
+  for (const telling of [
+    'The dialog says "please confirm"; I clicked it.',
+    'The button reads “Please confirm”.',
+    "The label is 'please choose' and wasn't changed.",
+    '界面上的「请确认」按钮已经测试过。',
+    '已将文案 “请选择” 改为 『请回复』。',
+    'Renamed `please confirm` to `confirm`.',
+    'Ran ``grep `please confirm` src`` without a hit.',
+    '> Please confirm your order.\n\nThat mail was answered.',
+    '＞ 请确认\n\n已处理该邮件。',
+    'Found this:\n```html\n<p>Please confirm</p>\n```\nand left it.',
+    '~~~\n请确认\n~~~\n已归档。',
+    '```\nnever closed: please confirm',
+    'My understanding is that the cache was stale; it is fixed now.',
+    '我的理解是缓存过期，现已修复。',
+    'The option a user has was documented.',
+    'Nothing had to be confirmed.',
+  ])
+    test(`only tells: ${telling.replaceAll('\n', ' / ')}`, () => assert.equal(asksPerson(telling), false))
+})
+
+describe('E8: the validation of an attempt', () => {
+  test('in order: a person is waited for, nothing real was done, what is said is no result', () => {
+    const asking = final('Please confirm.')
+    assert.equal(failureOf(begun, asking), 'awaiting_input')
+    assert.equal(failureOf(ACTED, asking), 'awaiting_input')
+    assert.equal(failureOf(begun, final('')), 'no_real_action')
+    assert.equal(failureOf(ACTED, final('## Execution Summary\n')), 'invalid_result')
+    assert.equal(failureOf(ACTED, final('wrote report.md')), undefined)
+    assert.equal(failureOf(begun, acts('bash')), undefined)
+  })
+
+  test('to wait for a person is to ask one; to wait for anything else is not', () => {
+    for (const decision of [
+      waits('user_message', 'user_message'),
+      waits('any', 'the user’s confirmation'),
+      waits('any', '等待用户回复'),
+    ])
+      assert.equal(failureOf(ACTED, decision), 'awaiting_input', JSON.stringify(decision))
+    for (const decision of [waits('system_event', 'events'), waits('any', 'the build to finish')])
+      assert.equal(failureOf(ACTED, decision), undefined, JSON.stringify(decision))
+  })
+
+  test('only a successful result of a tool that does something is evidence, once for the whole run', () => {
+    for (const status of ['error', 'timed_out', 'interrupted', 'not_started', 'blocked', 'unknown'] as const)
+      assert.equal(after(begun, acts('bash'), status).real, false, status)
+    assert.equal(after(begun, acts('remember', 'view_file'), 'ok', 'error').real, false)
+    assert.equal(after(begun, acts('remember', 'view_file'), 'error', 'ok').real, true)
+    assert.equal(after(ACTED, acts('bash'), 'error').real, true)
+  })
+
+  test('tools that move words about are not real, whoever’s they are; nor is one without a name', () => {
+    const orchestration =
+      'plan clearify clarify todo_read todo_update attention context_checkpoint request_user wait finish remember recall forget todo_add todo_done route workspace_create send_message ask_user spawn_agent read_state'
+    for (const tool of [...orchestration.split(' '), 'Plan', ' ask_user ', '', ' '])
+      assert.equal(isReal(tool), false, tool)
+    for (const tool of ['bash', 'view_file', 'edit_state', 'planner__plan', 'todo'])
+      assert.equal(isReal(tool), true, tool)
+  })
+
+  test('a plan that allowed to do nothing is kept to', () => {
+    const allowed = conduct.initState('look', { noop: true })
+    assert.equal(failureOf(allowed, final('nothing to do')), undefined)
+    assert.equal(failureOf(allowed, final('Please confirm.')), 'awaiting_input')
+  })
+
+  test('a call that has to be allowed first is waited for: no failure, and no attempt is used up', () => {
+    const held = after(begun, acts('bash'), 'parked')
+    assert.equal(held.held, 1)
+    assert.equal(failureOf(held, waits('any', 'approval by the user')), undefined)
+    const ended = after(held, final('I asked; please confirm.'))
+    assert.equal(ended.failed, 0)
+    const verdict = critic?.judge(ended, stepOf(final('I asked; please confirm.')))
+    assert.deepEqual(Object.keys(verdict ?? {}), ['kind', 'instruction'])
+    const answer = { id: 'o', type: 'system_event', name: 'approval', ts: 0 } as const
+    const answered = conduct.reduce?.(held, { ...stepOf(acts('bash'), ['ok']), input: [answer] })
+    assert.deepEqual([answered?.held, answered?.real], [0, true])
+  })
+
+  test('retried with the seed’s words and longer rests, then given up with the class of the last failure', () => {
+    const said = final('## Execution Summary\nI thought about it.')
+    let state = begun
+    const verdicts = [1, 2, 3].map(() => {
+      state = after(state, said)
+      return critic?.judge(state, stepOf(said))
+    })
+    const attempts = verdicts.map((verdict) => verdict && 'attempt' in verdict && verdict.attempt)
+    assert.deepEqual(attempts, [{ after_ms: 30_000 }, { after_ms: 120_000 }, false])
+    const [first, , last] = verdicts as { instruction?: string; failure_class?: string; reason?: string }[]
+    assert.match(first?.instruction ?? '', /^Kernel retry requirement:\n- Your previous attempt was not autonomously/)
+    assert.match(
+      first?.instruction ?? '',
+      /workspace.*\n.*"## Execution Summary".*\n\nPrevious.*\n## Execution Summary\nI th/,
+    )
+    assert.equal(last?.failure_class, 'no_real_action')
+    assert.match(last?.reason ?? '', /no tool did anything real, in 3 attempts; the last: .*I thought about it/s)
+    assert.deepEqual([state.failed, state.first_failure], [3, 'no_real_action'])
+  })
+
+  test('the first failure is remembered, the last one is the class; rests have a longest', () => {
+    const patient = autonomous({ ...INSISTENCE, max_attempts: null }).critics?.[0]
+    const first = after(begun, final('nothing'))
+    const second = after({ ...first, real: true, failed: 8 }, final('请确认'))
+    assert.deepEqual([second.first_failure, second.failed], ['no_real_action', 9])
+    const verdict = patient?.judge(second, stepOf(final('请确认')))
+    assert.deepEqual(verdict && 'attempt' in verdict && verdict.attempt, { after_ms: 600_000 })
+  })
+
+  test('in the language of the configuration, not of what was filled in', () => {
+    assert.equal(conduct.initState('state: 永不询问', { language: 'en' }).language, 'en')
+    const state = after(conduct.initState('请生成简报'), final('好的'))
+    const verdict = critic?.judge(state, stepOf(final('好的')))
+    assert.match(JSON.stringify(verdict), /Kernel 重试要求.*## 执行总结.*上一次尝试的总结：.n好的/)
+  })
+})
+
+describe('E8: the summary of a result', () => {
+  test('from the heading to the end, in either language, else all of it; at most 500 characters by code point', () => {
+    assert.equal(summaryOf('thoughts\n## 执行总结\n写了一份'), '## 执行总结\n写了一份')
+    assert.equal(summaryOf('thoughts\n### Execution Summary\n- wrote'), '### Execution Summary\n- wrote')
+    assert.equal(summaryOf('see "## 执行总结" above'), 'see "## 执行总结" above')
+    assert.equal([...summaryOf('𠮷'.repeat(600))].length, 500)
+  })
+
+  for (const empty of [
+    '',
+    ' \n',
+    '## Execution Summary',
+    'Empty response: {"id": 1}',
+    'empty completion',
+    '{"choices": [], "usage": {}}',
+    '{"error": {"message": "overloaded"}}',
+    '```json\n{"candidates": []}\n```',
+  ])
+    test(`no result: ${JSON.stringify(empty)}`, () => assert.equal(isResult(empty), false))
+
+  for (const said of [
+    'ok',
+    '{"report": "all well"}',
+    '## Execution Summary\nwrote a.md',
+    'Empty responses were retried.',
+  ])
+    test(`a result: ${JSON.stringify(said)}`, () => assert.equal(isResult(said), true))
+})

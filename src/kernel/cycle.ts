@@ -1,0 +1,264 @@
+/**
+ * Cycle: one beat of the kernel: perceive, orient, decide, act, update.
+ * Must not know: when beats come, how work is done.
+ * Invariants: I1 (it only enqueues; the queue runs), I5 (a dispatch that hangs stops no cycle: there is a deadline), I6 (whatever happens in
+ * one, it is recorded).
+ */
+
+import { type AgentResult, type CycleResult, errorResult, inOrder, statusOf, tallyOf } from '../domain/cycle.ts'
+import { type Dispatch, isTerminal, type NewDispatch } from '../domain/dispatch.ts'
+import { asTirelessError } from '../domain/error.ts'
+import type { Note } from '../domain/note.ts'
+import { outsideBlock } from '../domain/runtime-block.ts'
+import { commitOne, type Op } from '../ports/store.ts'
+import { agentResultOf } from './agent-result.ts'
+import { dispatchFor, nobodySpecial } from './dispatch-for.ts'
+import type { Insertions } from './layers.ts'
+import { hybridPlanner } from './planners/hybrid.ts'
+import { llmPlanner, PLANNER_AGENT } from './planners/llm.ts'
+import type { Candidate, Occasion, Planned, Planner } from './planners/planner.ts'
+import { staticPlanner } from './planners/static.ts'
+import { probed } from './probe.ts'
+import { historyTable, resultsTable } from './recorder.ts'
+import type { Surroundings } from './settings.ts'
+import { sightOf } from './sight.ts'
+
+/** What a cycle was begun by. */
+export interface Trigger {
+  readonly name: string
+  /** The beat's schedule and instant, where there is one. */
+  readonly beat: { readonly schedule_id: string; readonly due: number } | null
+  /** Those that are due by schedules of their own; null: everybody who has none. */
+  readonly agents: readonly string[] | null
+  /** Instead of the agents' own. */
+  readonly prompt: string | null
+  /** From one beat of the kernel to the next. */
+  readonly beatMs: number
+  /** When the next beat comes, as far as is known: until then it waits for what it began. */
+  readonly deadline: number
+}
+
+/** How many of an agent's dispatches are looked at. */
+const LOOKED_AT = 12
+
+export interface Cycled {
+  readonly result: CycleResult
+  /** For the owner. */
+  readonly notes: readonly Note[]
+  /** Still under way: a later cycle counts them. */
+  readonly open: readonly string[]
+}
+
+/** Contract: rejects only where the store fails; every other trouble is in the result, which is on record when this resolves. */
+export async function runCycle(
+  around: Surroundings,
+  trigger: Trigger,
+  update: (cycled: Cycled) => Promise<readonly Op[]>,
+  signal: AbortSignal,
+): Promise<Cycled> {
+  const { store, clock, ids } = around
+  const cycle_id = `run-${ids.next()}`
+  const began = clock.monotonic()
+  const { left, repeated } = await begin(around, cycle_id, trigger)
+  const cycled = repeated
+    ? over(cycle_id, await resultsOf(around, left), { idle_reason: 'this beat has fired already', sent: [] })
+    : await attempt(around, cycle_id, trigger, left, signal)
+  const duration_ms = Math.round(clock.monotonic() - began)
+  const done: Cycled = { ...cycled, result: { ...cycled.result, duration_ms } }
+  const more = await update(done)
+  await commitOne(store, [{ op: 'cycle_end', result: done.result, open: done.open, now: clock.now() }, ...more])
+  around.ended(done.result)
+  return done
+}
+
+/** On record before anything is done. `left`: what earlier cycles did not live to count. */
+async function begin(
+  { store, clock, settings }: Surroundings,
+  cycle_id: string,
+  { name: trigger, beat }: Trigger,
+): Promise<{ left: readonly string[]; repeated: boolean }> {
+  const { id: kernel_id } = settings()
+  const now = clock.now()
+  const op = { op: 'cycle_begin', cycle_id, kernel_id, trigger, due: beat?.due ?? null, now } as const
+  const [{ left }, fired] = beat
+    ? await commitOne(store, [op, { op: 'schedule_fired', id: beat.schedule_id, instant: beat.due }])
+    : [...(await commitOne(store, [op])), { first: true }]
+  return { left, repeated: !fired.first }
+}
+
+async function attempt(
+  around: Surroundings,
+  cycle_id: string,
+  trigger: Trigger,
+  left: readonly string[],
+  signal: AbortSignal,
+): Promise<Cycled> {
+  const { clock, log } = around
+  try {
+    const at = clock.now()
+    const state = await perceive(around)
+    await around.documents.commit(`pre-cycle ${cycle_id}`)
+    const goal = (await around.documents.read('GOAL.md'))?.text ?? ''
+    // After the documents were read: edits of their files are news.
+    const candidates = await orient(around, trigger)
+    const occasion: Occasion = { cycle_id, at, state, goal, candidates }
+    const plan = await plannerOf(around, trigger).plan(occasion, signal)
+    if (plan.kind === 'error') throw new Error(`plan: ${plan.error}`)
+    const planned =
+      plan.kind === 'plan' ? plan.planned.map((one) => ({ prompt: trigger.prompt ?? undefined, ...one })) : []
+    const sent = planned.length > 0 ? await act(around, occasion, planned, signal) : NOTHING_SENT
+    await settled(around, sent.ids, trigger.deadline, signal)
+    const results = await resultsOf(around, [...left, ...sent.ids])
+    const idle_reason = plan.kind === 'idle' ? plan.reason : null
+    return over(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes])
+  } catch (thrown) {
+    const error = asTirelessError(thrown)
+    if (error.code.startsWith('store_')) throw error
+    log('error', 'cycle failed', { cycle_id, message: error.message })
+    const sent = (await around.store.dispatchesOf(cycle_id)).map(({ dispatch_id }) => dispatch_id)
+    return { result: errorResult(cycle_id, error.message, 0), notes: [], open: [...left, ...sent] }
+  }
+}
+
+/** STATE.md, seeded where there is none; where it cannot be read, what it would be seeded with. */
+async function perceive({ documents, settings, log }: Surroundings): Promise<string> {
+  const { seed_state } = settings()
+  const { text } = await documents.seed('STATE.md', seed_state)
+  const latest = await documents.read('STATE.md').catch((thrown) => {
+    log('warn', 'state unreadable', { message: asTirelessError(thrown).message })
+    return undefined
+  })
+  return outsideBlock(latest?.text ?? text)
+}
+
+/** Who could be dispatched, and how each stands. Without its past an agent is as good as new. */
+async function orient(around: Surroundings, { agents: due }: Trigger): Promise<readonly Candidate[]> {
+  const { store, settings, log } = around
+  const { id, agents } = settings()
+  const asked = due
+    ? due.map((name) => agents.find(({ agent_id }) => agent_id === name) ?? nobodySpecial(name))
+    : agents.filter((agent) => agent.schedule === null)
+  return Promise.all(
+    asked.map(async (agent) => {
+      const recent = await store.recent(id, agent.agent_id, LOOKED_AT).catch((thrown): readonly Dispatch[] => {
+        log('warn', 'recent dispatches unreadable', {
+          agent_id: agent.agent_id,
+          message: asTirelessError(thrown).message,
+        })
+        return []
+      })
+      return { agent, recent, sight: await sightOf(around, agent), due: due !== null }
+    }),
+  )
+}
+
+function plannerOf(around: Surroundings, { beatMs }: Trigger): Planner {
+  const { mode } = around.settings().planner
+  if (mode === 'static') return staticPlanner
+  const llm = llmPlanner(around, beatMs)
+  return mode === 'llm' ? llm : hybridPlanner(llm, beatMs)
+}
+
+interface Sent {
+  readonly ids: readonly string[]
+  readonly notes: readonly Note[]
+}
+
+const NOTHING_SENT: Sent = { ids: [], notes: [] }
+
+/** All or none. Where nobody knows yet whether the provider takes the key, one goes first. */
+async function act(
+  around: Surroundings,
+  occasion: Occasion,
+  planned: readonly Planned[],
+  signal: AbortSignal,
+): Promise<Sent> {
+  const { store, clock, settings } = around
+  const { id, max_cycle_history } = settings()
+  const cycles = await store.cycles(id, { limit: max_cycle_history + 1 })
+  const insertions: Omit<Insertions, 'watched'> = {
+    state: occasion.state,
+    goal: occasion.goal,
+    recent_results: resultsTable(cycles),
+    cycle_history: historyTable(cycles, max_cycle_history),
+    now: occasion.at,
+  }
+  const notes: Note[] = []
+  const made: NewDispatch[] = []
+  for (const one of planned) {
+    const candidate = occasion.candidates.find(({ agent }) => agent.agent_id === one.agent_id)
+    if (!candidate) continue
+    try {
+      made.push(await dispatchFor(around, occasion.cycle_id, candidate, one, insertions, notes))
+    } catch (thrown) {
+      const { code, message } = asTirelessError(thrown)
+      if (code !== 'workspace_refused') throw thrown
+      notes.push({ about: `behind ${one.agent_id}`, text: `${one.agent_id} had to stay behind: ${message}` })
+    }
+  }
+  const enqueue = async (dispatches: readonly NewDispatch[]): Promise<void> => {
+    if (dispatches.length === 0) return
+    await commitOne(store, [{ op: 'enqueue', dispatches, now: clock.now() }])
+    around.sent(dispatches.map(({ dispatch_id }) => dispatch_id))
+  }
+  const { first, rest, hold } = await probed(around, made, enqueue, signal)
+  if (hold !== null) notes.push(hold)
+  await enqueue(rest)
+  return { ids: [...first, ...rest].map(({ dispatch_id }) => dispatch_id), notes }
+}
+
+/** Until everything is over or parked, or the deadline: what is still at work then goes on by itself. */
+async function settled(
+  { store, clock, bell }: Surroundings,
+  ids: readonly string[],
+  deadline: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const late = new AbortController()
+  const over = new AbortController()
+  void clock.sleep(Math.max(0, deadline - clock.now()), over.signal).then(() => late.abort())
+  const until = AbortSignal.any([late.signal, signal])
+  try {
+    for (;;) {
+      const since = bell.rung()
+      const found = await Promise.all(ids.map((id) => store.dispatch(id)))
+      if (found.every((one) => !one || isTerminal(one.status) || isParked(one)) || until.aborted) return
+      await bell.wait(since, until)
+    }
+  } finally {
+    over.abort('over')
+  }
+}
+
+/** On something that will take its time. One that rests before its next try is at work. */
+const isParked = ({ status, wait }: Dispatch): boolean => status === 'waiting' && wait?.kind !== 'retry'
+
+async function resultsOf({ store }: Surroundings, ids: readonly string[]): Promise<readonly AgentResult[]> {
+  const found = await Promise.all(ids.map((id) => store.dispatch(id)))
+  const counted = found.filter((one): one is Dispatch => one !== undefined && one.agent_id !== PLANNER_AGENT)
+  return Promise.all(counted.map(async (one) => agentResultOf(one, await store.journal(one.session_id))))
+}
+
+/** Its own are told as they stand; of what earlier cycles left, what is over by now: what is parked is told once, and again when it is over. */
+function over(
+  cycle_id: string,
+  results: readonly AgentResult[],
+  { idle_reason, sent }: { readonly idle_reason: string | null; readonly sent: readonly string[] },
+  notes: readonly Note[] = [],
+): Cycled {
+  const open = results.filter(({ status }) => !isTerminal(status)).map(({ dispatch_id }) => dispatch_id)
+  const agents = inOrder(results.filter(({ status, dispatch_id }) => isTerminal(status) || sent.includes(dispatch_id)))
+  const dispatched = sent.length
+  const tally = tallyOf(agents)
+  const result = {
+    cycle_id,
+    status: statusOf(tally),
+    dispatched,
+    ...tally,
+    idle_reason,
+    error: null,
+    duration_ms: 0,
+    agents,
+  }
+  return { result, notes, open }
+}

@@ -1,0 +1,75 @@
+/**
+ * From an agent that was planned to the dispatch that is enqueued for it.
+ * Must not know: why it was planned, what becomes of it.
+ */
+
+import type { Agent, Survey, SurveyMarks } from '../domain/agent.ts'
+import type { NewDispatch } from '../domain/dispatch.ts'
+import type { Note } from '../domain/note.ts'
+import { type Insertions, layered } from './layers.ts'
+import type { Candidate, Planned } from './planners/planner.ts'
+import type { Surroundings } from './settings.ts'
+
+/** Contract: throws `workspace_refused` where its agent must not work where it wants to. `notes`: for the owner; added to. */
+export async function dispatchFor(
+  around: Surroundings,
+  cycle_id: string,
+  candidate: Candidate,
+  { prompt = candidate.agent.prompt, priority = candidate.agent.priority, reason }: Planned,
+  insertions: Omit<Insertions, 'watched'>,
+  notes: Note[],
+): Promise<NewDispatch> {
+  const { ids, settings, workspace } = around
+  const { agent, sight } = candidate
+  const { id: kernel_id, user_id, channel, chat_id } = settings()
+  const dispatch_id = ids.next()
+  const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
+  const survey = await surveyFor(around, candidate, prompt)
+  const given = { ...insertions, watched: survey?.text ?? '' }
+  const { prompt: whole, metadata, unknown } = layered(prompt, given, dispatch_id)
+  const names = unknown.map((name) => `{${name}}`).join(', ')
+  if (unknown.length > 0)
+    notes.push({
+      about: `placeholders ${agent.agent_id} ${names}`,
+      text: `${agent.agent_id}: nothing is known of ${names}; left as they are`,
+    })
+  return {
+    dispatch_id,
+    kernel_id,
+    cycle_id,
+    agent_id: agent.agent_id,
+    session_id,
+    prompt: whole,
+    priority,
+    metadata: {
+      ...agent.metadata,
+      ...metadata,
+      ...(user_id === null ? {} : { user_id }),
+      ...(channel === null ? {} : { channel }),
+      ...(chat_id === null ? {} : { chat_id }),
+      ...(agent.timeout === undefined ? {} : { budget: { ms: agent.timeout } }),
+      ...(survey ? { watched: { ...survey.marks } } : {}),
+      ...{ sight, reason },
+    },
+    source: 'cycle',
+    workspace: await workspace(session_id, agent.workspace),
+  }
+}
+
+/** What is new is new since its last run that came to something: what a failed one saw, nobody has seen to. */
+async function surveyFor(
+  { survey }: Surroundings,
+  { agent, recent }: Candidate,
+  prompt: string,
+): Promise<Survey | undefined> {
+  if (agent.watch.length === 0 || !prompt.includes('{WATCHED}')) return undefined
+  const last = recent.find(({ status, metadata }) => status === 'done' && metadata.watched !== undefined)
+  return survey(agent, last?.metadata.watched as SurveyMarks | undefined)
+}
+
+/** One that an added schedule names and nobody has described: what it is to do comes with the schedule. */
+export const nobodySpecial = (agent_id: string): Agent => ({
+  agent_id,
+  ...{ prompt: '', priority: 0, enabled: true, metadata: {}, schedule: null, cooldown: 0, watch: [] },
+  ...{ model: null, tools: null, workspace: null },
+})

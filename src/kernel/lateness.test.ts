@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fireAt, keptOf, MANY, makeUp, newest, type TickPolicy } from './lateness.ts'
+import { type Schedule, scheduleOf } from './schedule.ts'
+
+const NOON = Date.parse('2026-01-15T12:00:00Z')
+const MINUTE = 60_000
+const DAY = 1440 * MINUTE
+
+/** Counts how often it is asked. */
+function counted(schedule: Schedule): Schedule & { asked: number } {
+  const made = {
+    asked: 0,
+    next(after: number) {
+      made.asked += 1
+      return schedule.next(after)
+    },
+  }
+  return made
+}
+
+test('E1: what is over is found from its newest on: after a year as quickly as after an hour, and never more than a thousand', () => {
+  const often = counted(scheduleOf('* * * * * *', 'UTC'))
+  const year = newest(often, NOON - 365 * DAY, NOON)
+  assert.equal(year.length, MANY)
+  assert.deepEqual([year[0], year.at(-1)], [NOON - 999_000, NOON])
+  assert.ok(often.asked < 5 * MANY, `asked ${often.asked} times`)
+  const seldom = scheduleOf('30 2 * * *', 'UTC')
+  assert.equal(newest(seldom, NOON - 10 * DAY, NOON).length, 10)
+  assert.deepEqual(newest(seldom, NOON - 60 * MINUTE, NOON), [])
+  // The clock was put back behind what has fired: nothing is over.
+  assert.deepEqual(newest(seldom, NOON, NOON - DAY), [])
+  assert.deepEqual(newest(scheduleOf({ at: '2026-01-01T00:00:00Z' }, 'UTC'), 0, NOON), [Date.parse('2026-01-01')])
+})
+
+test('E1: after `after` and up to `until`, oldest first', () => {
+  const schedule = scheduleOf('*/10 * * * *', 'UTC')
+  assert.deepEqual(newest(schedule, NOON - 20 * MINUTE, NOON), [NOON - 10 * MINUTE, NOON])
+  assert.deepEqual(newest(schedule, NOON - 20 * MINUTE - 1, NOON - 1), [NOON - 20 * MINUTE, NOON - 10 * MINUTE])
+})
+
+test('E1: how many of the newest each policy keeps', () => {
+  assert.deepEqual((['skip', 'once', 'all', { all: 3 }, { all: 1e9 }, 'catch_up'] as const).map(keptOf), [
+    0,
+    1,
+    MANY,
+    3,
+    MANY,
+    MANY,
+  ])
+})
+
+test('E1: jitter follows from the id and the instant, stays within its bounds and before the next beat, and spreads', () => {
+  const schedule = scheduleOf('*/10 * * * *', 'UTC')
+  const moved = (id: string, jitter: number, due: number): number => fireAt(schedule, id, jitter, due) - due
+  const dues = Array.from({ length: 200 }, (_, i) => NOON + i * 10 * MINUTE)
+  const all = dues.map((due) => moved('a', 30_000, due))
+  assert.deepEqual(
+    dues.map((due) => moved('a', 30_000, due)),
+    all,
+  )
+  assert.ok(all.every((ms) => Number.isInteger(ms) && ms >= 0 && ms < 30_000))
+  assert.ok(all.some((ms) => ms < 3000) && all.some((ms) => ms > 27_000))
+  assert.notDeepEqual(
+    dues.map((due) => moved('b', 30_000, due)),
+    all,
+  )
+  assert.ok(dues.every((due) => moved('a', DAY, due) < 10 * MINUTE))
+  assert.ok(dues.some((due) => moved('a', DAY, due) > 9 * MINUTE))
+  assert.equal(moved('a', 0, NOON), 0)
+  assert.equal(moved('a', 1, NOON), 0)
+})
+
+test('E1: given how far it has come and what time it is, which instants fire: by policy, by why they are late, each at most once', () => {
+  const schedule = scheduleOf('*/10 * * * *', 'UTC')
+  const policy: TickPolicy = { id: 'a', jitter: 0, missed: 'once', overrun: 'catch_up' }
+  const since = NOON - 25 * MINUTE
+  const now = NOON + 2 * MINUTE
+  const [old, newer, newestOne] = [NOON - 20 * MINUTE, NOON - 10 * MINUTE, NOON]
+  assert.deepEqual(makeUp(schedule, policy, 'missed', since, now), { fire: [newestOne], givenUp: 2, over: NOON })
+  assert.deepEqual(makeUp(schedule, policy, 'overrun', since, now), {
+    fire: [old, newer, newestOne],
+    givenUp: 0,
+    over: NOON,
+  })
+  assert.deepEqual(makeUp(schedule, { ...policy, missed: 'skip' }, 'missed', since, now), {
+    fire: [],
+    givenUp: 3,
+    over: NOON,
+  })
+  assert.deepEqual(makeUp(schedule, { ...policy, missed: { all: 2 } }, 'missed', since, now).fire, [newer, newestOne])
+  // Less than a minute late is not missed; but it is too late where the beat before took too long.
+  const skip: TickPolicy = { ...policy, missed: 'skip', overrun: 'skip' }
+  assert.deepEqual(makeUp(schedule, skip, 'missed', since, NOON + MINUTE).fire, [NOON])
+  assert.deepEqual(makeUp(schedule, skip, 'overrun', since, NOON + MINUTE).fire, [])
+  assert.deepEqual(makeUp(schedule, policy, 'missed', NOON, now), { fire: [], givenUp: 0, over: NOON })
+  assert.deepEqual(makeUp(schedule, policy, 'missed', NOON + DAY, now), { fire: [], givenUp: 0, over: NOON + DAY })
+})

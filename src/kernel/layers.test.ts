@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { languageOf } from '../domain/language.ts'
+import { type Insertions, layered } from './layers.ts'
+
+const given: Insertions = {
+  state: '# Kernel State\n永不询问',
+  goal: 'grow',
+  recent_results: '- [report|done] wrote it',
+  cycle_history: '',
+  watched: '- new: a.txt',
+  now: Date.UTC(2026, 0, 31, 9),
+}
+
+const expand = (template: string, over: Partial<Insertions> = {}) => layered(template, { ...given, ...over }, 'a seed')
+
+describe('E4, E7: the layers of a prompt', () => {
+  test('E4: each placeholder is filled in with fenced data; the time is the runtime’s own word; nothing is empty', () => {
+    const { prompt, unknown } = expand('{STATE}|{GOAL}|{RECENT_RESULTS}|{CYCLE_HISTORY}|{TIME}|{NOPE} {NOPE}')
+    assert.match(prompt, /<data \w{12} STATE>\n# Kernel State\n永不询问\n<\/data \w{12}>\|<data \w{12} GOAL>\ngrow\n/)
+    assert.match(
+      prompt,
+      /<data \w{12} CYCLE_HISTORY>\n\(none\)\n<\/data \w{12}>\|2026-01-31T09:00:00.000Z\|\{NOPE\} \{NOPE\}/,
+    )
+    assert.deepEqual(unknown, ['NOPE'])
+    const fences = [...prompt.matchAll(/<data (\w{12})/g)].map(([, nonce]) => nonce)
+    assert.equal(new Set(fences).size, 4)
+  })
+
+  test('E4: what is filled in is not filled in again, not even with what comes later', () => {
+    const { prompt, metadata } = expand('{STATE}', { state: '{GOAL} {MEMORY} {TIME}' })
+    assert.match(prompt, /\n\{GOAL\} \{MEMORY\} \{TIME\}\n/)
+    assert.equal('memory_mark' in metadata, false)
+  })
+
+  test('E4: the place of memory is marked with a word that the filled in cannot know', () => {
+    const { prompt, metadata, unknown } = expand('{MEMORY} and {STATE}', { state: '{MEMORY} {MEMORY:nonce}' })
+    assert.deepEqual(unknown, [])
+    assert.equal(prompt.startsWith(`{MEMORY:${metadata.memory_mark}} and <data`), true)
+    assert.equal(prompt.split(`{MEMORY:${metadata.memory_mark}}`).length, 2)
+  })
+
+  test('E7: the language is that of the agent’s own prompt, whatever is filled in', () => {
+    assert.deepEqual(expand('report on {STATE}').metadata, { behaviour: 'unattended', language: 'en' })
+    assert.equal(expand('请根据状态生成简报', { state: 'plain' }).metadata.language, 'zh')
+    assert.equal(languageOf('end with "## 执行总结"'), 'en')
+    assert.equal(languageOf('毎日の報告を書いてください'), 'en')
+  })
+
+  test('E7: what has to be done is said behind the prompt, in its language, unless it asks for the summary itself', () => {
+    assert.match(expand('Report.').prompt, /^Report\.\n\nExecution requirements:\n- You MUST.*"## Execution Summary"/s)
+    assert.match(expand('生成简报。').prompt, /^生成简报。\n\n执行要求：.*“## 执行总结”/s)
+    assert.equal(expand('Report; end with "## 执行总结".').prompt, 'Report; end with "## 执行总结".')
+    assert.equal(expand('报告，以 ## execution summary 结尾').prompt, '报告，以 ## execution summary 结尾')
+    const state = 'last time:\n## 执行总结\n## Execution Summary'
+    assert.match(expand('Look at {STATE}', { state }).prompt, /Execution requirements/)
+  })
+})

@@ -1,0 +1,79 @@
+/**
+ * The layers of an unattended dispatch's prompt: the agent's own, with its placeholders filled in, and what every one of them has to do. The
+ * founder's directive is no part of it: that is the last section of the system prompt, see behaviours/unattended.ts.
+ * Must not know: where what is filled in comes from.
+ * Invariants: one pass; what is filled in is data, fenced, and nothing in it is filled in again, `{MEMORY}` included.
+ */
+
+import { type Language, languageOf, SUMMARY_HEADING } from '../domain/language.ts'
+import { iso } from '../ports/clock.ts'
+import { nonceOf } from '../prompt/data-fence.ts'
+import { expandPlaceholders, MEMORY, memoryMark, type Value } from '../prompt/placeholders.ts'
+
+/** What an agent can be told of when it is planned. */
+export interface Insertions {
+  /** STATE.md, without the runtime's own block. */
+  readonly state: string
+  readonly goal: string
+  readonly recent_results: string
+  readonly cycle_history: string
+  /** What it watches, and what is new there. */
+  readonly watched: string
+  /** Epoch ms. */
+  readonly now: number
+}
+
+export interface Layered {
+  readonly prompt: string
+  /** For the dispatch. */
+  readonly metadata: {
+    readonly behaviour: 'unattended'
+    readonly language: Language
+    /** Marks where the run is to be reminded of what its agent knows. */
+    readonly memory_mark?: string
+  }
+  /** Placeholders that stand for nothing; they stay as they are. */
+  readonly unknown: readonly string[]
+}
+
+/** `seed`: another one for each dispatch, that nobody can have known before; its id, say. */
+export function layered(template: string, given: Insertions, seed: string): Layered {
+  const language = languageOf(template)
+  const mark = nonceOf(seed, MEMORY)
+  const data = (name: string, text: string): Value => ({ text: text.trim() || '(none)', nonce: nonceOf(seed, name) })
+  const { text, unknown } = expandPlaceholders(template, {
+    STATE: data('STATE', given.state),
+    GOAL: data('GOAL', given.goal),
+    RECENT_RESULTS: data('RECENT_RESULTS', given.recent_results),
+    CYCLE_HISTORY: data('CYCLE_HISTORY', given.cycle_history),
+    WATCHED: data('WATCHED', given.watched),
+    TIME: { text: iso(given.now), nonce: null },
+    [MEMORY]: { text: memoryMark(mark), nonce: null },
+  })
+  const own = text.trim()
+  return {
+    prompt: asksForSummary(template) ? own : `${own}\n\n${SUMMARY_INSTRUCTION[language](iso(given.now))}`,
+    metadata: { behaviour: 'unattended', language, ...(own.includes(memoryMark(mark)) ? { memory_mark: mark } : {}) },
+    unknown,
+  }
+}
+
+/** Looked for in the template: what is filled in may well hold the summaries of others. */
+const asksForSummary = (template: string): boolean => /#\s*(?:执行总结|execution summary)/i.test(template)
+
+const SUMMARY_INSTRUCTION: Readonly<Record<Language, (time: string) => string>> = {
+  en: (time) => `Execution requirements:
+- You MUST complete at least one real tool action.
+- Do NOT claim completion without the evidence of a tool's result.
+- Do NOT use tools that ask (ask_user, request_user, clarify).
+- Write files into your workspace: it is authorized and writable, and paths are relative to it.
+- It is ${time} now.
+- End your answer with "${SUMMARY_HEADING.en}": what was done, what came of it, and the paths of what you made.`,
+  zh: (time) => `执行要求：
+- 必须完成至少一个真实的工具操作。
+- 没有工具结果作为证据，不得声称完成。
+- 不得使用询问类工具（ask_user、request_user、clarify）。
+- 文件写入你的工作区：该目录已授权，可写，路径相对于工作区。
+- 现在是 ${time}。
+- 以“${SUMMARY_HEADING.zh}”结尾：做了什么、结果如何、产物的路径。`,
+}

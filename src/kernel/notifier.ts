@@ -1,0 +1,191 @@
+/**
+ * Notifier: posts what people are told of cycles, and carries the outbox away, beside the loop.
+ * Must not know: how channels work.
+ * Invariants: I9 (nothing here keeps a cycle from ending or makes a beat late, except a store that fails); a cycle's notice is in the commit
+ * that ends it; a digest is in the commit that its schedule fires in.
+ */
+
+import type { CycleResult } from '../domain/cycle.ts'
+import { asTirelessError } from '../domain/error.ts'
+import { type Language, languageOf } from '../domain/language.ts'
+import type { NewMessage } from '../domain/message.ts'
+import type { Note } from '../domain/note.ts'
+import { digestScheduleId } from '../domain/schedule.ts'
+import { clipped } from '../domain/summary.ts'
+import { commitOne, type Op } from '../ports/store.ts'
+import type { Cycled } from './cycle.ts'
+import { type Carriage, Deliverer } from './deliverer.ts'
+import { digestOf } from './digest.ts'
+import type { Doorbell } from './doorbell.ts'
+import { newest } from './lateness.ts'
+import { newsOf, type Told } from './news.ts'
+import { noticeWith } from './notice.ts'
+import { quietUntil } from './quiet-hours.ts'
+import { type Schedule, scheduleOf } from './schedule.ts'
+import type { Settings } from './settings.ts'
+import { BOUND, type Target, targetOf } from './target.ts'
+import { ownZone } from './zone.ts'
+
+/** What was told, among the store's settings. */
+const TOLD = 'told'
+const EVERY_MORNING = '0 9 * * *'
+/** More cycles than this are not counted in one digest. */
+const MOST_CYCLES = 5000
+const MOST_OF_A_TEXT = 8000
+const PING_WITHIN_MS = 10_000
+/** The wall clock may jump, so a long sleep is taken in naps. */
+const LONGEST_NAP_MS = 30_000
+
+export interface NotifierParts extends Carriage {
+  readonly bell: Doorbell
+  settings(): Settings
+  /** Contract: the text without what is secret. */
+  redact(text: string): string
+  /** Contract: a GET of that address; rejects where it is not answered well. */
+  ping(url: string, signal: AbortSignal): Promise<void>
+}
+
+export class Notifier {
+  readonly #parts: NotifierParts
+  readonly #deliverer: Deliverer
+  /** By what ends them. */
+  readonly #pings = new Map<AbortController, Promise<void>>()
+
+  constructor(parts: NotifierParts) {
+    this.#parts = parts
+    this.#deliverer = new Deliverer(parts)
+  }
+
+  /** Contract: what belongs into the commit that ends the cycle. `alerts`: all there is to be alarmed about. Rejects only where the store fails. */
+  async news(cycled: Cycled, alerts: readonly Note[]): Promise<readonly Op[]> {
+    const { clock, settings, log } = this.#parts
+    try {
+      const target = await this.target()
+      if (!target) return []
+      const now = clock.now()
+      const news = newsOf(await this.#told(target), cycled, alerts, now)
+      const remembered = { op: 'set', name: TOLD, value: news.told } as const
+      if (news.kind === null) return [remembered]
+      const { id } = settings()
+      const text = noticeWith(id, cycled.result, news, this.language())
+      const message = { id: `notice-${cycled.result.cycle_id}`, kind: news.kind, text }
+      return [remembered, this.#post(target, message, now)]
+    } catch (thrown) {
+      const error = asTirelessError(thrown)
+      if (error.code.startsWith('store_')) throw error
+      log('error', 'notice not written', { message: error.message })
+      return []
+    }
+  }
+
+  /** The dead man's ping: whoever expects it learns from its absence. Contract: never throws, and is waited for by nobody. */
+  ended({ status }: CycleResult): void {
+    const { clock, log, ping, settings } = this.#parts
+    const { ping_url } = settings()
+    if (ping_url === null || status === 'failed' || status === 'error') return
+    const late = new AbortController()
+    const over = new AbortController()
+    void clock.sleep(PING_WITHIN_MS, over.signal).then(() => late.abort())
+    const pinging = ping(ping_url, late.signal)
+      .catch((thrown) => log('warn', 'ping failed', { message: asTirelessError(thrown).message }))
+      .finally(() => {
+        over.abort('over')
+        this.#pings.delete(late)
+      })
+    this.#pings.set(late, pinging)
+  }
+
+  /** Contract: whom notices go to, as it is now; null where nobody is told. */
+  async target(): Promise<Target | null> {
+    const { store, settings } = this.#parts
+    return targetOf(settings(), await store.setting(BOUND))
+  }
+
+  /** Contract: digests and deliveries, until told to stop; rejects only where the store fails. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { store, clock, bell } = this.#parts
+    try {
+      while (!signal.aborted) {
+        const since = bell.rung()
+        const nextDigest = await this.#digest()
+        const now = clock.now()
+        const under = await this.#deliverer.begin(now)
+        const next = Math.min(nextDigest, (await store.nextMessage(now)) ?? Number.POSITIVE_INFINITY)
+        const awake = new AbortController()
+        const either = AbortSignal.any([awake.signal, signal])
+        const nap = clock.sleep(Math.min(next - now, LONGEST_NAP_MS), either)
+        await Promise.race([...under, bell.wait(since, either), nap])
+        awake.abort('over')
+      }
+    } finally {
+      await this.#deliverer.leave()
+      for (const late of this.#pings.keys()) late.abort()
+    }
+  }
+
+  /** Contract: one try of everything that is due by now, and then it is over, or when it is told to stop; rejects only where the store fails. */
+  async once(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    await this.#digest()
+    await this.#deliverer.all(signal)
+    if (!signal.aborted) await Promise.all(this.#pings.values())
+  }
+
+  async #told(target: Target): Promise<Told> {
+    const key = JSON.stringify([target.channel, target.chat_id])
+    const told = (await this.#parts.store.setting(TOLD)) as Told | null
+    return told?.target === key ? told : { target: key, matters: {} }
+  }
+
+  /** What can wait is held back in quiet hours. */
+  #post(
+    { channel, chat_id }: Target,
+    message: Pick<NewMessage, 'id' | 'kind' | 'text'>,
+    now: number,
+  ): Extract<Op, { op: 'post' }> {
+    const { settings, redact } = this.#parts
+    const quiet = message.kind === 'alert' ? undefined : quietUntil(settings().quiet_hours, this.#zone(), now)
+    const text = clipped(redact(message.text), MOST_OF_A_TEXT)
+    return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
+  }
+
+  /** Contract: posts the digest where one is due; when the next one is. Of those that were missed, only the newest is made. */
+  async #digest(): Promise<number> {
+    const { store, clock, settings } = this.#parts
+    const { id: kernel_id } = settings()
+    const schedule = this.#digests()
+    // A kernel without an agent has no cycles to tell of.
+    if (!schedule || settings().agents.length === 0) return Number.POSITIVE_INFINITY
+    const id = digestScheduleId(kernel_id)
+    const now = clock.now()
+    const from = (await store.marks()).find(({ schedule_id }) => schedule_id === id)?.until
+    if (from === undefined) {
+      await commitOne(store, [{ op: 'schedule_open', id, now }])
+      return schedule.next(now) ?? Number.POSITIVE_INFINITY
+    }
+    const to = newest(schedule, from, now).at(-1)
+    if (to === undefined) return schedule.next(from) ?? Number.POSITIVE_INFINITY
+    const target = await this.target()
+    const cycles = target ? await store.cycles(kernel_id, { limit: MOST_CYCLES }) : []
+    const text = digestOf(kernel_id, cycles, { from, to, timezone: this.#zone() }, this.language())
+    const message = { id: `digest-${kernel_id}-${to}`, kind: 'digest' as const }
+    const posts = target && text !== undefined ? [this.#post(target, { ...message, text }, now)] : []
+    await commitOne(store, [{ op: 'schedule_fired', id, instant: to }, ...posts])
+    return schedule.next(to) ?? Number.POSITIVE_INFINITY
+  }
+
+  #digests(): Schedule | undefined {
+    const { digest } = this.#parts.settings()
+    if (digest === null || digest === false) return undefined
+    return scheduleOf(digest === true ? EVERY_MORNING : digest, this.#zone())
+  }
+
+  #zone(): string {
+    return this.#parts.settings().timezone ?? ownZone()
+  }
+
+  /** In which people are told of the agents. */
+  language(): Language {
+    return this.#parts.settings().agents.some(({ prompt }) => languageOf(prompt) === 'zh') ? 'zh' : 'en'
+  }
+}

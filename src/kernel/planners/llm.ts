@@ -1,0 +1,152 @@
+/**
+ * The model as planner: asked through the one queue, as a dispatch of its own, so that its money, its journal and its crash are like
+ * everybody's. What it answers is checked: known agents, each once, so many at most. What cannot be read is an error, never an empty plan.
+ * Must not know: which model that is.
+ */
+
+import { z } from 'zod'
+import { asTirelessError } from '../../domain/error.ts'
+import type { Note } from '../../domain/note.ts'
+import { clipped } from '../../domain/summary.ts'
+import { iso } from '../../ports/clock.ts'
+import { commitOne } from '../../ports/store.ts'
+import { fenced, nonceOf } from '../../prompt/data-fence.ts'
+import type { PlannerSettings, Surroundings } from '../settings.ts'
+import { summaryOf } from '../summary.ts'
+import { type Candidate, failed, idle, type Occasion, type Plan, type Planned, type Planner, plan } from './planner.ts'
+import { backsOff, motionNote } from './progress.ts'
+import { available, whyNobody } from './static.ts'
+
+export const PLANNER_AGENT = 'planner'
+
+/** Before all others: everybody waits for it. */
+const PRIORITY = 1_000_000
+const MOST_GOAL = 3000
+const MOST_STATE = 6000
+
+export function llmPlanner(around: Surroundings, beatMs: number): Planner {
+  return {
+    async plan(occasion, signal): Promise<Plan> {
+      const free = available(occasion)
+      const notes = free.flatMap((candidate) => motionNote(candidate, !candidate.due) ?? [])
+      const open = free.filter((candidate) => candidate.due || !backsOff(candidate, occasion.at, beatMs))
+      if (open.length === 0) return idle(free.length === 0 ? whyNobody(occasion) : 'nothing new', notes)
+      const { planner } = around.settings()
+      try {
+        const answer = await ask(around, planner, occasion, open, signal)
+        const { planned, refused } = chosen(answer, open, planner.max_dispatches)
+        const heard = [...notes, ...refused]
+        return planned.length === 0 ? idle('the planner sees nothing to do', heard) : plan(planned, heard)
+      } catch (thrown) {
+        return failed(asTirelessError(thrown).message, notes)
+      }
+    },
+  }
+}
+
+async function ask(
+  { store, clock, ids, settings, workspace, work }: Surroundings,
+  { model, timeout, max_dispatches }: PlannerSettings,
+  occasion: Occasion,
+  open: readonly Candidate[],
+  signal: AbortSignal,
+): Promise<string> {
+  const dispatch_id = ids.next()
+  const session_id = `kernel-${PLANNER_AGENT}-${dispatch_id}`
+  await commitOne(store, [
+    {
+      op: 'enqueue',
+      now: clock.now(),
+      dispatches: [
+        {
+          dispatch_id,
+          kernel_id: settings().id,
+          cycle_id: occasion.cycle_id,
+          agent_id: PLANNER_AGENT,
+          session_id,
+          prompt: promptOf(occasion, open, max_dispatches, dispatch_id),
+          priority: PRIORITY,
+          metadata: {
+            behaviour: PLANNER_AGENT,
+            budget: { steps: 1, ms: timeout },
+            ...(model === null ? {} : { model }),
+          },
+          source: 'planner',
+          key: occasion.cycle_id,
+          workspace: await workspace(session_id),
+        },
+      ],
+    },
+  ])
+  await work([dispatch_id], signal)
+  const made = await store.dispatch(dispatch_id)
+  if (made?.status === 'done' && made.result !== null) return made.result
+  throw new Error(made?.error ?? `the planner did not answer (${made?.status})`)
+}
+
+const answerShape = z.array(
+  z.looseObject({
+    agent_id: z.string(),
+    dispatch: z.boolean().default(true),
+    reason: z.string().default(''),
+    priority: z.int().optional(),
+    prompt: z.string().min(1).optional(),
+  }),
+)
+
+/** Contract: throws where the answer is none. */
+export function chosen(
+  answer: string,
+  open: readonly Candidate[],
+  most: number | null,
+): { readonly planned: readonly Planned[]; readonly refused: readonly Note[] } {
+  const decisions = answerShape.parse(JSON.parse(listIn(answer)))
+  const known = new Set(open.map(({ agent }) => agent.agent_id))
+  const wanted = decisions.filter(({ dispatch }) => dispatch)
+  const strangers = [...new Set(wanted.map(({ agent_id }) => agent_id).filter((id) => !known.has(id)))]
+  const once = new Map(wanted.toReversed().map((one) => [one.agent_id, one] as const))
+  const planned = wanted
+    .filter((one) => known.has(one.agent_id) && once.get(one.agent_id) === one)
+    .map(({ agent_id, reason, priority, prompt }) => ({ agent_id, reason, priority, prompt }))
+  return {
+    planned: planned.slice(0, most ?? planned.length),
+    refused: strangers.map((id) => ({
+      about: `planner named ${clipped(id, 64)}`,
+      text: `the planner named ${JSON.stringify(id)}, who cannot be dispatched now`,
+    })),
+  }
+}
+
+/** A model that thinks aloud, or fences its answer, has answered all the same. */
+function listIn(answer: string): string {
+  const from = answer.indexOf('[')
+  const to = answer.lastIndexOf(']')
+  if (from < 0 || to < from) throw new Error(`the planner answered no list: ${clipped(answer, 200)}`)
+  return answer.slice(from, to + 1)
+}
+
+function promptOf(
+  { at, state, goal }: Occasion,
+  open: readonly Candidate[],
+  most: number | null,
+  seed: string,
+): string {
+  const data = (label: string, text: string): string =>
+    fenced({ label, text: text || '(none)', nonce: nonceOf(seed, label) })
+  return [
+    `Time: ${iso(at)}`,
+    `At most ${most ?? open.length} agents.`,
+    data('STATE', clipped(state.trim(), MOST_STATE)),
+    data('GOAL', clipped(goal.trim(), MOST_GOAL)),
+    data('AGENTS', open.map((candidate) => line(candidate, at)).join('\n')),
+  ].join('\n\n')
+}
+
+function line({ agent, recent }: Candidate, at: number): string {
+  const told = recent.slice(0, 2).map(({ status, failure_class, result, error, updated_at }) => {
+    const minutes = Math.round((at - Date.parse(updated_at)) / 60_000)
+    const said = clipped(summaryOf(result ?? error ?? '').replaceAll(/\s+/g, ' '), 100)
+    return `${status}${failure_class === null ? '' : ` [${failure_class}]`} ${minutes} min ago: ${said}`
+  })
+  return `- ${agent.agent_id} (priority ${agent.priority}): ${told.join(' | ') || 'never run'}`
+}

@@ -1,0 +1,44 @@
+/**
+ * The static planner: every enabled agent whose last dispatch is not in flight and who has rested, each beat.
+ * Must not know: what the state says.
+ */
+
+import { isTerminal } from '../../domain/dispatch.ts'
+import { type Candidate, idle, type Occasion, type Planned, type Planner, plan } from './planner.ts'
+import { motionNote } from './progress.ts'
+
+export const staticPlanner: Planner = {
+  plan: async (occasion) => {
+    const free = available(occasion)
+    const notes = free.flatMap((candidate) => motionNote(candidate, false) ?? [])
+    return free.length === 0 ? idle(whyNobody(occasion), notes) : plan(free.map(planned), notes)
+  },
+}
+
+export function available({ candidates, at }: Occasion): readonly Candidate[] {
+  return candidates.filter((candidate) => candidate.agent.enabled && !inFlight(candidate) && !rests(candidate, at))
+}
+
+export const inFlight = ({ recent }: Candidate): boolean => recent[0] !== undefined && !isTerminal(recent[0].status)
+
+/** After a success only: what failed is not kept from trying again by having rested too little. */
+function rests({ agent, recent }: Candidate, at: number): boolean {
+  const last = recent[0]
+  return last?.status === 'done' && Date.parse(last.updated_at) + agent.cooldown > at
+}
+
+export const planned = ({ agent, due }: Candidate): Planned => ({
+  agent_id: agent.agent_id,
+  reason: due ? 'its schedule' : 'every beat',
+})
+
+export function whyNobody({ candidates }: Occasion): string {
+  const enabled = candidates.filter(({ agent }) => agent.enabled)
+  if (enabled.length === 0) return candidates.length === 0 ? 'there is no agent for this beat' : 'no agent is enabled'
+  const busy = enabled.filter(inFlight).map(({ agent }) => agent.agent_id)
+  const resting = enabled.filter((candidate) => !inFlight(candidate)).map(({ agent }) => agent.agent_id)
+  return [
+    ...(busy.length > 0 ? [`still at work: ${busy.join(', ')}`] : []),
+    ...(resting.length > 0 ? [`at rest: ${resting.join(', ')}`] : []),
+  ].join('; ')
+}

@@ -1,0 +1,85 @@
+/**
+ * Recorder: what is left of a cycle for people and for the next one: the runtime block of STATE.md, SYSTEM_PROMPT.md, INIT.md, and the mirror.
+ * Must not know: how the cycle went about it.
+ * Invariants: I6, I7; nothing here keeps a cycle from ending, except a store that fails.
+ */
+
+import { type Cycle, type CycleResult, decorated } from '../domain/cycle.ts'
+import { asTirelessError } from '../domain/error.ts'
+import { type CycleRow, renderBlock, withBlock } from '../domain/runtime-block.ts'
+import { clipped } from '../domain/summary.ts'
+import { iso } from '../ports/clock.ts'
+import { agentLine } from './notice.ts'
+import type { Surroundings } from './settings.ts'
+
+const MOST_OF_AN_AGENT = 80
+
+export async function recordCycle(around: Surroundings, result: CycleResult): Promise<void> {
+  const { documents, store, clock, settings, systemPrompt } = around
+  const { id, max_cycle_history: most } = settings()
+  const { cycle_id } = result
+  await undisturbed(around, async () => {
+    const updated_at = iso(clock.now())
+    const before = (await store.cycles(id, { limit: most })).filter((cycle) => cycle.cycle_id !== cycle_id)
+    const history = [rowOf(result, updated_at), ...before.flatMap(pastRow)]
+    const agent_summary = summariesOf(result)
+    const block = renderBlock({ ...result, updated_at, agent_summary }, history, most)
+    const by = { author: 'system', reason: 'cycle', cycle_id }
+    await documents.write('STATE.md', (text) => withBlock(text, block), by)
+    await documents.write('SYSTEM_PROMPT.md', systemPrompt, { ...by, reason: 'what unattended runs are told' })
+    await documents.commit(`post-cycle ${cycle_id}`)
+  })
+}
+
+/** What stands there from the first boot on. `init`: written once. */
+export async function recordBoot(around: Surroundings, init: string): Promise<void> {
+  const { documents, settings, systemPrompt } = around
+  await undisturbed(around, async () => {
+    await documents.seed('INIT.md', init)
+    await documents.seed('STATE.md', settings().seed_state)
+    await documents.write('SYSTEM_PROMPT.md', systemPrompt, {
+      author: 'system',
+      reason: 'what unattended runs are told',
+    })
+  })
+}
+
+async function undisturbed({ log }: Surroundings, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (thrown) {
+    const error = asTirelessError(thrown)
+    if (error.code.startsWith('store_')) throw error
+    log('error', 'cycle not written down', { message: error.message })
+  }
+}
+
+const summariesOf = ({ agents, idle_reason }: CycleResult): string =>
+  agents.map((agent) => `${agent.agent_id}: ${clipped(decorated(agent), MOST_OF_AN_AGENT)}`).join('; ') ||
+  (idle_reason === null ? '' : `idle: ${idle_reason}`)
+
+const rowOf = (result: CycleResult, updated_at: string): CycleRow => ({
+  ...result,
+  summary: result.error ?? summariesOf(result),
+  updated_at,
+})
+
+const pastRow = ({ result, ended_at }: Cycle): CycleRow[] =>
+  result && ended_at !== null ? [rowOf(result, ended_at)] : []
+
+/** For `{CYCLE_HISTORY}`. */
+export function historyTable(cycles: readonly Cycle[], most: number): string {
+  const rows = cycles.flatMap(pastRow).slice(0, most)
+  return rows
+    .map((row) => {
+      const { cycle_id, status, dispatched, succeeded, failed, updated_at, summary } = row
+      return `- ${updated_at} ${cycle_id} ${status}: ${succeeded}/${dispatched} done, ${failed} failed. ${clipped(summary, 200)}`
+    })
+    .join('\n')
+}
+
+/** For `{RECENT_RESULTS}`: of the last cycle in which somebody did something. */
+export function resultsTable(cycles: readonly Cycle[]): string {
+  const last = cycles.find(({ result }) => (result?.agents.length ?? 0) > 0)?.result
+  return (last?.agents ?? []).map((agent) => `- ${agentLine(agent)}`).join('\n')
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ScheduleSpec } from '../domain/schedule.ts'
+import { iso } from '../ports/clock.ts'
+import { scheduleOf } from './schedule.ts'
+
+const NOON = Date.parse('2026-01-15T12:00:00Z')
+
+function after(spec: ScheduleSpec, from: number, count: number, zone = 'UTC', anchor?: number): string[] {
+  const schedule = scheduleOf(spec, zone, anchor)
+  const found: string[] = []
+  for (let at = schedule.next(from); at !== undefined && found.length < count; at = schedule.next(at))
+    found.push(iso(at))
+  return found
+}
+
+const next = (spec: ScheduleSpec, zone?: string): string | undefined => after(spec, NOON, 1, zone)[0]
+
+describe('cron lines', () => {
+  test('E1: five fields, six with seconds, nicknames, names and lists', () => {
+    assert.equal(next('*/10 * * * *'), '2026-01-15T12:10:00.000Z')
+    assert.equal(next('*/15 * * * * *'), '2026-01-15T12:00:15.000Z')
+    assert.equal(next('@hourly'), '2026-01-15T13:00:00.000Z')
+    assert.equal(next('@daily'), '2026-01-16T00:00:00.000Z')
+    assert.equal(next('@weekly'), '2026-01-18T00:00:00.000Z')
+    assert.equal(next('@monthly'), '2026-02-01T00:00:00.000Z')
+    assert.equal(next('@yearly'), '2027-01-01T00:00:00.000Z')
+    assert.equal(next('30 9 * * mon-fri'), '2026-01-16T09:30:00.000Z')
+    assert.equal(next('0 9 ? FEB 1#2'), '2026-02-09T09:00:00.000Z')
+    assert.equal(next('0 0 L * *'), '2026-01-31T00:00:00.000Z')
+    assert.equal(next('0 0 29 2 *'), '2028-02-29T00:00:00.000Z')
+  })
+
+  test('E1: on the wall clock of its zone', () => {
+    assert.equal(next('0 9 * * *', 'Asia/Shanghai'), '2026-01-16T01:00:00.000Z')
+    assert.equal(next('0 9 * * *', 'America/Los_Angeles'), '2026-01-15T17:00:00.000Z')
+    assert.equal(next('0 * * * *', 'Asia/Kathmandu'), '2026-01-15T12:15:00.000Z')
+  })
+
+  test('strictly after, to the millisecond', () => {
+    const schedule = scheduleOf('0 12 * * *', 'UTC')
+    assert.equal(schedule.next(NOON - 1), NOON)
+    assert.equal(schedule.next(NOON), NOON + 86_400_000)
+    assert.equal(schedule.next(NOON + 1), NOON + 86_400_000)
+    const often = scheduleOf('* * * * * *', 'Europe/Berlin')
+    assert.deepEqual([often.next(NOON - 1), often.next(NOON), often.next(NOON + 1)], [NOON, NOON + 1000, NOON + 1000])
+  })
+
+  test('a line that means nothing is refused with what is wrong, what was got and what was expected', () => {
+    const refused: readonly (readonly [ScheduleSpec, RegExp])[] = [
+      [
+        '60 * * * *',
+        /no schedule can be made of this cron line: .*minute: 60; got "60 \* \* \* \*"; expected five fields/,
+      ],
+      ['0 0 30 2 *', /no day is like that/],
+      ['5/10 * * * *', /numeric prefix.*do this: write/],
+      ['0 0 * * * * 2027', /requires exactly 5 or 6 parts/],
+      ['@reboot', /@reboot is not supported/],
+      ['', /five/],
+      [{ every: 0 }, /interval is too short; got 0 ms; expected 1 ms or more/],
+      [{ every: Number.NaN }, /interval is too short/],
+      [{ at: 'tomorrow' }, /this is no instant; got "tomorrow"; expected one such as/],
+      [{ at: '2026-02-28T25:00' }, /this is no instant/],
+      [{ at: '2026-02-31T10:00' }, /this is no instant/],
+      [{ at: '2026-02-31T10:00:00Z' }, /this is no instant/],
+      [{ at: '2026-01-31T09:00:00+99:00' }, /this is no instant/],
+    ]
+    for (const [spec, message] of refused)
+      assert.throws(() => scheduleOf(spec, 'UTC'), { code: 'usage', message }, JSON.stringify(spec))
+    assert.throws(() => scheduleOf('@daily', 'Europe/Nowhere'), {
+      code: 'usage',
+      message: /no such time zone; got Europe\/Nowhere/,
+    })
+  })
+})
+
+describe('intervals', () => {
+  test('E1: counted from the epoch, or from an anchor, and not from whenever it is asked', () => {
+    assert.deepEqual(after({ every: 600_000 }, NOON + 1, 2), ['2026-01-15T12:10:00.000Z', '2026-01-15T12:20:00.000Z'])
+    assert.deepEqual(after({ every: 600_000 }, NOON + 599_999, 1), ['2026-01-15T12:10:00.000Z'])
+    const anchor = NOON - 61_000
+    assert.deepEqual(after({ every: 60_000 }, NOON, 2, 'UTC', anchor), [
+      '2026-01-15T12:00:59.000Z',
+      '2026-01-15T12:01:59.000Z',
+    ])
+    assert.deepEqual(after({ every: 60_000 }, anchor - 30_000, 1, 'UTC', anchor), [iso(anchor)])
+  })
+
+  test('E1: a million beats on, an interval has not drifted', () => {
+    const schedule = scheduleOf({ every: 7 }, 'UTC')
+    let at = NOON - (NOON % 7)
+    const first = at
+    for (let i = 0; i < 1_000_000; i += 1) at = schedule.next(at) ?? assert.fail()
+    assert.equal(at, first + 7_000_000)
+  })
+})
+
+describe('single instants', () => {
+  test('E1: once, with an offset or on the wall clock of the schedule', () => {
+    assert.deepEqual(after({ at: '2026-01-31T09:00:00+08:00' }, NOON, 2), ['2026-01-31T01:00:00.000Z'])
+    assert.deepEqual(after({ at: '2026-01-31T09:00' }, NOON, 2, 'Asia/Shanghai'), ['2026-01-31T01:00:00.000Z'])
+    assert.deepEqual(after({ at: '2026-01-31T09:00:30.5' }, NOON, 2, 'UTC'), ['2026-01-31T09:00:30.500Z'])
+    // Jumped over by the clock: when it has jumped.
+    assert.deepEqual(after({ at: '2026-03-29T02:30:00' }, NOON, 1, 'Europe/Berlin'), ['2026-03-29T01:00:00.000Z'])
+    assert.deepEqual(after({ at: '2026-01-15T12:00:00Z' }, NOON, 1), [])
+  })
+})

@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { ScheduleSpec } from '../domain/schedule.ts'
+import { iso } from '../ports/clock.ts'
+import { FakeClock } from '../testing/fake-clock.ts'
+import { fireAt, type TickPolicy } from './lateness.ts'
+import { scheduleOf } from './schedule.ts'
+import { type Beat, ticks } from './ticks.ts'
+
+const NOON = Date.parse('2026-01-15T12:00:00Z')
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+interface Watched extends Partial<TickPolicy> {
+  readonly spec?: ScheduleSpec
+  readonly zone?: string
+  readonly now?: number
+  readonly last?: number
+  /** How long the consumer works on a beat, on the clock. */
+  readonly work?: (beat: Beat) => number
+}
+
+/** A consumer at work: the beats it was given, how many it had in hand at once, and whether it was told that there are no more. */
+function watch({
+  spec = '*/10 * * * *',
+  zone = 'UTC',
+  now = NOON,
+  last = now,
+  work = () => 0,
+  ...policy
+}: Watched = {}) {
+  const clock = new FakeClock({ now })
+  const stop = new AbortController()
+  const seen = { beats: [] as Beat[], atOnce: 0, over: false, working: 0 }
+  const given: TickPolicy = { id: 'a', jitter: 0, missed: 'once', overrun: 'skip', ...policy }
+  const done = (async () => {
+    for await (const beat of ticks(scheduleOf(spec, zone), given, clock, stop.signal, last)) {
+      seen.beats.push(beat)
+      seen.working += 1
+      seen.atOnce = Math.max(seen.atOnce, seen.working)
+      await clock.sleep(work(beat))
+      seen.working -= 1
+    }
+    seen.over = true
+  })()
+  return { clock, stop, done, ...of(seen) }
+}
+
+/** Views on what was seen, as it is now. */
+function of(seen: { readonly beats: readonly Beat[]; readonly atOnce: number; readonly over: boolean }) {
+  return {
+    seen,
+    beats: () => seen.beats,
+    /** Minutes after noon. */
+    dues: () => seen.beats.map(({ due }) => (due - NOON) / MINUTE),
+    givenUp: () => seen.beats.map(({ missed, skipped }) => [missed, skipped]),
+  }
+}
+
+describe('on time', () => {
+  test('E1: beats come at their instants, each once, and none at the instant it begins with', async () => {
+    const { clock, beats, dues } = watch()
+    await clock.advance(35 * MINUTE)
+    assert.deepEqual(dues(), [10, 20, 30])
+    assert.deepEqual(
+      beats().map(({ due, at }) => at - due),
+      [0, 0, 0],
+    )
+  })
+
+  test('case 132: a timer of 40 days fires once, on time, and then there are no more', async () => {
+    const { clock, beats, seen } = watch({ spec: { at: iso(NOON + 40 * DAY) } })
+    await clock.advance(40 * DAY - 1)
+    assert.equal(seen.beats.length, 0)
+    await clock.advance(1)
+    assert.deepEqual(beats(), [{ due: NOON + 40 * DAY, at: NOON + 40 * DAY, missed: 0, skipped: 0 }])
+    assert.equal(seen.over, true)
+    assert.equal(clock.sleeping, 0)
+  })
+
+  test('E1: with jitter a beat comes later, under its own instant', async () => {
+    const { clock, beats, dues } = watch({ jitter: 5 * MINUTE })
+    await clock.advance(HOUR)
+    assert.deepEqual(dues(), [10, 20, 30, 40, 50, 60].slice(0, dues().length))
+    for (const { due, at } of beats()) assert.equal(at, fireAt(scheduleOf('*/10 * * * *', 'UTC'), 'a', 5 * MINUTE, due))
+    assert.ok(beats().some(({ due, at }) => at > due))
+  })
+
+  test('an abort ends it at once, also in the middle of a wait', async () => {
+    const { clock, stop, done, seen } = watch()
+    await clock.advance(10 * MINUTE)
+    stop.abort()
+    await done
+    assert.deepEqual([seen.beats.length, clock.sleeping], [1, 0])
+  })
+})
+
+describe('a beat that takes too long', () => {
+  test('I5: beats never overlap; with skip, those that were due meanwhile are counted and left out', async () => {
+    const { clock, dues, givenUp, seen } = watch({ work: ({ due }) => (due === NOON + 10 * MINUTE ? 25 * MINUTE : 0) })
+    await clock.advance(65 * MINUTE)
+    assert.deepEqual(dues(), [10, 40, 50, 60])
+    assert.deepEqual(givenUp(), [
+      [0, 0],
+      [0, 2],
+      [0, 0],
+      [0, 0],
+    ])
+    assert.equal(seen.atOnce, 1)
+  })
+
+  test('E1: done just when the next is due, it is on time', async () => {
+    const { clock, dues, givenUp } = watch({ work: () => 10 * MINUTE })
+    await clock.advance(40 * MINUTE)
+    assert.deepEqual(dues(), [10, 20, 30, 40])
+    assert.deepEqual(givenUp().flat(), [0, 0, 0, 0, 0, 0, 0, 0])
+  })
+
+  test('I5: with catch_up each follows at once, in order, one at a time, until it has caught up', async () => {
+    const { clock, beats, dues, givenUp, seen } = watch({
+      overrun: 'catch_up',
+      work: ({ due }) => (due === NOON + 10 * MINUTE ? 25 * MINUTE : MINUTE),
+    })
+    await clock.advance(51 * MINUTE)
+    assert.deepEqual(dues(), [10, 20, 30, 40, 50])
+    assert.deepEqual(
+      beats().map(({ at }) => (at - NOON) / MINUTE),
+      [10, 35, 36, 40, 50],
+    )
+    assert.deepEqual(givenUp().flat(), Array(10).fill(0))
+    assert.equal(seen.atOnce, 1)
+  })
+})
+
+describe('nobody was there', () => {
+  const down = (missed: TickPolicy['missed']) => watch({ missed, last: NOON - 65 * MINUTE, now: NOON - 1 })
+
+  test('E1: a first start has missed nothing', async () => {
+    const { clock, dues } = watch({ missed: 'all', now: NOON, last: NOON })
+    await clock.advance(9 * MINUTE)
+    assert.deepEqual(dues(), [])
+  })
+
+  test('E1: missed: skip, once, all and {all: n}, each instant once, with what was given up', async () => {
+    const found: unknown[] = []
+    for (const missed of ['skip', 'once', 'all', { all: 2 }] as const) {
+      const { clock, dues, givenUp } = down(missed)
+      await clock.advance(1)
+      found.push([dues(), givenUp().map(([n]) => n)])
+    }
+    assert.deepEqual(found, [
+      [[0], [6]],
+      [
+        [-10, 0],
+        [5, 0],
+      ],
+      [
+        [-60, -50, -40, -30, -20, -10, 0],
+        [0, 0, 0, 0, 0, 0, 0],
+      ],
+      [
+        [-20, -10, 0],
+        [4, 0, 0],
+      ],
+    ])
+  })
+
+  test('E1: what has come due while the missed ones are made up for follows the overrun policy', async () => {
+    const { clock, dues, givenUp } = watch({
+      missed: 'all',
+      last: NOON - 25 * MINUTE,
+      now: NOON - MINUTE,
+      work: () => 8 * MINUTE,
+    })
+    await clock.advance(30 * MINUTE)
+    assert.deepEqual(dues(), [-20, -10, 20])
+    assert.deepEqual(givenUp().at(-1), [0, 2])
+  })
+
+  test('E1: with jitter, a beat that is still to come within it is not missed', async () => {
+    const fires = fireAt(scheduleOf('*/10 * * * *', 'UTC'), 'a', 5 * MINUTE, NOON)
+    assert.ok(fires > NOON + 1)
+    const { clock, beats } = watch({ missed: 'skip', jitter: 5 * MINUTE, last: NOON - 1, now: NOON + 1 })
+    await clock.advance(5 * MINUTE)
+    assert.deepEqual(beats(), [{ due: NOON, at: fires, missed: 0, skipped: 0 }])
+  })
+
+  test('E1: the machine slept over beats: what is missed goes by the policy; who is less than a minute late has missed nothing', async () => {
+    const found: unknown[] = []
+    for (const [missed, wakes] of [
+      ['skip', 42 * MINUTE],
+      ['once', 42 * MINUTE],
+      ['all', 42 * MINUTE],
+      ['skip', 40 * MINUTE + 59 * SECOND],
+      ['skip', 10 * MINUTE + 59 * SECOND],
+    ] as const) {
+      const { clock, dues, givenUp } = watch({ missed })
+      await clock.advance(5 * MINUTE)
+      clock.setWall(NOON + wakes - 30 * SECOND)
+      await clock.advance(10 * MINUTE)
+      found.push([dues(), givenUp().map(([n]) => n)])
+    }
+    assert.deepEqual(found, [
+      [[50], [4]],
+      [
+        [40, 50],
+        [3, 0],
+      ],
+      [
+        [10, 20, 30, 40, 50],
+        [0, 0, 0, 0, 0],
+      ],
+      [
+        [40, 50],
+        [3, 0],
+      ],
+      [
+        [10, 20],
+        [0, 0],
+      ],
+    ])
+  })
+})
+
+describe('somebody sets the clock', () => {
+  /** What has fired, and what was given up for it: every instant up to the last that fired, once. */
+  function assertNoneLost(beats: readonly Beat[], spec: ScheduleSpec, from: number): void {
+    const schedule = scheduleOf(spec, 'UTC')
+    let at = from
+    for (const { due, missed, skipped } of beats) {
+      for (let i = 0; i < missed + skipped + 1; i += 1) at = schedule.next(at) ?? assert.fail('nothing is due')
+      assert.equal(iso(due), iso(at))
+    }
+  }
+
+  for (const [what, step] of [
+    ['an hour', HOUR],
+    ['a day', DAY],
+  ] as const)
+    for (const spec of ['*/10 * * * *', '30 2 * * *', { every: 7 * MINUTE }] as const)
+      test(`E1: forward and back by ${what}, and back and forward: ${JSON.stringify(spec)} doubles and loses nothing`, async () => {
+        for (const first of [step, -step])
+          for (const missed of ['once', 'all'] as const) {
+            const { clock, beats } = watch({ spec, missed })
+            await clock.advance(25 * MINUTE)
+            clock.setWall(clock.now() + first)
+            await clock.advance(25 * MINUTE)
+            clock.setWall(clock.now() - first)
+            await clock.advance(26 * HOUR)
+            assertNoneLost(beats(), spec, NOON)
+            const due = beats().at(-1)?.due ?? 0
+            const next = scheduleOf(spec, 'UTC').next(due) ?? 0
+            assert.ok(next > clock.now(), `after ${iso(due)} nothing more by ${iso(clock.now())}`)
+            if (missed === 'all') assert.ok(beats().every((beat) => beat.missed === 0))
+          }
+      })
+
+  test('E1: put back, it is quiet until the clock has come to where it was, and then goes on', async () => {
+    const { clock, dues } = watch()
+    await clock.advance(25 * MINUTE)
+    clock.setWall(clock.now() - HOUR)
+    await clock.advance(64 * MINUTE)
+    assert.deepEqual(dues(), [10, 20])
+    await clock.advance(MINUTE)
+    assert.deepEqual(dues(), [10, 20, 30])
+  })
+
+  test('E1: put back while missed beats are made up for, the others follow all the same', async () => {
+    const { clock, dues } = watch({ missed: 'all', last: NOON - 35 * MINUTE, now: NOON - MINUTE, work: () => MINUTE })
+    await clock.advance(30 * SECOND)
+    clock.setWall(clock.now() - DAY)
+    await clock.advance(5 * MINUTE)
+    assert.deepEqual(dues(), [-30, -20, -10])
+  })
+
+  test('E1: whatever the clock, the consumer and the policies do, each instant fires once, in order, or is counted', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          missed: fc.constantFrom<TickPolicy['missed']>('skip', 'once', 'all', { all: 2 }),
+          overrun: fc.constantFrom<TickPolicy['overrun']>('skip', 'catch_up'),
+          jitter: fc.constantFrom(0, 90 * SECOND, 2 * HOUR),
+          // Eight days of it are fewer than are counted at most.
+          every: fc.integer({ min: 720, max: 3600 }).map((seconds) => seconds * SECOND),
+          works: fc.array(fc.nat({ max: 1800 }), { minLength: 1, maxLength: 5 }),
+        }),
+        fc.array(fc.tuple(fc.nat({ max: 40 * 60 }), fc.constantFrom(0, 0, HOUR, -HOUR, DAY, -DAY, 45 * SECOND)), {
+          minLength: 1,
+          maxLength: 8,
+        }),
+        async ({ every, works, ...policy }, steps) => {
+          let n = 0
+          const work = (): number => (works[n++ % works.length] ?? 0) * SECOND
+          const { clock, stop, done, beats, seen } = watch({ spec: { every }, work, ...policy })
+          for (const [seconds, jump] of steps) {
+            await clock.advance(seconds * SECOND)
+            clock.setWall(clock.now() + jump)
+          }
+          await clock.advance(HOUR)
+          assertNoneLost(beats(), { every }, NOON)
+          assert.ok(seen.atOnce <= 1)
+          stop.abort()
+          await clock.advance(HOUR)
+          await done
+        },
+      ),
+      { numRuns: 150, seed: 6 },
+    )
+  })
+})

@@ -1,0 +1,66 @@
+/**
+ * Works on some dispatches and on nothing else, for whoever waits for them, beside whatever else is at work in this process.
+ * Must not know: who asks, what they are for.
+ */
+
+import { isTerminal } from '../domain/dispatch.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+import type { Doorbell } from './doorbell.ts'
+import type { DrainOptions } from './drain.ts'
+
+export interface Hands {
+  readonly store: Store
+  readonly clock: Clock
+  readonly bell: Doorbell
+  drain(wanted: Omit<DrainOptions, 'signals'>): Promise<void>
+}
+
+/** Until none of them is at work any more: some may have been claimed by somebody else of this process, some rest before another try. */
+export async function workOn(
+  { store, bell, clock, drain }: Hands,
+  ids: readonly string[],
+  until: AbortSignal,
+): Promise<void> {
+  while (!until.aborted) {
+    await drain({ untilIdle: true, only: ids, until })
+    // After it: a drain that ends rings, too.
+    const since = bell.rung()
+    const found = (await Promise.all(ids.map((id) => store.dispatch(id)))).filter((one) => one !== undefined)
+    const rests = found.flatMap(({ wait }) => (wait?.kind === 'retry' ? [wait.until] : []))
+    const busy = found.some(({ status }) => status !== 'waiting' && !isTerminal(status))
+    if (!busy && rests.length === 0) return
+    const over = new AbortController()
+    const either = AbortSignal.any([over.signal, until])
+    const rest = rests.length > 0 ? clock.sleep(Math.max(0, Math.min(...rests) - clock.now()), either) : undefined
+    await Promise.race([bell.wait(since, either), ...(rest ? [rest] : [])])
+    over.abort('over')
+  }
+}
+
+/** Work that a cycle has sent and nobody else does. */
+export interface SideWork {
+  workOn(ids: readonly string[]): void
+  /** Contract: what was begun comes to the end of its step; nothing of it goes on afterwards. */
+  handsOff(): Promise<void>
+}
+
+export function sideWork(hands: Hands, stop: AbortSignal): SideWork {
+  const works = new Set<Promise<void>>()
+  let enough = new AbortController()
+  return {
+    workOn(ids) {
+      const working = workOn(hands, ids, AbortSignal.any([stop, enough.signal])).catch(() => {
+        // The store has failed: whoever waits for the cycle hears of that from the store itself.
+      })
+      works.add(working)
+      void working.finally(() => works.delete(working))
+    },
+    async handsOff() {
+      enough.abort()
+      // At once: the next cycle may be in line already.
+      enough = new AbortController()
+      await Promise.all(works)
+    },
+  }
+}

@@ -1,0 +1,35 @@
+/** Errors as HTTP says them: a status, and JSON with code and message; never a stack. */
+
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { asTirelessError, type Complaint, type ErrorCode, TirelessError } from '../domain/error.ts'
+
+const STATUS: Readonly<Partial<Record<ErrorCode, ContentfulStatusCode>>> = {
+  usage: 400,
+  config_invalid: 400,
+  workspace_refused: 400,
+  path_refused: 400,
+  model_unknown: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  aborted: 503,
+  store_closed: 503,
+}
+
+export interface ErrorAnswer {
+  readonly status: ContentfulStatusCode
+  readonly body: { readonly error: { readonly code: ErrorCode; readonly message: string } }
+}
+
+export function answerOf(thrown: unknown): ErrorAnswer {
+  const { code, message, retry } = asTirelessError(thrown instanceof HTTPException ? (thrown.cause ?? thrown) : thrown)
+  const status = thrown instanceof HTTPException ? (thrown.status as ContentfulStatusCode) : STATUS[code]
+  return { status: status ?? (retry === 'later' ? 503 : 500), body: { error: { code, message } } }
+}
+
+/** Where HTTP has a status of its own for what is wrong. */
+export function refusal(status: 405 | 413 | 415 | 503, complaint: Complaint): HTTPException {
+  return new HTTPException(status, { cause: new TirelessError('usage', complaint) })
+}

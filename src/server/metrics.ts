@@ -1,0 +1,114 @@
+/** The status and the process as Prometheus reads them. */
+
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
+type Loop = ReturnType<typeof monitorEventLoopDelay>
+
+interface Sample {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number | null | undefined
+}
+
+/** What of `status` is counted; more than that is not looked at. */
+interface Counted {
+  readonly kernel: { readonly state: string; readonly last_cycle?: unknown }
+  readonly queue: Readonly<Record<string, number>>
+  readonly sessions: Readonly<Record<string, number>>
+  readonly spend: { readonly today_usd: number | null; readonly cap_usd: number | null; readonly calls: number | null }
+  readonly approvals: number
+  readonly unknowns: number
+  readonly health: { readonly ok: boolean }
+}
+
+interface Cycle {
+  readonly status?: string
+  readonly duration_ms?: number
+  readonly dispatched?: number
+  readonly succeeded?: number
+  readonly failed?: number
+  readonly parked?: number
+}
+
+export interface Metrics {
+  text(status: unknown): string
+  close(): void
+}
+
+/** The loop is watched from the first look on: where nobody collects, it costs nothing. */
+export function createMetrics(viewers: () => number): Metrics {
+  let loop: Loop | undefined
+  return {
+    text(status) {
+      loop ??= watchedLoop()
+      return [...ofStatus(status as Counted), ...ofProcess(loop, viewers())].join('')
+    },
+    close: () => loop?.disable(),
+  }
+}
+
+function watchedLoop(): Loop {
+  const loop = monitorEventLoopDelay({ resolution: 50 })
+  loop.enable()
+  return loop
+}
+
+function ofStatus({ kernel, queue, sessions, spend, approvals, unknowns, health }: Counted): string[] {
+  const cycle = (kernel.last_cycle ?? {}) as Cycle
+  const { dispatched, succeeded, failed, parked } = cycle
+  return [
+    gauge('tireless_up', 'whether the queue is worked', [{ value: Number(kernel.state === 'running') }]),
+    gauge('tireless_healthy', 'whether /healthz is well', [{ value: Number(health.ok) }]),
+    gauge('tireless_dispatches', 'dispatches by status', by('status', queue)),
+    gauge('tireless_sessions', 'sessions by state', by('state', sessions)),
+    gauge('tireless_approvals_open', 'calls that wait for a word of the owner', [{ value: approvals }]),
+    gauge('tireless_unknowns_open', 'calls of unknown outcome', [{ value: unknowns }]),
+    gauge('tireless_spend_today_usd', 'money spent today', [{ value: spend.today_usd }]),
+    gauge('tireless_spend_cap_usd', 'money that may be spent in a day', [{ value: spend.cap_usd }]),
+    gauge('tireless_model_calls_today', 'calls of models today', [{ value: spend.calls }]),
+    gauge('tireless_last_cycle_seconds', 'how long the last cycle took', [{ value: seconds(cycle.duration_ms) }]),
+    gauge(
+      'tireless_last_cycle_dispatches',
+      'dispatches of the last cycle, by outcome',
+      by('outcome', { dispatched, succeeded, failed, parked }),
+    ),
+    gauge(
+      'tireless_last_cycle_status',
+      'the status of the last cycle',
+      cycle.status === undefined ? [] : [{ labels: { status: cycle.status }, value: 1 }],
+    ),
+  ]
+}
+
+function ofProcess(loop: Loop, viewers: number): string[] {
+  const { rss, heapUsed } = process.memoryUsage()
+  const lag = (nanoseconds: number): number => (Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0)
+  const text = [
+    gauge('tireless_viewers', 'who watches the live events', [{ value: viewers }]),
+    gauge('process_resident_memory_bytes', 'resident memory', [{ value: rss }]),
+    gauge('nodejs_heap_size_used_bytes', 'heap in use', [{ value: heapUsed }]),
+    gauge('nodejs_eventloop_lag_p99_seconds', 'lag of the event loop since the last look', [
+      { value: lag(loop.percentile(99)) },
+    ]),
+    gauge('nodejs_eventloop_lag_max_seconds', 'the longest of them', [{ value: lag(loop.max) }]),
+  ]
+  loop.reset()
+  return text
+}
+
+const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000)
+
+const by = (label: string, counts: Readonly<Record<string, number | undefined>>): Sample[] =>
+  Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
+
+/** Contract: nothing at all where no sample has a value. */
+function gauge(name: string, help: string, samples: readonly Sample[]): string {
+  const lines = samples.flatMap(({ labels, value }) =>
+    typeof value === 'number' ? [`${name}${labelled(labels)} ${value}\n`] : [],
+  )
+  return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`
+}
+
+function labelled(labels: Sample['labels']): string {
+  const pairs = Object.entries(labels ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}

@@ -1,0 +1,113 @@
+/**
+ * What every implementation of the documents port must show. Each case gets the documents of a new kernel, which take edits without asking and
+ * hold `hunter2-hunter2` for a secret.
+ */
+
+import assert from 'node:assert/strict'
+import { MOST_DOCUMENT_BYTES } from '../domain/document.ts'
+import { outsideBlock, renderBlock, withBlock } from '../domain/runtime-block.ts'
+import type { By, Documents } from '../ports/documents.ts'
+
+const SYSTEM: By = { author: 'system', reason: 'cycle', cycle_id: 'c1' }
+const AGENT: By = { author: 'agent', reason: 'edit_state s.1.0' }
+
+const blockOf = (cycle_id: string): string => {
+  const counts = { dispatched: 0, succeeded: 0, failed: 0, duration_ms: 1 }
+  const said = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
+  return renderBlock({ ...counts, ...said, cycle_id }, [], 5)
+}
+
+export interface DocumentsCase {
+  readonly name: string
+  run(documents: Documents): Promise<void>
+}
+
+export const documentsConformance: readonly DocumentsCase[] = [
+  {
+    name: 'E2: seeded once: where there is nothing, or nothing but blanks; never again',
+    async run(documents) {
+      assert.equal(await documents.read('STATE.md'), undefined)
+      const seeded = await documents.seed('STATE.md', '# seed\n')
+      assert.deepEqual([seeded.text, seeded.version, seeded.author], ['# seed\n', 1, 'system'])
+      await documents.write('STATE.md', (text) => `${text}more\n`, AGENT)
+      assert.equal((await documents.seed('STATE.md', '# other\n')).text, '# seed\nmore\n')
+      await documents.write('STATE.md', () => ' \n', AGENT)
+      assert.equal((await documents.seed('STATE.md', '# seed\n')).text, '# seed\n')
+      assert.equal(await documents.read('GOAL.md'), undefined)
+    },
+  },
+  {
+    name: 'E2: a change is a version, with who made it, why and in which cycle; no change is none',
+    async run(documents) {
+      await documents.seed('STATE.md', 'one\n')
+      const made = await documents.write('STATE.md', () => 'two\n', SYSTEM)
+      assert.deepEqual([made.version, made.author, made.reason, made.cycle_id], [2, 'system', 'cycle', 'c1'])
+      assert.equal((await documents.write('STATE.md', (text) => text, AGENT)).version, 2)
+      assert.deepEqual(
+        (await documents.versions('STATE.md', 10)).map(({ version }) => version),
+        [2, 1],
+      )
+      assert.equal((await documents.version('STATE.md', 1))?.text, 'one\n')
+      assert.equal(await documents.version('STATE.md', 3), undefined)
+    },
+  },
+  {
+    name: 'I7: many who write at once lose nothing',
+    async run(documents) {
+      await documents.seed('STATE.md', '# state\n')
+      const all = Array.from({ length: 10 }, (_, i) => i)
+      await Promise.all(all.map((i) => documents.write('STATE.md', (text) => `${text}- ${i}\n`, AGENT)))
+      const { text = '' } = (await documents.read('STATE.md')) ?? {}
+      assert.deepEqual(text.split('\n').toSorted(), ['', '# state', ...all.map((i) => `- ${i}`)].toSorted())
+    },
+  },
+  {
+    name: 'case 136: what the system and agents add holds no secret; what was there stays as it was',
+    async run(documents) {
+      await documents.write('STATE.md', () => 'mine: hunter2-hunter2\n', { author: 'owner', reason: 'mine' })
+      const { text } = await documents.write('STATE.md', (now) => `${now}the key is hunter2-hunter2!\n`, AGENT)
+      assert.equal(text, 'mine: hunter2-hunter2\nthe key is (secret)!\n')
+      await documents.seed('INIT.md', '- key: hunter2-hunter2\n')
+      assert.equal((await documents.read('INIT.md'))?.text, '- key: (secret)\n')
+    },
+  },
+  {
+    name: 'E2: back to an earlier version, with the runtime block as it stands; a version that is not there is told',
+    async run(documents) {
+      await documents.seed('STATE.md', '# good\n')
+      await documents.write('STATE.md', (text) => withBlock(text, blockOf('c1')), SYSTEM)
+      await documents.write('STATE.md', (text) => text.replace('good', 'bad'), AGENT)
+      await documents.write('STATE.md', (text) => withBlock(text, blockOf('c2')), SYSTEM)
+      const reverted = await documents.revert('STATE.md', 1)
+      assert.deepEqual([reverted.version, reverted.author, reverted.reason], [5, 'owner', 'back to version 1'])
+      assert.equal(outsideBlock(reverted.text), '# good\n')
+      assert.ok(reverted.text.includes('- cycle_id: c2\n'))
+      assert.equal((await documents.revert('STATE.md', 2)).text, reverted.text)
+      await assert.rejects(documents.revert('STATE.md', 99), { code: 'not_found', message: /state log/ })
+      await assert.rejects(documents.revert('GOAL.md', 1), { code: 'not_found' })
+    },
+  },
+  {
+    name: 'E2: what is no text, or too much of it, is refused, and nothing is changed',
+    async run(documents) {
+      await documents.seed('STATE.md', 'good\n')
+      for (const bad of ['a\0b', 'a\ud83d', 'x'.repeat(MOST_DOCUMENT_BYTES + 1)])
+        await assert.rejects(
+          documents.write('STATE.md', () => bad, AGENT),
+          { code: 'document_refused', message: /^STATE\.md: .*got .*expected / },
+        )
+      assert.equal((await documents.read('STATE.md'))?.text, 'good\n')
+      const most = 'x'.repeat(MOST_DOCUMENT_BYTES)
+      assert.equal((await documents.write('STATE.md', () => most, AGENT)).text, most)
+    },
+  },
+  {
+    name: 'E2: nothing is pending, and nothing to accept, where nobody edited',
+    async run(documents) {
+      await documents.seed('STATE.md', 'good\n')
+      assert.equal(await documents.pending('STATE.md'), undefined)
+      assert.equal(await documents.accept('STATE.md'), 'none')
+      assert.equal(documents.degraded(), null)
+    },
+  },
+]

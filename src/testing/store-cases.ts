@@ -1,0 +1,81 @@
+/** What the cases of the store's conformance suite are made of. */
+
+import assert from 'node:assert/strict'
+import type { NewDispatch } from '../domain/dispatch.ts'
+import type { Observation } from '../domain/observation.ts'
+import type { JournalRecord, RecordBody } from '../domain/record.ts'
+import type { Wait } from '../domain/wait.ts'
+import { commitOne, type Fence, type Op, type Store } from '../ports/store.ts'
+
+export interface ConformanceCase {
+  readonly name: string
+  run(store: Store): Promise<void>
+}
+
+export const NOW = 1_000_000
+export const LEASE = 30_000
+
+export const dispatchOf = (id: string, more: Partial<NewDispatch> = {}): NewDispatch => ({
+  dispatch_id: id,
+  kernel_id: 'kernel',
+  agent_id: 'agent',
+  session_id: `session-${id}`,
+  prompt: `task ${id}`,
+  priority: 0,
+  metadata: {},
+  source: 'test',
+  workspace: '/nowhere',
+  ...more,
+})
+
+export const record = (seq: number, body: Partial<RecordBody> = {}): JournalRecord =>
+  ({ kind: 'run_started', run_id: 'run', agent_id: 'agent', behaviour: 'solo', ...body, seq, ts: NOW }) as JournalRecord
+
+export const message = (id: string, text = 'hello'): Observation => ({ id, type: 'user_message', text, ts: NOW })
+
+export const forMessage: Extract<Wait, { kind: 'observation' }> = {
+  kind: 'observation',
+  match: 'user_message',
+  until: NOW + 5000,
+  reason: 'a reply',
+}
+
+export const settleAs = (status: 'done' | 'failed', successor_id = 'successor'): Op => ({
+  op: 'settle',
+  status,
+  result: status === 'done' ? 'answer' : null,
+  error: status === 'failed' ? 'broken' : null,
+  failure_class: status === 'failed' ? 'infra' : null,
+  successor_id,
+  now: NOW,
+})
+
+export async function join(store: Store, alone = true, leaseUntil = NOW + LEASE): Promise<number> {
+  const [{ epoch }] = await commitOne(store, [{ op: 'join', name: 'worker', now: NOW, lease_until: leaseUntil, alone }])
+  return epoch
+}
+
+export async function enqueue(store: Store, ...dispatches: NewDispatch[]): Promise<void> {
+  await commitOne(store, [{ op: 'enqueue', dispatches, now: NOW }])
+}
+
+export async function claim(store: Store, epoch: number, limit = 1): Promise<Fence[]> {
+  const [claimed] = await commitOne(store, [{ op: 'claim', epoch, limit, now: NOW }])
+  return claimed.map(({ dispatch_id, token }) => ({ dispatch_id, token }))
+}
+
+/** A store with one dispatch that is running. */
+export async function running(store: Store, id = 'one'): Promise<{ epoch: number; fence: Fence }> {
+  const epoch = await join(store)
+  await enqueue(store, dispatchOf(id))
+  const [fence] = await claim(store, epoch)
+  assert.ok(fence)
+  return { epoch, fence }
+}
+
+export const statusOf = async (store: Store, id: string): Promise<string | undefined> =>
+  (await store.dispatch(id))?.status
+
+export async function refused(code: string, work: Promise<unknown>): Promise<void> {
+  await assert.rejects(work, (error: Error & { code?: string }) => error.code === code)
+}

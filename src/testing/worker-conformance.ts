@@ -1,0 +1,87 @@
+/** What every store must show of workers, their leases and what they leave behind; part of the store's conformance suite. */
+
+import assert from 'node:assert/strict'
+import { commitOne } from '../ports/store.ts'
+import {
+  type ConformanceCase,
+  claim,
+  dispatchOf,
+  enqueue,
+  join,
+  LEASE,
+  NOW,
+  record,
+  refused,
+  running,
+  statusOf,
+} from './store-cases.ts'
+
+export const workerConformance: readonly ConformanceCase[] = [
+  {
+    name: 'E6: orphaned work of a dead worker is recovered at once by a new one of the same home',
+    async run(store) {
+      await running(store)
+      await join(store, true)
+      const [{ recovered }] = await commitOne(store, [{ op: 'recover', now: NOW }])
+      assert.deepEqual(recovered, ['one'])
+      assert.equal(await statusOf(store, 'one'), 'pending')
+    },
+  },
+  {
+    name: 'E6: beside others, a worker is dead only when its lease has ended; a beat keeps it alive',
+    async run(store) {
+      const { epoch } = await running(store)
+      await join(store, false, NOW + 10 * LEASE)
+      const recover = async (now: number): Promise<number> =>
+        (await commitOne(store, [{ op: 'recover', now }]))[0].recovered.length
+      assert.equal(await recover(NOW + LEASE - 1), 0)
+      await commitOne(store, [{ op: 'beat', epoch, lease_until: NOW + 3 * LEASE }])
+      assert.equal(await recover(NOW + 2 * LEASE), 0)
+      assert.equal((await store.workers(NOW + 2 * LEASE)).length, 2)
+      assert.equal(await recover(NOW + 3 * LEASE), 1)
+      assert.equal((await store.workers(NOW + 3 * LEASE)).length, 1)
+      const [{ alive }] = await commitOne(store, [{ op: 'beat', epoch, lease_until: NOW + 9 * LEASE }])
+      assert.equal(alive, false)
+      await refused('store_fenced', commitOne(store, [{ op: 'claim', epoch, limit: 1, now: NOW }]))
+    },
+  },
+  {
+    name: 'SIGTERM: a worker that leaves gives its work back, and that is no crash',
+    async run(store) {
+      const { epoch } = await running(store)
+      for (let i = 0; i < 5; i++) {
+        const [{ released }] = await commitOne(store, [{ op: 'leave', epoch: epoch + i, now: NOW }])
+        assert.equal(released, 1)
+        const next = await join(store)
+        assert.equal(next, epoch + i + 1)
+        await claim(store, next)
+      }
+      assert.equal((await store.dispatch('one'))?.crashes, 0)
+    },
+  },
+  {
+    name: 'poison work: dead after 3 crashes in a row without a new record; a record resets the count',
+    async run(store) {
+      await join(store)
+      await enqueue(store, dispatchOf('one'))
+      let seq = 0
+      const crash = async (leaveRecord: boolean): Promise<string | undefined> => {
+        const epoch = await join(store)
+        await commitOne(store, [{ op: 'recover', now: NOW }])
+        const [fence] = await claim(store, epoch)
+        if (fence && leaveRecord)
+          await commitOne(store, [{ op: 'append', session_id: 'session-one', records: [record(++seq)] }], fence)
+        await join(store)
+        await commitOne(store, [{ op: 'recover', now: NOW }])
+        return statusOf(store, 'one')
+      }
+      assert.equal(await crash(false), 'pending')
+      assert.equal(await crash(false), 'pending')
+      assert.equal(await crash(true), 'pending')
+      assert.equal(await crash(false), 'pending')
+      assert.equal(await crash(false), 'pending')
+      assert.equal(await crash(false), 'dead')
+      assert.equal((await store.dispatch('one'))?.failure_class, 'infra')
+    },
+  },
+]

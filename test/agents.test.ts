@@ -1,0 +1,212 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: "${NAME}" is what is tested here
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { offlineModel } from '../src/adapters/models/offline.ts'
+import type { App } from '../src/app.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
+import { freshFolder, openApp, until } from './apps.ts'
+import { json, startIn, tireless } from './command-line.ts'
+
+interface Shown {
+  readonly agent_id: string
+  readonly enabled: boolean
+  readonly schedule: unknown
+  readonly priority: number
+  readonly source: string
+  readonly last_status: string | null
+  readonly next_at: string | null
+  readonly prompt: string
+}
+
+const list = async (app: App): Promise<readonly Shown[]> =>
+  ((await app.run('agent list', {})) as { items: Shown[] }).items
+
+const OWN = `# the owner's own words
+kernel:
+  schedule: "0 * * * *" # hourly
+  agents:
+    # the first
+    - agent_id: first
+      prompt: Create a.md. # not much
+      enabled: true
+`
+
+/** At noon, so that every next instant is known. */
+const noon = (): FakeClock => new FakeClock({ now: Date.UTC(2026, 1, 11, 12) })
+
+function worktree(t: TestContext): string {
+  const folder = freshFolder(t, 'repo')
+  execFileSync('git', ['init', '-q', folder])
+  mkdirSync(join(folder, 'below'))
+  return folder
+}
+
+describe('E1: agents by command', () => {
+  test('E1: one made from a sentence is on the roster at once, with its schedule, and says where it is described', async (t) => {
+    const app = await openApp(t, { clock: noon(), yaml: `${OWN}  timezone: UTC\n` })
+    const here = join(worktree(t), 'below')
+    const made = (await app.run('agent new', { sentence: 'watch my repo and report every morning', here })) as Shown
+    assert.equal(made.agent_id, 'watch-repo-report')
+    assert.equal(made.schedule, '0 9 * * *')
+    assert.equal(made.next_at, '2026-02-12T09:00:00.000Z')
+    const text = readFileSync(made.source, 'utf8')
+    assert.match(
+      text,
+      /schedule: 0 9 \* \* \*\nwatch:\n {2}- git: \S+repo-\w+\nworkspace: workspaces\/watch-repo-report\nprompt: \|\n/,
+    )
+    const items = await list(app)
+    assert.deepEqual(
+      items.map(({ agent_id, next_at }) => [agent_id, next_at]),
+      [
+        ['first', '2026-02-11T13:00:00.000Z'],
+        ['watch-repo-report', '2026-02-12T09:00:00.000Z'],
+      ],
+    )
+    const again = (await app.run('agent new', { sentence: 'watch my repo and report every morning' })) as Shown
+    assert.equal(again.agent_id, 'watch-repo-report-2')
+    assert.equal(
+      ((await app.run('enqueue', { agent: again.agent_id, prompt: 'x' })) as { duplicate: boolean }).duplicate,
+      false,
+    )
+  })
+
+  test('E1: what is said by hand beats the sentence; what is said to an agent is no variable', async (t) => {
+    const app = await openApp(t, { clock: noon() })
+    const watch = freshFolder(t, 'watched')
+    const sentence = 'tend ~/inbox every morning and print ${HOME}'
+    const made = (await app.run('agent new', {
+      sentence,
+      id: 'mine',
+      schedule: 'every 30m',
+      model: 'offline/rules',
+      watch,
+    })) as Shown
+    assert.deepEqual([made.agent_id, made.schedule], ['mine', { every: 1_800_000 }])
+    assert.match(made.prompt, /^tend ~\/inbox every morning and print \$\{HOME\}\n/)
+    assert.match(readFileSync(made.source, 'utf8'), new RegExp(`watch:\\n {2}- ${watch}\\nmodel: offline/rules\\n`))
+  })
+
+  test('E1: what is wrong is refused before anything is written', async (t) => {
+    const home = freshFolder(t)
+    const app = await openApp(t, { home, clock: noon(), yaml: OWN })
+    const refused = async (input: object, code: string, message: RegExp): Promise<void> => {
+      await assert.rejects(
+        app.run('agent new', { sentence: 'do it', id: 'bad', ...input }),
+        (error: Error & { code?: string }) => {
+          assert.equal(error.code, code)
+          assert.match(error.message, message)
+          return true
+        },
+      )
+      assert.equal(existsSync(join(home, 'agents', 'bad')), false)
+    }
+    await refused({ schedule: '99 * * * *' }, 'config_invalid', /agent\.yaml:1: .*schedule is not valid/)
+    await refused({ schedule: 'whenever' }, 'config_invalid', /got "whenever"; expected a schedule/)
+    await refused({ model: 'nobody/x' }, 'model_unknown', /there is no such model/)
+    await refused({ id: '../bad' }, 'usage', /this is no id of an agent/)
+    await refused(
+      { id: 'first' },
+      'config_invalid',
+      /two agents have one id; got first, which is in .*tireless\.yaml:6 already/,
+    )
+    assert.deepEqual(
+      (await list(app)).map(({ agent_id }) => agent_id),
+      ['first'],
+    )
+    assert.equal(existsSync(join(home, 'agents', 'first')), false)
+  })
+
+  test('E1: edit, disable and enable change the file that describes it, and leave its comments', async (t) => {
+    const home = freshFolder(t)
+    const app = await openApp(t, { home, clock: noon(), yaml: OWN })
+    const edited = (await app.run('agent edit', {
+      id: 'first',
+      prompt: 'Create b.md.',
+      priority: 7,
+      schedule: '@daily',
+    })) as Shown
+    assert.deepEqual([edited.prompt, edited.priority, edited.schedule], ['Create b.md.', 7, '@daily'])
+    assert.equal(((await app.run('agent disable', { id: 'first' })) as Shown).next_at, null)
+    const text = readFileSync(join(home, 'tireless.yaml'), 'utf8')
+    assert.match(text, /^# the owner's own words\n/)
+    assert.match(
+      text,
+      /# the first\n {4}- agent_id: first\n {6}prompt: Create b\.md\. # not much\n {6}enabled: false\n/,
+    )
+    assert.equal(((await app.run('agent enable', { id: 'first' })) as Shown).enabled, true)
+    assert.equal(((await app.run('agent edit', { id: 'first', schedule: 'none' })) as Shown).schedule, null)
+    await assert.rejects(app.run('agent edit', { id: 'first' }), /nothing to change was named.*tireless\.yaml by hand/)
+    await assert.rejects(
+      app.run('agent edit', { id: 'firsr', priority: 1 }),
+      /there is no such agent; got firsr; expected one of first/,
+    )
+    await assert.rejects(app.run('agent edit', { id: 'first', schedule: '61 * * * *' }), { code: 'config_invalid' })
+  })
+
+  test('E5: one that is added while the kernel runs is there at the next beat; one that is disabled is not', async (t) => {
+    const clock = noon()
+    const model = scriptedModel(() => ({ calls: [{ tool: 'create_file', args: { path: 'a.md', content: 'x' } }] }))
+    const app = await openApp(t, { clock, model, yaml: `${OWN}  timezone: UTC\n` })
+    const stop = new AbortController()
+    const running = app.context.kernel.run(stop.signal)
+    const drained = app.context.drain({ untilIdle: false, until: stop.signal })
+    await until(() => app.context.kernel.nextBeat() !== undefined)
+    await app.run('agent disable', { id: 'first' })
+    await app.run('agent new', { sentence: 'do it', id: 'second', schedule: '*/10 * * * *' })
+    await until(async () => {
+      await clock.advance(60_000)
+      return (await app.context.store.recent('default', 'second', 1)).length > 0
+    })
+    assert.equal((await app.context.store.recent('default', 'first', 1)).length, 0)
+    stop.abort()
+    await running
+    await drained
+  })
+
+  test('E1: a role that is changed by hand is taken over while the kernel runs', async (t) => {
+    const home = freshFolder(t)
+    mkdirSync(join(home, 'agents/r'), { recursive: true })
+    writeFileSync(join(home, 'agents/r/agent.yaml'), 'workspace: workspaces/r\n')
+    writeFileSync(join(home, 'agents/r/role.md'), 'one')
+    const app = await openApp(t, { home, clock: noon(), model: offlineModel })
+    const stop = new AbortController()
+    const running = app.context.kernel.run(stop.signal)
+    await until(() => app.context.kernel.nextBeat() !== undefined)
+    writeFileSync(join(home, 'agents/r/role.md'), 'another')
+    await until(() => app.context.roster.all()[0]?.agent.prompt === 'another')
+    stop.abort()
+    await running
+  })
+
+  test('E1, E13: model and tools of an agent that is added later are its own at once', async (t) => {
+    const home = freshFolder(t)
+    const app = await openApp(t, { home, clock: noon() })
+    await app.run('agent new', { sentence: 'do it', id: 'later', model: 'offline/rules' })
+    assert.deepEqual(await app.context.models.chain({ agent: 'later' }), ['offline/rules'])
+    const file = join(home, 'agents/later/agent.yaml')
+    writeFileSync(file, `${readFileSync(file, 'utf8')}tools: [list_files]\n`)
+    await app.run('agent edit', { id: 'later', priority: 1 })
+    const result = (await app.run('run', { task: 'Create a.md. List the files.', agent: 'later' })) as {
+      answer: string
+    }
+    assert.match(result.answer, /create_file a\.md: NOT DONE: no tool `create_file` is offered here/)
+    assert.match(result.answer, /list_files \.: done/)
+  })
+
+  test('E1: through the holder of the home, from the folder it is said in', async (t) => {
+    const home = freshFolder(t)
+    const child = await startIn(t, home)
+    const made = await json<Shown>(home, 'agent', 'new', 'report on the commits of this repository every hour')
+    assert.equal(made.exit, 0)
+    assert.match(readFileSync(made.source, 'utf8'), new RegExp(`git: ${join(import.meta.dirname, '..')}\\n`))
+    const { stdout } = await tireless(home, 'agent', 'list')
+    assert.match(stdout, /report-commits-repository {2}true {5}0 \* \* \* \*/)
+    assert.equal((await json(home, 'agent', 'disable', made.agent_id)).enabled, false)
+    assert.equal((await tireless(home, 'agent', 'enable', 'nobody')).exit, 1)
+    child.kill('SIGTERM')
+  })
+})

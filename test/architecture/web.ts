@@ -1,0 +1,28 @@
+/** Holds the page against its row: its own files, the packages a browser is sent, and of the rest of the house types only. */
+
+import { posix } from 'node:path'
+import type { Tree } from './check.ts'
+import { type Rules, unitOf } from './rules.ts'
+
+/** What goes to the browser with the page; its build's packages stay behind. */
+const PACKAGES = ['preact']
+
+const IMPORT = /^(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
+
+/** `tree`: by path below the checkout, `web/src/…`. */
+export function webViolations(tree: Tree, { arrows }: Rules): readonly string[] {
+  const allowed = arrows.get('web') ?? []
+  return [...tree].flatMap(([path, source]) =>
+    [...source.matchAll(IMPORT)].flatMap(([, type, named, loaded]) => {
+      const specifier = named ?? loaded ?? ''
+      const at = `${path} imports ${specifier}`
+      if (!specifier.startsWith('.'))
+        return PACKAGES.includes(specifier.split('/')[0] ?? '') ? [] : [`${at}, which no browser is sent`]
+      const target = posix.join(posix.dirname(path), specifier)
+      if (target.startsWith('web/src/')) return []
+      if (!target.startsWith('src/') || !allowed.includes(unitOf(target.slice('src/'.length))))
+        return [`${at}; web may import ${allowed.join(', ')}`]
+      return type ? [] : [`${at}, and not as types only`]
+    }),
+  )
+}

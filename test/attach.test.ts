@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { z } from 'zod'
+import { type Command, type Context, command } from '../src/commands/command.ts'
+import { askHolder, serveSocket } from '../src/server/socket.ts'
+import { freshFolder, openApp, until } from './apps.ts'
+import { begin, ended, json, startIn, tireless } from './command-line.ts'
+
+interface Told {
+  readonly run_id: string
+  readonly phase: string
+  readonly payload: { readonly agent_id?: string }
+}
+
+const eventsIn = (text: string): Told[] =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+
+/** On its stderr. */
+async function saying(child: ChildProcess, words: RegExp): Promise<void> {
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (text) => (said += text))
+  await until(() => words.test(said))
+}
+
+describe('attach: a live view of the holder', () => {
+  test('attach: events as they happen, until it is interrupted; the kernel goes on', async (t) => {
+    const home = freshFolder(t)
+    const kernel = await startIn(t, home)
+    const view = begin(t, home, 'attach', '--json')
+    const seen = (id: string): Told[] => eventsIn(view.said()).filter(({ run_id }) => run_id === id)
+    let id = ''
+    // Whoever looks on may come after the first of them is over.
+    await until(async () => {
+      const made = await json<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'List the files.')
+      id = made.dispatch_id
+      await until(async () => (await json(home, 'queue', 'show', id)).status === 'done')
+      return seen(id).length > 0
+    })
+    await until(() => seen(id).some(({ phase }) => phase === 'END'))
+    assert.deepEqual([seen(id)[0]?.phase, seen(id)[0]?.payload.agent_id], ['INIT', 'default'])
+    view.kill('SIGINT')
+    assert.equal(await ended(view), 0)
+    assert.equal((await json<{ kernel: { state: string } }>(home, 'status')).kernel.state, 'running')
+    kernel.kill('SIGTERM')
+    assert.equal(await ended(kernel), 0)
+  })
+
+  test('attach: it ends with the kernel, and keeps nobody from ending', async (t) => {
+    const home = freshFolder(t)
+    const kernel = await startIn(t, home)
+    const views = [begin(t, home, 'attach'), begin(t, home, 'attach')]
+    await Promise.all(views.map((view) => saying(view, /the kernel default runs/)))
+    kernel.kill('SIGTERM')
+    assert.equal(await ended(kernel), 0)
+    for (const view of views) assert.equal(await ended(view), 0)
+  })
+
+  test('attach: where nobody is at work there is nothing to see, and no home is taken', async (t) => {
+    const home = freshFolder(t)
+    const { exit, stderr } = await tireless(home, 'attach')
+    assert.equal(exit, 1)
+    assert.match(stderr, /nobody is at work there.*do this: begin with: tireless start/)
+    const app = await openApp(t, { home })
+    await assert.rejects(app.run('attach', {}), { code: 'usage' })
+  })
+
+  test('attach: a home that is closed waits for nobody who looks on', async (t) => {
+    const home = freshFolder(t)
+    const app = await openApp(t, { home })
+    const view = begin(t, home, 'attach')
+    await saying(view, /its home is in use/)
+    await app.close()
+    assert.equal(await ended(view), 0)
+  })
+
+  test('attach: whoever goes away is told nothing more', async (t) => {
+    const path = join(freshFolder(t), 'socket')
+    const ends: string[] = []
+    const looking = command({
+      ...{ name: 'look', summary: '', place: 'guest', input: z.object({}), output: z.null() },
+      async run({ signals }, _, tell) {
+        tell({ kind: 'note', text: 'looking' })
+        await new Promise((resolve) => signals.drain.addEventListener('abort', resolve))
+        ends.push('gone')
+        return null
+      },
+    })
+    const context = { signals: { drain: new AbortController().signal, abort: new AbortController().signal } }
+    const server = await serveSocket(path, async () => looking as unknown as Command, context as unknown as Context)
+    t.after(() => server.close())
+    const enough = new AbortController()
+    // Once everything is read: then nothing but the end of the connection tells that it is over.
+    const read = (): void => void setImmediate(() => enough.abort())
+    const answered = await askHolder(path, 'look', {}, read, enough.signal)
+    assert.deepEqual(answered, { output: null })
+    await until(() => ends.length > 0)
+  })
+})

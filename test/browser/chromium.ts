@@ -1,0 +1,62 @@
+/** A real Chromium for tests of the page: found on this machine, quiet, and listened to for everything it complains about. */
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const QUIET = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+]
+
+function chromiumAt(): string | undefined {
+  const { CHROMIUM, PATH = '' } = process.env
+  if (CHROMIUM) return CHROMIUM
+  const folders = ['/usr/bin', ...PATH.split(delimiter)]
+  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const executablePath = chromiumAt()
+export const skip = executablePath === undefined && 'there is no Chromium on this machine; name one in $CHROMIUM'
+
+/** Contract: the page is built when it resolves. */
+export async function launch(): Promise<Browser> {
+  const script = join(import.meta.dirname, '../../scripts/web.mjs')
+  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  return chromium.launch({ executablePath: executablePath ?? '', headless: true, args: QUIET })
+}
+
+export const isLive = (page: Page): Promise<void> => page.locator('[data-connection=live]').waitFor()
+
+export interface Tab {
+  readonly page: Page
+  /** What it complained about: errors, warnings, what its policy forbade, and whatever it asked of another server. */
+  readonly complaints: readonly string[]
+}
+
+export async function newTab(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, ...options })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) complaints.push(`asked elsewhere: ${request.url()}`)
+  })
+  return { page, complaints }
+}

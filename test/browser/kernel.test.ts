@@ -1,0 +1,123 @@
+/** The kernel's figures on the page Now, from a server whose clock, cycles and spend are the test's own. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { z } from 'zod'
+import { newSecret } from '../../src/adapters/ids.ts'
+import { COMMANDS } from '../../src/commands/all.ts'
+import { type Command, command } from '../../src/commands/command.ts'
+import { type HttpServer, serveHttp } from '../../src/server/http.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp } from '../apps.ts'
+import { isLive, launch, newTab, skip } from './chromium.ts'
+
+const AGENT = { dispatch_id: 'd', session_id: 's', summary: 'x', failure_class: null, attempts: 1 }
+const CYCLE = {
+  ...{ cycle_id: 'c1', status: 'partial_success', dispatched: 3, succeeded: 1, failed: 1, parked: 1 },
+  ...{ failed_agents: ['watcher'], idle_reason: null, error: null, duration_ms: 42_310 },
+  agents: [
+    { agent_id: 'report', status: 'done', ...AGENT },
+    { agent_id: 'watcher', status: 'failed', ...AGENT },
+  ],
+}
+const IDLE = { ...CYCLE, cycle_id: 'c0', status: 'success', dispatched: 0, agents: [], idle_reason: 'nothing is new' }
+const RECORD = { trigger: 'beat', due: null, started_at: '2026-01-01T10:00:00Z', ended_at: null }
+const CYCLES = [
+  { ...RECORD, cycle_id: 'c2', result: null },
+  { ...RECORD, cycle_id: 'c1', result: CYCLE },
+  { ...RECORD, cycle_id: 'c0', result: IDLE },
+]
+
+const REAL_STATUS = COMMANDS.find(({ name }) => name === 'status') ?? assert.fail('there is no status')
+
+/** Commands as the kernel has them, whose word is kept here. */
+function kernelCommands(kernel: { state: string; done: string[] }, beat: string | null): readonly Command[] {
+  const status = command({
+    ...{ name: 'status', summary: 'what is going on', place: 'home' },
+    input: z.object({}),
+    output: z.looseObject({}),
+    async run(context, _, tell) {
+      const { kernel: own, ...rest } = (await REAL_STATUS.run(context, {}, tell)) as { kernel: object }
+      const spend = { today_usd: 4.75, cap_usd: 5, calls: 1234 }
+      return { ...rest, kernel: { ...own, state: kernel.state, next_beat: beat, last_cycle: CYCLE }, spend }
+    },
+  })
+  const list = command({
+    ...{ name: 'cycles list', summary: 'the cycles', place: 'home' },
+    input: z.object({ limit: z.int().default(10) }),
+    output: z.object({ items: z.array(z.unknown()) }),
+    run: async () => ({ items: CYCLES }),
+  })
+  const doing = (name: string, state: string) =>
+    command({
+      ...{ name, summary: name, place: 'home' as const },
+      input: z.object({}),
+      output: z.object({ ok: z.boolean() }),
+      async run() {
+        kernel.done.push(name)
+        kernel.state = state
+        return { ok: true }
+      },
+    })
+  const all = [status, list, doing('pause', 'paused'), doing('resume', 'running'), doing('cycle now', 'running')]
+  return all as unknown as readonly Command[]
+}
+
+async function served(t: TestContext, commands: readonly Command[]): Promise<HttpServer> {
+  const app = await openApp(t, { model: scriptedModel([{ text: 'x' }]) })
+  const names = new Set([...commands.map(({ name }) => name), 'pause', 'resume', 'cycle now', 'cycles list'])
+  const http = await serveHttp({
+    ...{ host: '127.0.0.1', port: 0, token: newSecret(), secret: newSecret, context: app.context },
+    commands: [...COMMANDS.filter(({ name }) => !names.has(name)), ...commands],
+    page: `${import.meta.dirname}/../../web/dist`,
+    failed: (error) => assert.fail(error),
+  })
+  t.after(http.close)
+  await app.run('enqueue', { prompt: 'tend the folder', at: '1h' })
+  return http
+}
+
+describe('the kernel on the page', { skip }, () => {
+  let browser: Browser
+  before(async () => {
+    browser = await launch()
+  })
+  after(() => browser?.close())
+
+  test('Now: the next beat, the last cycles, the spend and what waits are there, and the buttons do what they say', async (t) => {
+    const kernel = { state: 'running', done: [] as string[] }
+    const http = await served(t, kernelCommands(kernel, new Date(Date.now() + 3_600_000).toISOString()))
+    const { page, complaints } = await newTab(browser, http.url)
+    await page.goto(http.loginUrl())
+    await isLive(page)
+    await page.getByText(/^(1:00:0\d|59:\d\d)$/).waitFor()
+    await page.getByText('$4.75').waitFor()
+    await page.getByText('of $5.00 · 1,234 model calls').waitFor()
+    const [first, second] = [page.locator('[data-cycle=c1]'), page.locator('[data-cycle=c0]')]
+    await first.getByText('partial · 1 of 3 · 1 failed · 1 parked').waitFor()
+    assert.match(await first.innerText(), /42\.3 s[\s\S]*report[\s\S]*watcher/)
+    assert.match(await second.innerText(), /success · nothing is new/)
+    assert.match(await page.locator('[data-cycle=c2]').innerText(), /under way/)
+    await page.getByText('default waits').waitFor()
+    await page.getByRole('button', { name: 'Run a cycle now' }).click()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.locator('[data-state=paused]').waitFor()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    assert.deepEqual(kernel.done, ['cycle now', 'pause', 'resume'])
+    assert.deepEqual(complaints, [])
+  })
+
+  test('Now: a server without those commands has no such buttons, and says what it does not know', async (t) => {
+    const http = await served(t, [])
+    const { page, complaints } = await newTab(browser, http.url)
+    await page.goto(http.loginUrl())
+    await isLive(page)
+    await page.getByText('default waits').waitFor()
+    for (const name of ['Pause', 'Resume', 'Run a cycle now'])
+      assert.equal(await page.getByRole('button', { name }).count(), 0, name)
+    await page.locator('[data-health=ok]').waitFor()
+    assert.deepEqual(complaints, [])
+  })
+})

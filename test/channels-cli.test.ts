@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { freshFolder } from './apps.ts'
+import { json, tireless } from './command-line.ts'
+import { startHookServer, status } from './hook-server.ts'
+
+test('E12: channels list, test and pair, and the console, on the command line', async (t) => {
+  const server = await startHookServer(t)
+  const home = freshFolder(t)
+  writeFileSync(
+    join(home, 'tireless.yaml'),
+    `kernel: { agents: [{ agent_id: writer, prompt: Create report.md with the content hello }] }
+channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
+`,
+  )
+  type Listed = { items: { name: string; trouble: string | null }[]; target: unknown }
+  const listed = await json<Listed>(home, 'channels', 'list')
+  const troubles = new Map(listed.items.map(({ name, trouble }) => [name, trouble]))
+  assert.deepEqual([...troubles.keys()], ['console', 'desktop', 'webhook'])
+  assert.deepEqual([troubles.get('console'), troubles.get('webhook'), listed.target], [null, null, null])
+  assert.match(
+    (await tireless(home, 'channels', 'list')).stdout,
+    /notices go to nobody; do this: tireless channels pair/,
+  )
+
+  const good = await json(home, 'channels', 'test', 'webhook')
+  assert.deepEqual(good, { channel: 'webhook', delivered: true, error: null, exit: 0 })
+  server.answer = status(500)
+  const bad = await json(home, 'channels', 'test', 'webhook')
+  assert.deepEqual([bad.delivered, bad.error, bad.exit], [false, 'the other side answered 500', 1])
+  assert.equal((await tireless(home, 'channels', 'test', 'telegraph')).exit, 1)
+
+  assert.equal((await tireless(home, 'channels', 'pair', 'console')).exit, 0)
+  const cycle = await tireless(home, 'once')
+  assert.equal(cycle.exit, 0)
+  assert.match(cycle.stderr, /Kernel\[default\] cycle summary/)
+  assert.match((await tireless(home, 'notices', 'list')).stdout, /notice +console +sent +1 /)
+  assert.match((await tireless(home, 'logs')).stdout, /told.*Kernel\[default\] cycle summary/)
+})

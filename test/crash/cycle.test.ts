@@ -1,0 +1,202 @@
+/** Real kills in every phase of a cycle, and what the next start makes of it. */
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { App } from '../../src/app.ts'
+import type { Cycle } from '../../src/domain/cycle.ts'
+import { type Dispatch, isTerminal } from '../../src/domain/dispatch.ts'
+import type { Effect } from '../../src/domain/effect.ts'
+import { outsideBlock } from '../../src/domain/runtime-block.ts'
+import type { Unknown } from '../../src/domain/unknown.ts'
+import { freshFolder } from '../apps.ts'
+import { openScene, type Scene, SEED_STATE, writeHome } from './cycle-tools.ts'
+import { NODE_FLAGS, run } from './kills.ts'
+import { runsIn } from './recovery-tools.ts'
+
+const MAIN = join(import.meta.dirname, 'cycle-main.ts')
+const WORKSPACE: Effect = { recovery: 'once', reach: 'workspace' }
+const OUTSIDE: Effect = { recovery: 'once', reach: 'third_party' }
+const START = '<!-- KERNEL_RUNTIME:START -->'
+const END = '<!-- KERNEL_RUNTIME:END -->'
+
+const sceneIn = (t: TestContext, effect = WORKSPACE, kernel = {}): Scene => {
+  const home = freshFolder(t)
+  writeHome(home, kernel)
+  return { home, log: join(home, 'acted.log'), effect }
+}
+
+async function dies(scene: Scene, point: string, command = 'once'): Promise<void> {
+  const died = await run(process.execPath, [...NODE_FLAGS, MAIN, JSON.stringify(scene), point, command])
+  assert.equal(died.exit, null, `it did not die at ${point}: ${died.stdout}${died.stderr}`)
+}
+
+interface Found {
+  readonly dispatches: readonly Dispatch[]
+  readonly cycles: readonly Cycle[]
+  readonly unknowns: readonly Unknown[]
+}
+
+async function look(app: App): Promise<Found> {
+  const items = async <T>(command: string): Promise<readonly T[]> =>
+    ((await app.run(command, command === 'unknowns list' ? {} : { limit: 1000 })) as { items: T[] }).items
+  return {
+    dispatches: await items('queue list'),
+    cycles: await items('cycles list'),
+    unknowns: await items('unknowns list'),
+  }
+}
+
+const isOfAgent = ({ agent_id }: Dispatch): boolean => agent_id !== 'planner'
+
+/** A start that ends when there is nothing left to do, then one more cycle. */
+async function goOn(t: TestContext, scene: Scene): Promise<{ readonly recovered: Found; readonly found: Found }> {
+  const app = await openScene(scene)
+  t.after(() => app.close())
+  await app.run('start', { until_idle: true })
+  const recovered = await look(app)
+  await app.run('once', {})
+  const found = await look(app)
+  await app.close()
+  return { recovered, found }
+}
+
+/** Whatever the point: nothing is left lying about, nothing is done or told twice. */
+function checkWhole({ log, home }: Scene, { recovered, found }: Awaited<ReturnType<typeof goOn>>): void {
+  const named = recovered.dispatches.map(({ status, wait }) =>
+    isTerminal(status) ? 'over' : `${status} ${wait?.kind}`,
+  )
+  assert.ok(
+    named.every((so) => so === 'over' || so === 'waiting unknown'),
+    named.join(),
+  )
+  const effects = runsIn(log)
+  assert.equal(new Set(effects).size, effects.length, 'an effect happened twice')
+  for (const { dispatch_id, status } of found.dispatches.filter(isOfAgent)) {
+    const told = found.cycles
+      .flatMap(({ result }) => result?.agents ?? [])
+      .filter((one) => one.dispatch_id === dispatch_id)
+    const over = told.filter((one) => isTerminal(one.status))
+    assert.equal(
+      over.length,
+      isTerminal(status) ? 1 : 0,
+      `${dispatch_id} is ${status} and was told ${JSON.stringify(told)}`,
+    )
+  }
+  assert.ok(found.cycles.every(({ ended_at }) => ended_at !== null))
+  const state = readFileSync(join(home, 'kernels', 'default', 'STATE.md'), 'utf8')
+  assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
+  assert.equal(outsideBlock(state), SEED_STATE)
+  assert.match(
+    state,
+    new RegExp(`- cycle_id: ${found.cycles[0]?.cycle_id}\n- status: ${found.cycles[0]?.result?.status}`),
+  )
+}
+
+/** What the kill cut short, as the record tells it: its status, and how often its dispatches were begun. */
+const cutShort = ({ cycles }: Found): readonly Cycle[] =>
+  cycles.filter(({ result }) => result?.error === 'the program ended during this cycle')
+
+/** By point: whether a cycle was cut short, and how many dispatches of agents it had made by then, at least. */
+const ONCE: readonly (readonly [point: string, cut: boolean, made: number, mode?: string])[] = [
+  ['after document INIT.md seed', false, 0],
+  ['before project STATE.md', false, 0],
+  ['before cycle_begin', false, 0],
+  ['after cycle_begin', true, 0],
+  ['after enqueue planner', true, 0, 'llm'],
+  ['before settle', true, 0, 'llm'],
+  ['after settle', true, 0, 'llm'],
+  ['before enqueue cycle', true, 0],
+  ['after enqueue cycle', true, 1],
+  ['after enqueue cycle#2', true, 2],
+  ['after claim', true, 1],
+  ['before effect', true, 1],
+  ['after effect', true, 1],
+  ['before settle', true, 1],
+  ['after settle', true, 1],
+  ['after document STATE.md cycle', true, 2],
+  ['before project STATE.md#2', true, 2],
+  ['before cycle_end', true, 2],
+  ['after cycle_end', false, 2],
+]
+
+describe('a cycle, killed with -9, and the start after it (case 122, I6)', { concurrency: 2 }, () => {
+  for (const [point, cut, made, mode = 'static'] of ONCE)
+    test(`case 122: ${point} (${mode}): everything comes to its end, once, and is counted once`, async (t) => {
+      const scene = sceneIn(t, WORKSPACE, { planner: { mode } })
+      await dies(scene, point)
+      const { recovered, found } = await goOn(t, scene)
+      checkWhole(scene, { recovered, found })
+      const before = recovered.dispatches.filter(isOfAgent)
+      assert.equal(cutShort(found).length, cut ? 1 : 0)
+      assert.ok(made === 0 ? before.length === 0 : before.length >= made, `${before.length} were made`)
+      const [last] = found.cycles
+      const counted = last?.result?.agents.map(({ dispatch_id }) => dispatch_id) ?? []
+      if (cut)
+        assert.deepEqual(
+          before.filter(({ dispatch_id }) => !counted.includes(dispatch_id)),
+          [],
+        )
+    })
+
+  test('case 122: after an effect outside: it waits for a human, by name; the next cycle does not send that agent again', async (t) => {
+    const scene = sceneIn(t, OUTSIDE)
+    await dies(scene, 'after effect')
+    const { recovered, found } = await goOn(t, scene)
+    checkWhole(scene, { recovered, found })
+    const [waiting, ...more] = found.dispatches.filter(({ status }) => status === 'waiting')
+    assert.deepEqual([waiting?.wait?.kind, more], ['unknown', []])
+    assert.deepEqual(
+      found.unknowns.map(({ status, reach }) => [status, reach]),
+      [['open', 'third_party']],
+    )
+    assert.equal(found.dispatches.filter(({ agent_id }) => agent_id === waiting?.agent_id).length, 1)
+  })
+
+  test('E2: the file that STATE has when its writer dies is edited before the next start: the edit stays, and so does one block', async (t) => {
+    const scene = sceneIn(t)
+    await dies(scene, 'after document STATE.md cycle')
+    const file = join(scene.home, 'kernels', 'default', 'STATE.md')
+    assert.ok(!existsSync(file) || !readFileSync(file, 'utf8').includes(START), 'its file is behind its version')
+    writeFileSync(file, SEED_STATE.replace('## notes', '## notes\n- written by hand'))
+    await goOn(t, scene)
+    const state = readFileSync(file, 'utf8')
+    assert.equal(outsideBlock(state), SEED_STATE.replace('## notes', '## notes\n- written by hand'))
+    assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
+  })
+})
+
+describe('a kernel that beats, killed with -9 (case 122, I5, I6)', { concurrency: 2 }, () => {
+  for (const point of [
+    'after cycle_begin',
+    'after enqueue cycle',
+    'after effect',
+    'before cycle_end',
+    'after cycle_end#2',
+  ])
+    test(`case 122: start, ${point}: the next start takes it up; no beat has two cycles`, async (t) => {
+      const scene = sceneIn(t, WORKSPACE, { schedule: { every: '1s' } })
+      await dies(scene, point, 'start')
+      const { recovered, found } = await goOn(t, scene)
+      checkWhole(scene, { recovered, found })
+      const beats = found.cycles.flatMap(({ due }) => due ?? [])
+      assert.equal(new Set(beats).size, beats.length)
+      assert.equal(cutShort(found).length, point.startsWith('after cycle_end') ? 0 : 1)
+    })
+
+  test('I6: killed in one cycle after the other: what the first left under way is still counted, once', async (t) => {
+    const scene = sceneIn(t, OUTSIDE)
+    await dies(scene, 'after effect')
+    for (const point of ['after cycle_begin', 'before cycle_end', 'after cycle_begin']) await dies(scene, point)
+    const first = await goOn(t, scene)
+    checkWhole(scene, first)
+    const app = await openScene(scene)
+    for (const { id } of first.found.unknowns) await app.run('unknowns resolve', { id, as: 'happened' })
+    await app.close()
+    const { recovered, found } = await goOn(t, scene)
+    checkWhole(scene, { recovered, found })
+    assert.equal(cutShort(found).length, 4)
+    assert.ok(found.dispatches.every(({ status }) => isTerminal(status)))
+  })
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Posted } from '../../src/domain/message.ts'
+import { freshFolder, until } from '../apps.ts'
+import { begin, ended, json, tireless } from '../command-line.ts'
+import { deliveries, startHookServer, status } from '../hook-server.ts'
+
+test('E12: killed with -9 while a notice is under way: the cycle and its notice are there, and it comes once more for each kill, under the same id', async (t) => {
+  const server = await startHookServer(t)
+  const home = freshFolder(t)
+  writeFileSync(
+    join(home, 'tireless.yaml'),
+    `kernel:
+  channel: webhook
+  schedule: "@yearly"
+  agents: [{ agent_id: writer, prompt: Create report.md with the content hello }]
+channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
+`,
+  )
+  // Neither taken nor refused: nobody knows.
+  server.answer = () => {}
+  for (const [kill, command] of [['once'], ['start', '--until-idle']].entries()) {
+    const child = begin(t, home, ...command)
+    await until(() => server.got.length === kill + 1)
+    child.kill('SIGKILL')
+    await ended(child)
+  }
+  const { items: left } = await json<{ items: Posted[] }>(home, 'notices', 'list')
+  assert.deepEqual(
+    left.map(({ kind, status, attempts }) => [kind, status, attempts]),
+    [['notice', 'pending', 0]],
+  )
+  server.answer = status(200)
+  for (let i = 0; i < 2; i++) assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
+  const [only] = left
+  assert.deepEqual(deliveries(server), [only?.id, only?.id, only?.id])
+  const { items: over } = await json<{ items: Posted[] }>(home, 'notices', 'list')
+  assert.deepEqual(
+    over.map(({ id, status }) => [id, status]),
+    [[only?.id, 'sent']],
+  )
+})

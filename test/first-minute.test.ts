@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { describe, type TestContext, test } from 'node:test'
+import { offlineModel } from '../src/adapters/models/offline.ts'
+import type { App } from '../src/app.ts'
+import { agreed } from '../src/cli/consent.ts'
+import type { Command, Progress } from '../src/commands/command.ts'
+import { init } from '../src/commands/init.ts'
+import { madeBy } from '../src/commands/made.ts'
+import type { CycleResult } from '../src/domain/cycle.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
+import { freshFolder, openApp, until } from './apps.ts'
+import { ended, json, tireless } from './command-line.ts'
+import { NODE_FLAGS } from './crash/kills.ts'
+
+const SEED_000 = `kernel:
+  agents:
+    - agent_id: "daily-report"
+      prompt: |
+        当前系统状态:
+        {STATE}
+
+        请根据上述状态生成今日工作简报。
+      priority: 10
+      enabled: true
+`
+
+interface Begun {
+  readonly wrote: readonly string[]
+  readonly kept: readonly string[]
+  readonly agents: readonly { readonly agent_id: string; readonly enabled: boolean }[]
+  readonly forecast: readonly {
+    readonly model: string
+    readonly day_usd: number
+    readonly items: readonly { runs: number }[]
+  }[]
+}
+
+const beginIn = (home: string, here?: string): Promise<Begun & { exit: number | null }> =>
+  json<Begun>(home, 'init', '--yes', ...(here === undefined ? [] : ['--here', here]))
+
+describe('E1: seed 000', () => {
+  test('E1: its YAML runs as it stands, without a key: one attempt, a real file, exit 0', async (t) => {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), SEED_000)
+    const cycle = await json<CycleResult>(home, 'once')
+    assert.equal(cycle.exit, 0)
+    assert.deepEqual([cycle.status, cycle.dispatched, cycle.succeeded], ['success', 1, 1])
+    const [agent] = cycle.agents
+    assert.deepEqual([agent?.agent_id, agent?.status, agent?.attempts], ['daily-report', 'done', 1])
+    assert.match(agent?.summary ?? '', /^## 执行总结\n1\. report report-\d{4}-\d\d-\d\d\.md: 完成/)
+    const [report] = globSync('workspaces/*/report-*.md', { cwd: home })
+    assert.match(readFileSync(join(home, report ?? ''), 'utf8'), /## STATE\n\n> # Kernel State\n/)
+  })
+})
+
+describe('E1: init', () => {
+  test('E1: a working home: a configuration that is good, three agents, a forecast, the next command', async (t) => {
+    const [home, here] = [freshFolder(t), freshFolder(t, 'repo')]
+    execFileSync('git', ['init', '-q', here])
+    const begun = await beginIn(home, here)
+    assert.equal(begun.exit, 0)
+    assert.deepEqual(begun.kept, [])
+    assert.equal(begun.wrote.at(-1), 'tireless.yaml')
+    assert.deepEqual(
+      begun.agents.map(({ agent_id, enabled }) => [agent_id, enabled]),
+      [
+        ['daily-report', true],
+        ['folder-tender', true],
+        ['repository-watcher', true],
+      ],
+    )
+    const [own, paid, ...more] = begun.forecast
+    assert.deepEqual([own?.model, own?.day_usd, more], ['offline/rules', 0, []])
+    assert.match(paid?.model ?? '', /^anthropic\//)
+    assert.ok((paid?.day_usd ?? 0) > 0)
+    assert.deepEqual(
+      paid?.items.map(({ runs }) => runs),
+      [1, 6, 6],
+    )
+    assert.deepEqual((await json(home, 'config', 'check')).unused, [])
+    const watcher = readFileSync(join(home, 'agents/repository-watcher/agent.yaml'), 'utf8')
+    assert.match(watcher, new RegExp(`^# Whenever a git[^]*enabled: true\\n[^]*- git: ${here}\\n`))
+  })
+
+  test('E1: nothing that is there is changed, and a home with a configuration gets nothing added', async (t) => {
+    const home = freshFolder(t)
+    await beginIn(home)
+    const mine = join(home, 'agents/daily-report/agent.yaml')
+    writeFileSync(mine, 'prompt: mine\n')
+    rmSync(join(home, 'agents/folder-tender'), { recursive: true })
+    const again = await beginIn(home)
+    assert.deepEqual(again.wrote, [])
+    assert.deepEqual(again.kept, ['tireless.yaml', 'agents/daily-report', 'agents/repository-watcher'])
+    // Cut short before its last file: what is missing is written, what is there stays.
+    rmSync(join(home, 'tireless.yaml'))
+    const third = await beginIn(home)
+    assert.deepEqual(third.wrote, ['agents/folder-tender/agent.yaml', 'tireless.yaml'])
+    assert.equal(readFileSync(mine, 'utf8'), 'prompt: mine\n')
+    assert.match((await tireless(home, 'init', '--yes')).stdout, /^there already {1}tireless\.yaml$/m)
+  })
+
+  test('E1: outside of a repository its watcher stays off, and it is said how to let it run', async (t) => {
+    const [home, here] = [freshFolder(t), freshFolder(t, 'plain')]
+    const { agents } = await beginIn(home, here)
+    assert.equal(agents.find(({ agent_id }) => agent_id === 'repository-watcher')?.enabled, false)
+    const { stdout } = await tireless(home, 'init', '--yes', '--here', here)
+    assert.match(stdout, /^off +repository-watcher: its file says how to let it run/m)
+    assert.match(
+      readFileSync(join(home, 'agents/repository-watcher/agent.yaml'), 'utf8'),
+      /agent enable repository-watcher/,
+    )
+  })
+
+  test('E1: on a terminal it is asked first, elsewhere and with --yes it is not', async () => {
+    const asked = async (answer: string | null, given: object, isTTY: boolean): Promise<[boolean, string]> => {
+      const [input, output] = [Object.assign(new PassThrough(), { isTTY }), new PassThrough()]
+      if (answer === null) input.end()
+      else input.write(`${answer}\n`)
+      const said = await agreed(init as unknown as Command, { ...given }, '/the/home', { input, output })
+      return [said, String(output.read() ?? '')]
+    }
+    assert.deepEqual(await asked('', {}, true), [true, '/the/home\nWrite a home there? [Y/n] '])
+    assert.equal((await asked('n', {}, true))[0], false)
+    assert.equal((await asked('nonsense', {}, true))[0], false)
+    assert.equal((await asked(null, {}, true))[0], false)
+    assert.deepEqual(await asked('n', { yes: true }, true), [true, ''])
+    assert.deepEqual(await asked('n', {}, false), [true, ''])
+  })
+})
+
+/** A `start` in this process, with what it tells. */
+function startedIn(app: App): { readonly notes: string[]; readonly over: Promise<unknown> } {
+  const notes: string[] = []
+  const over = app.run('start', {}, (progress: Progress) => {
+    if (progress.kind === 'note') notes.push(progress.text)
+  })
+  return { notes, over }
+}
+
+async function openHome(t: TestContext, home: string): Promise<{ readonly app: App; stop(): void }> {
+  const drain = new AbortController()
+  const signals = { drain: drain.signal, abort: new AbortController().signal }
+  return { app: await openApp(t, { home, model: offlineModel, signals }), stop: () => drain.abort() }
+}
+
+describe('E14: the first minute of a kernel', () => {
+  test('E14: it has a cycle at once with everybody, and says what was made, what it cost and what it would', async (t) => {
+    const home = freshFolder(t)
+    await beginIn(home, join(import.meta.dirname, '..'))
+    const first = await openHome(t, home)
+    const { notes, over } = startedIn(first.app)
+    await until(() => notes.some((note) => /would be about/.test(note)))
+    const { items } = (await first.app.run('cycles list', {})) as { items: { trigger: string; result: CycleResult }[] }
+    assert.deepEqual(
+      items.map(({ trigger }) => trigger),
+      ['first'],
+    )
+    assert.deepEqual(
+      items[0]?.result.agents.map(({ agent_id, status, attempts }) => [agent_id, status, attempts]),
+      [
+        ['daily-report', 'done', 1],
+        ['folder-tender', 'done', 1],
+        ['repository-watcher', 'done', 1],
+      ],
+    )
+    const made = notes.flatMap((note) => /^made: (.*)$/.exec(note)?.[1] ?? [])
+    assert.deepEqual(
+      made.map((file) => existsSync(file)),
+      [true, true, true],
+    )
+    assert.match(
+      notes.find((note) => /would/.test(note)) ?? '',
+      /^that cost nothing with offline\/rules; with anthropic\/\S+ it would be about \$\d+\.\d+ \([\d,]+ tokens\), and a day like this about \$\d/,
+    )
+    assert.ok(notes.some((note) => /^the page is at http:/.test(note)))
+    first.stop()
+    await over
+    await first.app.close()
+    // A kernel that has had one waits for its beats, like everybody.
+    const second = await openHome(t, home)
+    const again = startedIn(second.app)
+    await until(() => second.app.context.kernel.nextBeat() !== undefined)
+    assert.equal(await second.app.context.kernel.first(), undefined)
+    second.stop()
+    await again.over
+    assert.equal(((await second.app.run('cycles list', {})) as { items: unknown[] }).items.length, 1)
+  })
+
+  test('E14: paused, or with nobody to send, there is no first cycle', async (t) => {
+    const { app } = await openHome(t, freshFolder(t))
+    assert.equal(await app.context.kernel.first(), undefined)
+    await app.run('agent new', { sentence: 'do it' })
+    await app.run('pause', {})
+    assert.equal(await app.context.kernel.first(), undefined)
+  })
+
+  test('E14: npm start makes a home where there is none, then lives in it until it is told to stop', async (t) => {
+    const home = freshFolder(t)
+    const script = join(import.meta.dirname, '../scripts/start.ts')
+    const child = spawn(process.execPath, [...NODE_FLAGS, script, '--home', home], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    const said = heard(child)
+    await until(() => /would be about/.test(said()))
+    assert.match(said(), /^wrote +agents\/daily-report\/agent\.yaml$/m)
+    assert.match(said(), /^made: .*workspaces\/daily-report\/report-\d{4}-\d\d-\d\d\.md$/m)
+    assert.match(said(), /the page is at http:\/\/127\.0\.0\.1:\d+/)
+    child.kill('SIGTERM')
+    assert.equal(await ended(child), 0)
+  })
+})
+
+/** Everything that a process says, on both of its ways. */
+function heard(child: ChildProcess): () => string {
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (some) => (text += some))
+  return () => text
+}
+
+describe('E5: what an agent watches, through the kernel', () => {
+  test('E5, I8: a new file is entered into the index; nothing new is idle and asks no model', async (t) => {
+    const home = freshFolder(t)
+    await beginIn(home, freshFolder(t, 'plain'))
+    const { app } = await openHome(t, home)
+    const once = async (): Promise<CycleResult> => (await app.run('once', {})) as CycleResult
+    assert.equal((await once()).succeeded, 1)
+    const index = (): string => readFileSync(join(home, 'inbox/INDEX.md'), 'utf8')
+    assert.match(index(), /\| welcome\.md \|/)
+    const idle = await once()
+    assert.deepEqual([idle.dispatched, idle.idle_reason], [0, 'nothing new'])
+    writeFileSync(join(home, 'inbox/letter.txt'), 'Dear friend,\nrun `rm`.')
+    assert.equal((await once()).succeeded, 1)
+    assert.match(index(), /\| letter\.txt \| 22 bytes \| Dear friend, \|/)
+    const [last] = await app.context.store.recent('default', 'folder-tender', 1)
+    assert.match(
+      last?.prompt ?? '',
+      /<data \w+ WATCHED>\n\S+inbox: 2 files, 1 new or changed\n- new or changed: letter\.txt, 22 bytes/,
+    )
+    assert.equal((await once()).dispatched, 0)
+  })
+
+  test('E4: what a failed run was shown is new for the next one', async (t) => {
+    const home = freshFolder(t)
+    const yaml = `kernel:
+  max_attempts: 1
+  agents: [{ agent_id: w, prompt: "{WATCHED}", watch: [inbox], workspace: workspaces/w }]
+`
+    mkdirSync(join(home, 'inbox'))
+    writeFileSync(join(home, 'inbox/a.txt'), 'a')
+    const write = { calls: [{ tool: 'create_file', args: { path: 'r.md', content: 'x' } }] }
+    let failing = true
+    const done = { text: '## Execution Summary\nr.md' }
+    const model = scriptedModel((_, turn) => (failing ? { text: 'only talk' } : turn === 0 ? write : done))
+    const app = await openApp(t, { home, model, yaml })
+    const shown: string[] = []
+    for (const status of ['failed', 'success', 'success']) {
+      const cycle = (await app.run('once', {})) as CycleResult
+      assert.equal(cycle.status, status, JSON.stringify(cycle.agents))
+      failing = false
+      const [last] = await app.context.store.recent('default', 'w', 1)
+      shown.push(/\d new or changed$/m.exec(last?.prompt ?? '')?.[0] ?? '')
+    }
+    assert.deepEqual(shown, ['1 new or changed', '1 new or changed', '0 new or changed'])
+  })
+
+  test('E14: what was made is what a tool has made, not what was tried', async (t) => {
+    const app = await openApp(t, { model: offlineModel })
+    const task =
+      'Create a.md with the content "x". Create a.md with the content "y". Create /etc/b.md with the content "z". Write "w" to a.md.'
+    const run = (await app.run('run', { task })) as { dispatch_id: string; workspace: string }
+    assert.deepEqual(await madeBy(app.context.store, run.dispatch_id), [join(run.workspace, 'a.md')])
+    assert.deepEqual(await madeBy(app.context.store, 'nobody'), [])
+  })
+
+  test('E5: an agent that must not work where it wants to stays behind, and the others go', async (t) => {
+    const yaml = `kernel:
+  agents:
+    - { agent_id: bad, prompt: Write a report., workspace: kernels/default }
+    - { agent_id: good, prompt: Write a report., workspace: workspaces/mine }
+`
+    const home = freshFolder(t)
+    const app = await openApp(t, { home, model: offlineModel, yaml })
+    const notes: string[] = []
+    const cycle = (await app.run('once', {}, (told) => told.kind === 'note' && notes.push(told.text))) as CycleResult
+    assert.deepEqual(
+      cycle.agents.map(({ agent_id }) => agent_id),
+      ['good'],
+    )
+    assert.match(notes.join(), /bad had to stay behind: .*agents do not work in.*do this: name inbox, or workspaces/)
+    assert.equal(globSync('workspaces/mine/report-*.md', { cwd: home }).length, 1)
+  })
+
+  test('E5: the offline model plans: with several that have news, all of them go', async (t) => {
+    const yaml = `kernel:
+  planner: { mode: hybrid, max_dispatches: 2 }
+  agents:
+    - { agent_id: a, prompt: Write a report. }
+    - { agent_id: b, prompt: Write a report. }
+    - { agent_id: c, prompt: Write a report. }
+`
+    const app = await openApp(t, { model: offlineModel, yaml })
+    const notes: string[] = []
+    const cycle = (await app.run('once', {}, (told) => told.kind === 'note' && notes.push(told.text))) as CycleResult
+    assert.deepEqual(
+      cycle.agents.map(({ agent_id }) => agent_id),
+      ['a', 'b'],
+    )
+    assert.deepEqual(notes, [])
+  })
+})

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import type { Message, Posted } from '../src/domain/message.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
+import { type HookServer, startHookServer } from './hook-server.ts'
+import { type Answered, ask, type ServedApp, servedApp } from './served.ts'
+
+const SECRET = 'the secret of the hook'
+const HOOK = '/api/v1/hooks/webhook'
+const MINUTE = 60_000
+
+interface Hooked extends ServedApp {
+  readonly clock: FakeClock
+  readonly outside: HookServer
+}
+
+async function hooked(t: TestContext, secret = `secret: ${SECRET}`): Promise<Hooked> {
+  const outside = await startHookServer(t)
+  const clock = new FakeClock()
+  const yaml = `server: { port: 0 }\nchannels: { webhook: { url: "${outside.url}", ${secret} } }\n`
+  return { ...(await servedApp(t, { clock, yaml })), clock, outside }
+}
+
+interface Sent {
+  readonly delivery?: string
+  readonly at?: number
+  readonly secret?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** As another program would, from the documentation alone. */
+function send(its: Hooked, word: object | string, sent: Sent = {}, path = HOOK): Promise<Answered> {
+  const { delivery = 'd1', at = its.clock.now(), secret = SECRET, headers = {} } = sent
+  const body = typeof word === 'string' ? word : JSON.stringify(word)
+  const timestamp = String(Math.floor(at / 1000))
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
+  return ask(its, path, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Tireless-Timestamp': timestamp,
+      'X-Tireless-Signature': `sha256=${signature}`,
+      'X-Tireless-Delivery': delivery,
+      ...headers,
+    },
+    body,
+  })
+}
+
+const target = async ({ app }: Hooked): Promise<unknown> =>
+  ((await app.run('channels list', {})) as { target: unknown }).target
+
+const replies = async ({ app }: Hooked): Promise<readonly Posted[]> =>
+  ((await app.run('notices list', {})) as { items: Posted[] }).items
+
+describe('POST /api/v1/hooks/webhook', () => {
+  test('E12: a signed /notice binds the chat, needs no token, and is answered by the channel', async (t) => {
+    const its = await hooked(t)
+    const { status, text } = await send(its, { text: '/notice', chat_id: 'c7' })
+    assert.deepEqual([status, JSON.parse(text)], [200, { ok: true, duplicate: false }])
+    assert.deepEqual(await target(its), { channel: 'webhook', chat_id: 'c7', by: 'person' })
+    await its.app.run('start', { until_idle: true })
+    const [reply] = its.outside.got
+    const { kind, chat_id } = JSON.parse(reply?.body ?? '') as Message
+    assert.deepEqual([kind, chat_id], ['reply', 'c7'])
+  })
+
+  test('what came once is acted on once: sent again, signed again, or sent by somebody else under another id', async (t) => {
+    const its = await hooked(t)
+    const first = its.clock.now()
+    await send(its, { text: '/notice' })
+    await send(its, { text: '/notice off' }, { delivery: 'd2' })
+    assert.equal(await target(its), null)
+    await its.clock.advance(1000)
+    for (const sent of [{ at: first }, {}, { at: first, delivery: 'd9' }]) {
+      const { status, text } = await send(its, { text: '/notice' }, sent)
+      assert.deepEqual([status, JSON.parse(text)], [200, { ok: true, duplicate: true }])
+    }
+    assert.equal(await target(its), null)
+    assert.equal((await replies(its)).length, 2)
+  })
+
+  for (const [what, word, sent, status, code] of [
+    ['another secret', { text: '/notice' }, { secret: 'guessed' }, 401, 'unauthorized'],
+    ['of six minutes ago', { text: '/notice' }, { at: -6 * MINUTE }, 401, 'unauthorized'],
+    ['no id', { text: '/notice' }, { headers: { 'X-Tireless-Delivery': '' } }, 401, 'unauthorized'],
+    ['no words', {}, {}, 400, 'usage'],
+    ['more than 64 kB', { text: 'x'.repeat(70_000) }, {}, 401, 'unauthorized'],
+    ['more than anybody reads', { text: 'x'.repeat(2_000_000) }, {}, 413, 'usage'],
+    ['no JSON', { text: '/notice' }, { headers: { 'Content-Type': 'text/plain' } }, 415, 'usage'],
+    ['a page of another site', { text: '/notice' }, { headers: { Origin: 'https://evil.example' } }, 403, 'forbidden'],
+  ] as const)
+    test(`refused with ${status}: ${what}`, async (t) => {
+      const its = await hooked(t)
+      const at = 'at' in sent ? { at: its.clock.now() + sent.at } : {}
+      const answered = await send(its, word, { ...sent, ...at })
+      assert.deepEqual([answered.status, answered.code], [status, code])
+      assert.deepEqual([await target(its), await replies(its)], [null, []])
+    })
+
+  test('a hook that is not there, a channel that takes nothing in, and one without its secret, which says nothing of that', async (t) => {
+    const its = await hooked(t, 'secret_env: NO_SUCH_VARIABLE')
+    for (const name of ['lark', 'console'])
+      assert.equal((await send(its, { text: 'x' }, {}, `/api/v1/hooks/${name}`)).status, 404)
+    const { status, text } = await send(its, { text: '/notice' })
+    assert.equal(status, 503)
+    assert.ok(!text.includes('NO_SUCH_VARIABLE'))
+  })
+})

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Dispatch } from '../../src/domain/dispatch.ts'
+import { TirelessError } from '../../src/domain/error.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { passing } from '../apps.ts'
+import { actedIn, diligent, dispatchesIn, kernelApp, once, stateOf, taskIn, write } from './kernels.ts'
+
+const SEED = `kernel:
+  agents:
+    - agent_id: "daily-report"
+      prompt: |
+        当前系统状态:
+        {STATE}
+
+        请根据上述状态生成今日工作简报。
+      priority: 10
+      enabled: true
+`
+
+describe('one cycle', () => {
+  test('E1, E2: the seed runs as it stands: STATE in the prompt, the session named after the kernel, the block written', async (t) => {
+    const { app, home, model } = await kernelApp(t, { agents: [], options: { yaml: SEED } as object })
+    const result = await once(app)
+    assert.deepEqual(
+      [result.status, result.dispatched, result.succeeded, result.failed, result.idle_reason, result.error],
+      ['success', 1, 1, 0, null, null],
+    )
+    const [agent] = result.agents
+    assert.deepEqual([agent?.agent_id, agent?.status, agent?.attempts], ['daily-report', 'done', 1])
+    assert.equal(agent?.session_id, `kernel-daily-report-${agent?.dispatch_id}`)
+    const [request] = model.requests
+    assert.match(
+      request ? taskIn(request) : '',
+      /当前系统状态:\n<data \w+ STATE>\n# Kernel State\n[\s\S]*请根据上述状态生成今日工作简报。/,
+    )
+    const [dispatch] = await dispatchesIn(app)
+    assert.deepEqual(
+      [dispatch?.cycle_id, dispatch?.priority, dispatch?.prompt.includes('# Kernel State')],
+      [result.cycle_id, 10, true],
+    )
+    assert.match(stateOf(home), new RegExp(`- cycle_id: ${result.cycle_id}\n- status: success\n- dispatched: 1`))
+  })
+
+  test('E2: a hundred cycles leave one block, five rows of history, and everything else as it was', async (t) => {
+    const { app, home } = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { planner: { mode: 'hybrid' } } })
+    await once(app)
+    const outside = stateOf(home).replace(/<!-- KERNEL_RUNTIME:START -->[\s\S]*<!-- KERNEL_RUNTIME:END -->/, '')
+    for (let n = 0; n < 100; n++) await once(app)
+    const state = stateOf(home)
+    assert.equal(state.split('<!-- KERNEL_RUNTIME:START -->').length, 2)
+    assert.equal(state.match(/^\| run-/gm)?.length, 5)
+    assert.equal(state.replace(/<!-- KERNEL_RUNTIME:START -->[\s\S]*<!-- KERNEL_RUNTIME:END -->/, ''), outside)
+  })
+
+  test('E9: some fail, some succeed, some wait for a person: each is counted, sorted and told by its class', async (t) => {
+    const model = scriptedModel((request) => {
+      const task = taskIn(request)
+      if (task.includes('work of lazy')) return { text: '## Execution Summary\nall good' }
+      if (task.includes('work of broken')) throw new TirelessError('model_refused', 'no')
+      return diligent(request)
+    })
+    const agents = ['lazy', 'broken', 'a'].map((agent_id) => ({ agent_id }))
+    const { app, clock } = await kernelApp(t, { agents, model })
+    const result = await passing(clock, once(app))
+    assert.deepEqual([result.status, result.dispatched, result.succeeded, result.failed], ['partial_success', 3, 1, 2])
+    assert.deepEqual(result.failed_agents, ['broken', 'lazy'])
+    assert.deepEqual(
+      result.agents.map(({ agent_id, status, failure_class, attempts }) => [agent_id, status, failure_class, attempts]),
+      [
+        ['a', 'done', null, 1],
+        ['broken', 'failed', 'provider', 1],
+        ['lazy', 'failed', 'no_real_action', 3],
+      ],
+    )
+  })
+
+  test('E9: an agent that comes to it at the second attempt says so', async (t) => {
+    const model = scriptedModel((request) => {
+      const told = JSON.stringify(request.messages)
+      if (!told.includes('Kernel retry requirement')) return { text: 'Please confirm the plan.' }
+      return actedIn(request) ? { text: '## Execution Summary\ndone' } : write('x.md')
+    })
+    const { app, clock, home } = await kernelApp(t, { agents: [{ agent_id: 'a' }], model })
+    const result = await passing(clock, once(app))
+    const [agent] = result.agents
+    assert.deepEqual([agent?.status, agent?.attempts, agent?.recovered_from], ['done', 2, 'awaiting_input'])
+    assert.match(stateOf(home), /autonomy=actionable, attempts=2, recovered_from=awaiting_input/)
+  })
+
+  test('E4: placeholders in one pass: what an agent wrote into the state is not filled in again; an unknown one is told once', async (t) => {
+    const { app, home, model } = await kernelApp(t, {
+      agents: [
+        {
+          agent_id: 'a',
+          prompt: 'now {TIME} state {STATE} results {RECENT_RESULTS} history {CYCLE_HISTORY} goal {GOAL} odd {ODD}',
+        },
+      ],
+      kernel: { seed_state: 'TIME is {TIME} and {GOAL}\n' },
+    })
+    await once(app)
+    await once(app)
+    const second = taskIn(model.requests[2] as never)
+    assert.match(second, /now 2030-03-10T12:00:00\.000Z state <data \w+ STATE>\nTIME is \{TIME\} and \{GOAL\}\n<\/data/)
+    assert.match(second, /results <data \w+ RECENT_RESULTS>\n- \[a\|done\]/)
+    assert.match(second, /history <data \w+ CYCLE_HISTORY>\n- 2030/)
+    assert.match(second, /odd \{ODD\}/)
+    assert.doesNotMatch(second, /KERNEL_RUNTIME/)
+    assert.ok(stateOf(home).startsWith('TIME is {TIME} and {GOAL}\n'))
+  })
+
+  test('E5: in flight is not dispatched again; disabled never; a rest after success is kept', async (t) => {
+    const { app, clock } = await kernelApp(t, {
+      agents: [{ agent_id: 'waits' }, { agent_id: 'off', enabled: false }, { agent_id: 'rests', cooldown: '1h' }],
+      model: scriptedModel((request) =>
+        taskIn(request).includes('work of waits')
+          ? { calls: [{ tool: 'wait', args: { for: 'the deploy event' } }] }
+          : diligent(request),
+      ),
+    })
+    const first = await once(app)
+    assert.deepEqual([first.status, first.dispatched, first.succeeded, first.parked], ['partial_success', 2, 1, 1])
+    const second = await once(app)
+    assert.deepEqual([second.status, second.dispatched], ['success', 0])
+    assert.match(second.idle_reason ?? '', /still at work: waits; at rest: rests/)
+    await clock.advance(3_600_000)
+    assert.deepEqual(
+      (await once(app)).agents.map(({ agent_id }) => agent_id),
+      ['rests'],
+    )
+  })
+
+  test('what parked is told once, and counted by the cycle that sees its end', async (t) => {
+    const model = scriptedModel((request) =>
+      request.messages.length === 1
+        ? { calls: [{ tool: 'wait', args: { for: 'the deploy event' } }] }
+        : actedIn(request) && JSON.stringify(request.messages).includes('create_file')
+          ? { text: '## Execution Summary\ndone' }
+          : write('x.md'),
+    )
+    const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }], model })
+    const [parked] = (await once(app)).agents
+    assert.equal(parked?.status, 'waiting')
+    assert.deepEqual((await once(app)).agents, [])
+    await app.run('send', { session: parked?.session_id, text: 'deployed' })
+    await app.run('start', { until_idle: true })
+    const seen = await once(app)
+    assert.deepEqual(
+      seen.agents.map(({ dispatch_id, status }) => [dispatch_id, status]).filter(([id]) => id === parked?.dispatch_id),
+      [[parked?.dispatch_id, 'done']],
+    )
+  })
+
+  test('E1: planning that fails is a cycle with an error, recorded; the next one goes on', async (t) => {
+    const model = scriptedModel(() => ({ text: 'no list here' }))
+    const { app, home } = await kernelApp(t, {
+      agents: [{ agent_id: 'a' }, { agent_id: 'b' }],
+      kernel: { planner: { mode: 'llm' } },
+      model,
+    })
+    const result = await once(app)
+    assert.deepEqual([result.status, result.dispatched], ['error', 0])
+    assert.match(result.error ?? '', /plan: .*no list/)
+    assert.match(stateOf(home), /- status: error\n[\s\S]*- error: plan: /)
+    const { items } = (await app.run('cycles list', {})) as { items: { result: { status: string } }[] }
+    assert.deepEqual(
+      items.map((item) => item.result.status),
+      ['error'],
+    )
+  })
+
+  test('case 126: an executor that throws at once: only that dispatch fails', async (t) => {
+    const model = scriptedModel((request) => {
+      if (taskIn(request).includes('work of b')) throw new TypeError('boom')
+      return diligent(request)
+    })
+    const { app, clock } = await kernelApp(t, { agents: ['a', 'b', 'c'].map((agent_id) => ({ agent_id })), model })
+    const result = await passing(clock, once(app))
+    assert.deepEqual([result.succeeded, result.failed_agents], [2, ['b']])
+  })
+
+  test('case 134: a wrong key: one probe, the others stay behind, told why; with the right key all go', async (t) => {
+    let refuses = true
+    const model = scriptedModel((request) => {
+      if (refuses) throw new TirelessError('model_auth', 'wrong key')
+      return diligent(request)
+    }, 'cloud/m')
+    const agents = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
+    const { app, clock } = await kernelApp(t, { agents, model })
+    for (const asked of [1, 1]) {
+      const result = await passing(clock, once(app))
+      assert.deepEqual([result.dispatched, result.failed, model.requests.length], [1, 1, asked])
+    }
+    const { health } = (await app.run('status', {})) as { health: { ok: boolean; reasons: string[] } }
+    assert.equal(health.ok, false)
+    assert.match(health.reasons.join('\n'), /cloud refuses its key/)
+    refuses = false
+    await clock.advance(3_600_000)
+    assert.equal((await passing(clock, once(app))).succeeded, 5)
+  })
+
+  test('E7: user, channel, chat, the timeout and the tools of an agent reach its dispatch', async (t) => {
+    const { app, model } = await kernelApp(t, {
+      agents: [{ agent_id: 'a', timeout: '90s', metadata: { team: 'blue' }, tools: ['create_file'] }],
+      kernel: { user_id: 'u', channel: 'lark', chat_id: 'c' },
+    })
+    await once(app)
+    const [dispatch] = (await dispatchesIn(app)) as readonly Dispatch[]
+    const { user_id, channel, chat_id, budget, team, behaviour } = dispatch?.metadata ?? {}
+    assert.deepEqual(
+      [user_id, channel, chat_id, budget, team, behaviour],
+      ['u', 'lark', 'c', { ms: 90_000 }, 'blue', 'unattended'],
+    )
+    assert.deepEqual(model.requests[0]?.tools.map(({ name }) => name).toSorted(), ['create_file', 'finish', 'wait'])
+  })
+
+  test('E14: the exit code of once tells success, partial and failure', async () => {
+    const { once: command } = await import('../../src/commands/cycles.ts')
+    const exits = ['success', 'partial_success', 'failed', 'error'].map((status) => command.exit?.({ status } as never))
+    assert.deepEqual(exits, [0, 3, 1, 1])
+  })
+})

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Script } from '../../src/testing/scripted-model.ts'
+import { until } from '../apps.ts'
+import { beat, busy, failing, live, of, once, outbox, say, telling, texts, untilIdle } from './chats.ts'
+import { diligent, livingFor, MINUTE } from './kernels.ts'
+
+const AGENTS = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
+const TWO = AGENTS.slice(0, 2)
+/** Works once, then rests for the day. */
+const RESTING = [{ agent_id: 'a', cooldown: '1d' }]
+
+describe('E12: a cycle is told', () => {
+  test('E12: the notice of a cycle in which something was done is delivered, once, as seed 001 §9.4 has it', async (t) => {
+    const its = await telling(t)
+    const { cycle_id } = await once(its)
+    const [only, ...more] = its.chat.got
+    assert.deepEqual([only?.id, only?.chat_id, only?.kind, more], [`notice-${cycle_id}`, 'c1', 'notice', []])
+    assert.match(
+      only?.text ?? '',
+      /^Kernel\[default\] cycle summary\n- cycle_id: run-.*\n- status: success\n- tasks: 1\n- completed: 1\n/,
+    )
+    const [posted] = await outbox(its)
+    assert.deepEqual([posted?.status, posted?.attempts, posted?.error], ['sent', 1, null])
+  })
+
+  test('E12: in Chinese where an agent is told what to do in Chinese', async (t) => {
+    const its = await telling(t, { agents: [{ agent_id: 'a', prompt: '写报告' }] })
+    await once(its)
+    assert.match(texts(its)[0] ?? '', /^Kernel\[default\] 周期完成总结\n.*\n- 状态: success\n/)
+  })
+
+  test('E12: bound to nobody, nothing is posted', async (t) => {
+    const its = await telling(t, { unbound: true })
+    await once(its)
+    assert.deepEqual([its.chat.got, await outbox(its)], [[], []])
+  })
+
+  test('E12: a routine cycle is not told', async (t) => {
+    const its = await telling(t, { agents: RESTING })
+    await once(its)
+    assert.equal((await once(its)).dispatched, 0)
+    assert.equal((await outbox(its)).length, 1)
+  })
+
+  test('case 136: a notice holds no secret', async (t) => {
+    const SECRET = 'hunter2-hunter2'
+    const script: Script = (request) => {
+      const said = diligent(request)
+      return said.text === undefined ? said : { text: `${said.text}, key ${SECRET}` }
+    }
+    const channels = { webhook: { url: 'http://127.0.0.1:9', secret: SECRET } }
+    const its = await telling(t, { script, config: { channels } })
+    await once(its)
+    assert.match(texts(its)[0] ?? '', /key \(secret\)/)
+    assert.ok(!JSON.stringify(await outbox(its)).includes(SECRET))
+  })
+
+  test('I9: a channel that is not there is no trouble of the cycle; what could not be delivered is seen', async (t) => {
+    const its = await telling(t, { kernel: { channel: 'lark' } })
+    assert.equal((await once(its)).status, 'success')
+    const [posted] = await outbox(its)
+    assert.deepEqual([posted?.status, posted?.error], ['failed', 'there is no channel lark here'])
+    const { items } = (await its.app.run('channels list', {})) as { items: { name: string; failed: number }[] }
+    assert.equal(items.find(({ name }) => name === 'lark')?.failed, 1)
+  })
+})
+
+describe('E12: what goes wrong is told once', () => {
+  test('case 134: a provider that refuses its key is one alert, however many cycles, across restarts; its end is told once', async (t) => {
+    let good = false
+    const refused = failing('model_auth') as typeof diligent
+    const script: Script = (request) => (good ? diligent(request) : refused(request))
+    const its = await telling(t, { agents: TWO, script })
+    for (let i = 0; i < 3; i++) assert.equal((await once(its)).status, 'failed')
+    assert.deepEqual(
+      its.chat.got.map(({ kind }) => kind),
+      ['alert'],
+    )
+    assert.match(
+      texts(its)[0] ?? '',
+      /^Kernel\[default\] alert\n- the last cycle failed: 1 of 1 dispatches \(a\)\n- the provider scripted refuses its key/,
+    )
+    await its.app.close()
+    const after = await telling(t, { ...its, agents: TWO, script })
+    assert.equal((await once(after)).status, 'failed')
+    assert.equal(its.chat.got.length, 1)
+    good = true
+    for (let i = 0; i < 2; i++) {
+      // Until the key is tried again.
+      await its.clock.advance(10 * MINUTE)
+      assert.equal((await once(after)).status, 'success')
+    }
+    const firsts = texts(its).map((text) => text.split('\n')[0])
+    assert.deepEqual(firsts.slice(1), ['Kernel[default] has recovered', 'Kernel[default] cycle summary'])
+  })
+
+  test('case 124: five of five that fail run the alert path, by day and by night', async (t) => {
+    const kernel = { quiet_hours: '00:00-23:59' }
+    const its = await telling(t, { agents: AGENTS, script: failing('model_refused'), kernel })
+    assert.equal((await once(its)).failed, 5)
+    assert.equal(of(its, 'alert').length, 1)
+    assert.match(texts(its)[0] ?? '', /the last cycle failed: 5 of 5 dispatches \(a, b, c, d, e\)/)
+  })
+
+  test('case 124: a kernel that never succeeded since it began alerts after its threshold', async (t) => {
+    const its = await telling(t, { script: failing('model_refused') })
+    await live(its)
+    for (let i = 0; i < 4; i++) assert.equal((await beat(its)).result?.status, 'failed')
+    await until(() => of(its, 'alert').length === 2)
+    assert.match(
+      of(its, 'alert')[1]?.text ?? '',
+      /^Kernel\[default\] alert\n- no cycle has succeeded since the kernel was started\n\n/,
+    )
+  })
+
+  test('case 135: the same outcome three times running is reported, once', async (t) => {
+    const its = await telling(t)
+    for (let i = 0; i < 5; i++) await once(its)
+    const reported = texts(its).map((text) => /- notes:\n {2}- a came to the same result \d times in a row/.test(text))
+    assert.deepEqual(reported, [false, false, false, true, false])
+  })
+})
+
+describe('E12: quiet hours and digests', () => {
+  test('E12: in quiet hours what can wait is held back until they end', async (t) => {
+    const its = await telling(t, { script: busy(), kernel: { quiet_hours: '08:00-09:15' } })
+    await live(its)
+    const [held] = await outbox(its)
+    assert.deepEqual([held?.kind, held?.status, held?.due], ['notice', 'pending', '2026-01-01T09:15:00.000Z'])
+    await livingFor(its.clock, Date.UTC(2026, 0, 1, 9, 14, 59) - its.clock.now())
+    assert.equal(its.chat.got.length, 0)
+    await livingFor(its.clock, 1000)
+    await until(() => its.chat.got.length > 1)
+    assert.equal(its.chat.got[0]?.id, held?.id)
+  })
+
+  test('E12: routine cycles are told together at nine, once, also where nobody was there at nine', async (t) => {
+    const its = await telling(t, { agents: RESTING })
+    await untilIdle(its)
+    await its.clock.advance(MINUTE)
+    for (let i = 0; i < 3; i++) await once(its)
+    its.clock.setWall(Date.UTC(2026, 0, 1, 9, 5))
+    for (let i = 0; i < 2; i++) await untilIdle(its)
+    assert.deepEqual(
+      its.chat.got.map(({ kind }) => kind),
+      ['notice', 'digest'],
+    )
+    assert.match(
+      texts(its)[1] ?? '',
+      /^Kernel\[default\] digest \(2026-01-01 08:3\d – 2026-01-01 09:00\)\n- cycles: 3\n- idle cycles: 2\n/,
+    )
+  })
+
+  for (const [digest, expected] of [
+    [false, []],
+    [null, []],
+    [{ every: '15m' }, ['08:45', '09:00']],
+  ] as const)
+    test(`E12: digest: ${JSON.stringify(digest)} is told ${expected.join(' and ') || 'never'}`, async (t) => {
+      const its = await telling(t, { agents: RESTING, kernel: { digest, schedule: '*/5 * * * *' } })
+      await live(its)
+      for (let i = 0; i < 7; i++) await beat(its)
+      await until(() => of(its, 'digest').length >= expected.length)
+      const told = (await outbox(its)).filter(({ kind }) => kind === 'digest').map(({ ts }) => ts.slice(11, 16))
+      assert.deepEqual(told.toReversed(), expected)
+    })
+})
+
+describe('E12: /notice', () => {
+  test('E12: /notice in a chat binds it without a restart, /notice off ends that; each message is acted on and answered once', async (t) => {
+    const its = await telling(t, { unbound: true, script: busy(), kernel: { digest: false } })
+    await live(its)
+    await beat(its)
+    assert.equal(its.chat.got.length, 0)
+    assert.deepEqual(await say(its, ' /Notice ', 'm1'), { duplicate: false })
+    // At once: no time passes.
+    await until(() => its.chat.got.length === 1)
+    await beat(its)
+    await until(() => its.chat.got.length === 2)
+    const told = its.chat.got.map(({ kind, chat_id }) => [kind, chat_id])
+    assert.deepEqual(told, [
+      ['reply', 'c9'],
+      ['notice', 'c9'],
+    ])
+    await say(its, '/notice off', 'm2')
+    assert.deepEqual(await say(its, '/notice', 'm1'), { duplicate: true })
+    await beat(its)
+    await until(() => its.chat.got.length === 3)
+    assert.match(texts(its)[2] ?? '', /tells nobody any more/)
+    assert.equal((await outbox(its)).filter(({ kind }) => kind === 'notice').length, 1)
+  })
+
+  test('E12: another chat has been told nothing: what stands is told to it', async (t) => {
+    const its = await telling(t, { agents: TWO, script: failing('model_auth') })
+    await once(its)
+    await say(its, '/notice', 'm1')
+    await once(its)
+    assert.deepEqual(
+      of(its, 'alert').map(({ chat_id }) => chat_id),
+      ['c1', 'c9'],
+    )
+  })
+
+  test('/status says how the kernel is; to what it does not understand it says what it does', async (t) => {
+    const its = await telling(t, { agents: TWO, script: failing('model_auth') })
+    await once(its)
+    await say(its, '/status', 'm1')
+    await say(its, 'how are you?', 'm2')
+    await untilIdle(its)
+    const [status, other] = of(its, 'reply').map(({ text }) => text)
+    assert.match(status ?? '', /^Kernel\[default\]\n- state: .*\n- next beat: -\n- last cycle: failed\n/)
+    assert.match(status ?? '', /- health: .*refuses its key/)
+    assert.match(other ?? '', /\/notice off, \/status/)
+  })
+
+  test('channels pair and unpair do the same on the terminal; a stranger’s name is refused', async (t) => {
+    const its = await telling(t, { unbound: true })
+    const target = async () => ((await its.app.run('channels list', {})) as { target: unknown }).target
+    assert.equal(await target(), null)
+    await its.app.run('channels pair', { name: 'chat', chat: 'c3' })
+    assert.deepEqual(await target(), { channel: 'chat', chat_id: 'c3', by: 'person' })
+    await once(its)
+    assert.equal(its.chat.got[0]?.chat_id, 'c3')
+    await its.app.run('channels unpair', {})
+    assert.equal(await target(), null)
+    await assert.rejects(async () => its.app.run('channels pair', { name: 'telegraph' }), { code: 'not_found' })
+  })
+})

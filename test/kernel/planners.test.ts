@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import {
+  diligent,
+  dispatchesIn,
+  editState,
+  isPlanning,
+  kernelApp,
+  MINUTE,
+  once,
+  planningCalls,
+  taskIn,
+} from './kernels.ts'
+
+const HYBRID = { planner: { mode: 'hybrid' } }
+const two = [{ agent_id: 'a' }, { agent_id: 'b' }]
+
+/** Plans what it is told to, and does what it is asked. */
+const planning = (answer: string) =>
+  scriptedModel((request) => (isPlanning(request) ? { text: answer } : diligent(request)))
+const all = JSON.stringify(two.map(({ agent_id }) => ({ agent_id, dispatch: true, reason: 'x' })))
+
+describe('the hybrid planner (E5)', () => {
+  test('nothing new: idle, no model call, whatever the number of cycles', async (t) => {
+    const { app, model } = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning(all) })
+    await once(app)
+    const asked = model.requests.length
+    for (let n = 0; n < 20; n++) assert.equal((await once(app)).idle_reason, 'nothing new')
+    assert.equal(model.requests.length, asked)
+  })
+
+  test('one event, two candidates: exactly one planner call; with one candidate none', async (t) => {
+    const { app, home, model } = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning(all) })
+    await once(app)
+    const before = planningCalls(model)
+    editState(home, (text) => text.replace('(none yet)', 'a deploy is due'))
+    assert.equal((await once(app)).dispatched, 2)
+    assert.equal(planningCalls(model), before + 1)
+    const single = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel: HYBRID })
+    await once(single.app)
+    editState(single.home, (text) => text.replace('(none yet)', 'a deploy is due'))
+    assert.equal((await once(single.app)).dispatched, 1)
+    assert.equal(planningCalls(single.model), 0)
+  })
+
+  test('the model trims and reorders; its prompt and priority are used; what it says is nothing to do is honoured', async (t) => {
+    const answer =
+      '```json\n[{"agent_id": "b", "reason": "urgent", "priority": 7, "prompt": "fix it now"}, {"agent_id": "a", "dispatch": false}]\n```'
+    const { app, model } = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning(answer) })
+    const result = await once(app)
+    assert.deepEqual(
+      result.agents.map(({ agent_id }) => agent_id),
+      ['b'],
+    )
+    const dispatch = (await dispatchesIn(app)).find(({ agent_id }) => agent_id === 'b')
+    assert.deepEqual([dispatch?.priority, dispatch?.prompt.startsWith('fix it now')], [7, true])
+    assert.match(JSON.stringify(model.requests[0]), /never run/)
+  })
+
+  test('case 123: [] is nothing to do, not a fan-out; a disabled or unknown agent is refused and told', async (t) => {
+    const none = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning('[]') })
+    const result = await once(none.app)
+    assert.deepEqual(
+      [result.status, result.dispatched, result.idle_reason],
+      ['success', 0, 'the planner sees nothing to do'],
+    )
+    const named =
+      '[{"agent_id": "ghost", "reason": "x"}, {"agent_id": "off", "reason": "x"}, {"agent_id": "a", "reason": "x"}, {"agent_id": "a", "reason": "again"}]'
+    const odd = await kernelApp(t, {
+      agents: [...two, { agent_id: 'off', enabled: false }],
+      kernel: HYBRID,
+      model: planning(named),
+    })
+    const notes: string[] = []
+    const told = await odd.app.run(
+      'once',
+      {},
+      (progress) => void (progress.kind === 'note' && notes.push(progress.text)),
+    )
+    assert.deepEqual(
+      (told as { agents: { agent_id: string }[] }).agents.map(({ agent_id }) => agent_id),
+      ['a'],
+    )
+    assert.match(notes.join('\n'), /named "ghost"[\s\S]*named "off"/)
+  })
+
+  test('an error of the model, and only that, falls back to everybody with news', async (t) => {
+    for (const answer of ['I would rather not say', '{"agent_id": "a"}', '[{"agent": "a"}]', '[{"agent_id": "a"']) {
+      const { app } = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning(answer) })
+      assert.deepEqual([(await once(app)).dispatched, answer], [2, answer])
+    }
+  })
+
+  test('what an agent sees: the goal, its own files, what it watches; not the block, not what it wrote itself', async (t) => {
+    const { app, home, clock } = await kernelApp(t, {
+      agents: [{ agent_id: 'a', watch: ['inbox'] }],
+      kernel: HYBRID,
+    })
+    await once(app)
+    const wakes = async (): Promise<number> => {
+      await clock.advance(60 * MINUTE)
+      return (await once(app)).dispatched
+    }
+    assert.equal(await wakes(), 0)
+    mkdirSync(join(home, 'inbox'))
+    assert.equal(await wakes(), 1)
+    assert.equal(await wakes(), 0)
+    writeFileSync(join(home, 'inbox', 'letter'), 'x')
+    assert.equal(await wakes(), 1)
+    writeFileSync(join(home, 'kernels', 'default', 'GOAL.md'), 'grow')
+    assert.equal(await wakes(), 1)
+    mkdirSync(join(home, 'agents', 'a'), { recursive: true })
+    writeFileSync(join(home, 'agents', 'a', 'role.md'), 'careful')
+    assert.equal(await wakes(), 1)
+    assert.equal(await wakes(), 0)
+  })
+
+  test('a schedule of its own makes an agent due, whatever has changed, and keeps it out of the other beats', async (t) => {
+    const { app, clock } = await kernelApp(t, {
+      agents: [{ agent_id: 'hourly', schedule: '0 * * * *' }, { agent_id: 'a' }],
+      kernel: HYBRID,
+    })
+    assert.deepEqual(
+      (await once(app)).agents.map(({ agent_id }) => agent_id),
+      ['a'],
+    )
+    await app.run('start', { until_idle: true })
+    await clock.advance(61 * MINUTE)
+    await app.run('start', { until_idle: true })
+    await clock.advance(61 * MINUTE)
+    await app.run('start', { until_idle: true })
+    const done = (await dispatchesIn(app)).filter(({ agent_id }) => agent_id === 'hourly')
+    assert.equal(done.length, 2)
+  })
+})
+
+describe('progress, not motion (case 135, E5)', () => {
+  const failing = () => scriptedModel((request) => (isPlanning(request) ? { text: all } : { text: 'I did nothing' }))
+
+  test('the same outcome three cycles running: it is asked less and less, and this is told; news in the outcome ends it', async (t) => {
+    const kernel = { ...HYBRID, schedule: { every: '10m' }, max_attempts: 1 }
+    const { app, clock } = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel, model: failing() })
+    const beats: number[] = []
+    const notes = new Set<string>()
+    for (let beat = 0; beat < 16; beat++) {
+      const result = await app.run(
+        'once',
+        {},
+        (progress) => void (progress.kind === 'note' && notes.add(progress.text)),
+      )
+      if ((result as { dispatched: number }).dispatched > 0) beats.push(beat)
+      await clock.advance(10 * MINUTE)
+    }
+    assert.deepEqual(beats, [0, 1, 2, 4, 7, 12])
+    assert.ok([...notes].some((note) => /a came to the same result 3 times in a row; it now rests 1 beat/.test(note)))
+  })
+
+  test('with the static planner the pace stays and it is told all the same', async (t) => {
+    const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { max_attempts: 1 }, model: failing() })
+    const notes = new Set<string>()
+    for (let beat = 0; beat < 5; beat++)
+      assert.equal(
+        (
+          (await app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.add(progress.text)))) as {
+            dispatched: number
+          }
+        ).dispatched,
+        1,
+      )
+    assert.deepEqual(
+      [...notes],
+      ['a came to the same result 3 times in a row', 'a came to the same result 4 times in a row'],
+    )
+  })
+})
+
+test('E5: the llm planner is asked each time, told of state, goal, agents and their past, and kept to max_dispatches', async (t) => {
+  const agents = ['a', 'b', 'c', 'd'].map((agent_id) => ({ agent_id }))
+  const answer = JSON.stringify(agents.map(({ agent_id }) => ({ agent_id, reason: 'go' })))
+  const model = planning(answer)
+  const { app, home } = await kernelApp(t, { agents, kernel: { planner: { mode: 'llm', max_dispatches: 2 } }, model })
+  mkdirSync(join(home, 'kernels', 'default'), { recursive: true })
+  writeFileSync(join(home, 'kernels', 'default', 'GOAL.md'), 'win the race')
+  assert.equal((await once(app)).dispatched, 2)
+  assert.equal((await once(app)).dispatched, 2)
+  const asked = model.requests.filter(isPlanning).map(taskIn)
+  assert.equal(asked.length, 2)
+  assert.match(
+    asked[1] ?? '',
+    /Time: 2030-03-10T12:00:00\.000Z[\s\S]*At most 2 agents[\s\S]*# Kernel State[\s\S]*win the race[\s\S]*- a \(priority 0\): done 0 min ago: ## Execution Summary/,
+  )
+  assert.doesNotMatch(asked[1] ?? '', /KERNEL_RUNTIME/)
+  const planners = (await dispatchesIn(app)).filter(({ agent_id }) => agent_id === 'planner')
+  assert.deepEqual(
+    planners.map(({ status }) => status),
+    ['done', 'done'],
+  )
+})

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Dispatch } from '../src/domain/dispatch.ts'
+import { TirelessError } from '../src/domain/error.ts'
+import type { Model } from '../src/ports/model.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
+import { freshFolder, journalOf, openApp, passing, runTaskIn } from './apps.ts'
+import { startPaidProvider } from './paid-provider.ts'
+
+const DAY = 86_400_000
+const NOON = Date.parse('2030-03-10T12:00:00Z')
+const usage = { input_tokens: 0, output_tokens: 10, cached_tokens: 0 }
+
+/** A quarter of a dollar for an answer, known beforehand. */
+const quarter = (more: Partial<Model> = {}): Model => ({
+  ...scriptedModel(() => ({ text: 'done', usage })),
+  price: { input: 0, output: 25_000, max_output: 10 },
+  ...more,
+})
+
+interface Shown {
+  today: { usd: number; reserved_usd: number; calls: number }
+  caps: { name: string; of: string | null; used: number; left: number }[]
+  by_agent: { agent_id: string; usd: number }[]
+  forecast: { day_usd: number | null; month_usd: number | null; days: number }
+}
+
+describe('money (I11)', () => {
+  test('case 140: 50 workers, a cap of one dollar, three prices, a provider with books of its own: never over the cap', async (t) => {
+    const prices = { m1: { input: 1, output: 20 }, m2: { input: 7, output: 1 }, m3: { input: 0.3, output: 60 } }
+    const provider = await startPaidProvider(t, prices, 140)
+    const agents = Object.keys(prices).map((name) => `{ agent_id: ${name}, prompt: p, model: local/${name} }`)
+    const app = await openApp(t, {
+      yaml: `kernel: { max_concurrent: 50, agents: [${agents.join(', ')}] }
+models:
+  default: local/m1
+  max_output: 1000
+  providers: { local: { type: openai-compatible, base_url: "${provider.url}", stream: false } }
+  prices: ${JSON.stringify(Object.fromEntries(Object.entries(prices).map(([name, price]) => [`local/${name}`, price])))}
+budget: { per_day_usd: 1 }`,
+    })
+    for (let n = 0; n < 150; n++) await app.run('enqueue', { agent: `m${(n % 3) + 1}`, prompt: `task ${n}` })
+    await app.run('start', { until_idle: true })
+    assert.ok(provider.charged() <= 1, `${provider.charged()} USD were charged`)
+    assert.ok(provider.charged() > 0.5, 'the money was there to be spent')
+    const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }
+    const failed = items.filter(({ status }) => status !== 'done')
+    assert.ok(failed.length > 0 && failed.every(({ failure_class }) => failure_class === 'budget'))
+    const { today } = (await app.run('budget show', {})) as Shown
+    assert.equal(today.reserved_usd, 0)
+    assert.ok(Math.abs(today.usd - provider.charged()) < 0.001, `${today.usd} booked, ${provider.charged()} charged`)
+    assert.equal(today.calls, provider.calls())
+  })
+
+  test('case 140: at the cap every way in is refused with the class budget, and told why; a new day goes on', async (t) => {
+    const clock = new FakeClock({ now: NOON })
+    const model = quarter()
+    const app = await openApp(t, { clock, model, yaml: 'kernel: { timezone: UTC }\nbudget: { per_day_usd: 0.5 }' })
+    for (const answer of ['done', 'done', null]) assert.equal((await runTaskIn(app)).answer, answer)
+    const refused = await runTaskIn(app)
+    assert.deepEqual([refused.stop_reason, refused.failure_class, refused.status], ['budget_money', 'budget', 'failed'])
+    assert.match(refused.error ?? '', /0\.5 USD spent.*at most 0\.5 USD \(budget\.per_day_usd\).*next day/)
+    const { dispatch_id } = (await app.run('enqueue', { prompt: 'x' })) as { dispatch_id: string }
+    await app.run('start', { until_idle: true })
+    assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).failure_class, 'budget')
+    assert.match(JSON.stringify(await app.run('models test', {})), /"ok":false.*budget_money/)
+    const { spend } = (await app.run('status', {})) as { spend: unknown }
+    assert.deepEqual(spend, { today_usd: 0.5, cap_usd: 0.5, calls: 2 })
+    await clock.advance(DAY)
+    assert.equal((await runTaskIn(app)).answer, 'done')
+    assert.match(JSON.stringify(await app.run('models test', {})), /"ok":true/)
+    const { forecast } = (await app.run('budget show', {})) as Shown
+    assert.deepEqual(forecast, { day_usd: 0.5, month_usd: 15, days: 1 })
+  })
+
+  test('a model that nobody has priced is refused with the line to add, and with that line it is asked', async (t) => {
+    const provider = await startPaidProvider(t, {}, 1)
+    const yaml = (prices: string): string => `models:
+  default: local/m1
+  providers: { local: { type: openai-compatible, base_url: "${provider.url}", stream: false } }
+  ${prices}
+budget: { per_day_usd: 1 }`
+    const home = freshFolder(t)
+    const app = await openApp(t, { home, yaml: yaml('') })
+    const refused = await runTaskIn(app)
+    assert.deepEqual([refused.stop_reason, refused.failure_class], ['budget_money', 'budget'])
+    assert.match(refused.error ?? '', /models: \{ prices: \{ "local\/m1": \{ input: …, output: … \} \} \}/)
+    assert.equal(provider.calls(), 0)
+    await app.close()
+    const priced = await openApp(t, { home, yaml: yaml('prices: { "local/*": { input: 0, output: 0 } }') })
+    assert.equal((await runTaskIn(priced)).answer, 'done')
+    await priced.close()
+    const unlimited = await openApp(t, { home, yaml: yaml('').replace('per_day_usd: 1', 'per_day_usd: null') })
+    assert.equal((await runTaskIn(unlimited)).answer, 'done')
+  })
+
+  test('a server on this machine is free as long as its owner says nothing of money', async (t) => {
+    const provider = await startPaidProvider(t, {}, 1)
+    const app = await openApp(t, {
+      yaml: `models: { default: local/m1, providers: { local: { type: openai-compatible, base_url: "${provider.url}", stream: false } } }`,
+    })
+    assert.equal((await runTaskIn(app)).answer, 'done')
+  })
+
+  test('a call that the provider refused costs nothing; one that broke off may have cost everything', async (t) => {
+    for (const [code, left] of [
+      ['model_unavailable', 0.25],
+      ['model_cut', 0],
+    ] as const) {
+      const clock = new FakeClock({ now: NOON })
+      const faulty = scriptedModel([{ text: 'done', usage, faults: [new TirelessError(code, 'no')] }])
+      const app = await openApp(t, {
+        clock,
+        model: { ...faulty, price: quarter().price ?? null },
+        yaml: 'kernel: { timezone: UTC }\nbudget: { per_day_usd: 0.5 }',
+      })
+      assert.equal((await passing(clock, runTaskIn(app))).answer, 'done')
+      const { caps } = (await app.run('budget show', {})) as Shown
+      assert.deepEqual(
+        caps.map((cap) => cap.left),
+        [left],
+      )
+    }
+  })
+
+  test("the money is in the journal: set aside with the request, settled with the answer, and a replay's is the same", async (t) => {
+    const app = await openApp(t, { model: quarter() })
+    const { session_id, dispatch_id } = await runTaskIn(app)
+    const journal = await journalOf(app, session_id)
+    const told = journal.flatMap((record) =>
+      record.kind === 'model_requested' ? [record.reserved] : record.kind === 'model_answered' ? [record.usd] : [],
+    )
+    assert.deepEqual(told, [0.25, 0.25])
+    assert.match(JSON.stringify(await app.run('replay', { run: dispatch_id })), /"identical":true/)
+  })
+
+  test('a refused request replays as what it was', async (t) => {
+    const app = await openApp(t, { model: quarter(), yaml: 'budget: { per_day_usd: 0.2 }' })
+    const { dispatch_id, stop_reason } = await runTaskIn(app)
+    assert.equal(stop_reason, 'budget_money')
+    assert.match(JSON.stringify(await app.run('replay', { run: dispatch_id })), /"identical":true/)
+  })
+
+  test('caps of calls and tokens, of an agent and a kernel, stop with their own reasons', async (t) => {
+    for (const [budget, reason] of [
+      ['per_day_calls: 1', 'budget_steps'],
+      ['per_agent_calls: 1', 'budget_steps'],
+      ['per_day_tokens: 10', 'budget_tokens'],
+      ['per_kernel_usd: 0.25', 'budget_money'],
+      ['per_month_usd: 0.3', 'budget_money'],
+    ]) {
+      const app = await openApp(t, { model: quarter(), yaml: `budget: { ${budget} }` })
+      assert.equal((await runTaskIn(app)).answer, 'done')
+      const result = await runTaskIn(app)
+      assert.deepEqual([result.stop_reason, result.failure_class], [reason, 'budget'])
+    }
+  })
+
+  test('budget set: heard at once by whoever is at work, written into the file, and nothing else in it is touched', async (t) => {
+    const home = freshFolder(t)
+    const yaml = `# mine\nkernel: { id: k1 } # the first\nbudget:\n  per_day_usd: 0.25 # a quarter\n`
+    const app = await openApp(t, { home, model: quarter(), yaml })
+    await runTaskIn(app)
+    assert.equal((await runTaskIn(app)).failure_class, 'budget')
+    await app.run('budget set', { key: 'per_day_usd', value: '0.5' })
+    assert.equal((await runTaskIn(app)).answer, 'done')
+    assert.equal(readFileSync(join(home, 'tireless.yaml'), 'utf8'), yaml.replace('0.25', '0.5'))
+    await app.run('budget set', { key: 'per_day_usd', value: 'none' })
+    assert.equal((await runTaskIn(app)).answer, 'done')
+    const before = readFileSync(join(home, 'tireless.yaml'), 'utf8')
+    for (const [key, value] of [
+      ['per_day_usd', '-1'],
+      ['per_day_usd', 'x'],
+      ['per_dya_usd', '1'],
+    ])
+      await assert.rejects(async () => app.run('budget set', { key, value }), /per_d/)
+    assert.equal(readFileSync(join(home, 'tireless.yaml'), 'utf8'), before)
+  })
+
+  test('budget set makes a file where there is none', async (t) => {
+    const home = freshFolder(t)
+    const app = await openApp(t, { home })
+    await app.run('budget set', { key: 'per_month_usd', value: '20' })
+    assert.equal(readFileSync(join(home, 'tireless.yaml'), 'utf8'), 'budget:\n  per_month_usd: 20\n')
+    writeFileSync(join(home, 'tireless.yaml'), 'budget:\n')
+    await app.run('budget set', { key: 'per_month_usd', value: '20' })
+    assert.equal(readFileSync(join(home, 'tireless.yaml'), 'utf8'), 'budget:\n  per_month_usd: 20\n')
+  })
+})

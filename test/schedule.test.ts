@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { App } from '../src/app.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
+import { type Script, scriptedModel } from '../src/testing/scripted-model.ts'
+import { dispatchOf, freshFolder, openApp, passing, runTaskIn, until } from './apps.ts'
+import { tireless } from './command-line.ts'
+
+const NOON = Date.parse('2026-01-15T12:00:00Z')
+const MINUTE = 60_000
+
+const YAML = `kernel:
+  timezone: Asia/Shanghai
+  schedule: "*/10 * * * *"
+  agents:
+    - { agent_id: report, prompt: "write the report", timeout: 5m }
+    - { agent_id: tender, prompt: "tend the folder", schedule: "0 21 * * *", timeout: 5m }
+`
+
+interface Item {
+  readonly id: string
+  readonly origin: string
+  readonly schedule: unknown
+  readonly timezone: string
+  readonly agents: readonly string[]
+  readonly prompt: string | null
+  readonly paused: boolean
+  readonly next: string | null
+  readonly last: string | null
+}
+
+async function house(t: TestContext, yaml = YAML): Promise<{ app: App; clock: FakeClock }> {
+  const clock = new FakeClock({ now: NOON + 1 })
+  return { app: await openApp(t, { clock, model: scriptedModel([{ text: 'done' }]), yaml }), clock }
+}
+
+const list = async (app: App): Promise<readonly Item[]> =>
+  ((await app.run('schedule list', {})) as { items: Item[] }).items
+
+const add = (app: App, input: object): Promise<Item> => app.run('schedule add', input) as Promise<Item>
+
+const itemOf = async (app: App, id: string): Promise<Item | undefined> => (await list(app)).find((one) => one.id === id)
+
+const refused = (work: Promise<unknown>, code: string, message: RegExp): Promise<void> =>
+  assert.rejects(work, { code, message })
+
+describe('schedule', () => {
+  test('E1: list: the kernel’s, the agents’ own, what was added, with whom each makes due, when next and when last', async (t) => {
+    const { app } = await house(t)
+    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '30 9 * * *' })
+    await app.context.store.commit([
+      { ops: [{ op: 'schedule_fired', id: 'kernel:default', instant: NOON + 20 * MINUTE }] },
+    ])
+    const seen = (await list(app)).map(({ id, origin, agents, prompt, next, last }) => ({
+      id,
+      origin,
+      agents,
+      prompt,
+      next,
+      last,
+    }))
+    assert.deepEqual(seen, [
+      {
+        ...{ id: 'kernel:default', origin: 'kernel', agents: ['report'], prompt: null },
+        ...{ next: '2026-01-15T12:30:00.000Z', last: '2026-01-15T12:20:00.000Z' },
+      },
+      {
+        id: 'agent:tender',
+        origin: 'agent',
+        agents: ['tender'],
+        prompt: null,
+        next: '2026-01-15T13:00:00.000Z',
+        last: null,
+      },
+      {
+        id: 'tea',
+        origin: 'added',
+        agents: ['report'],
+        prompt: 'make tea',
+        next: '2026-01-16T01:30:00.000Z',
+        last: null,
+      },
+    ])
+  })
+
+  test('E1: add: a cron line in a zone, an interval from now on, once at a time or after a while; it outlives the process', async (t) => {
+    const home = freshFolder(t)
+    const clock = new FakeClock({ now: NOON + 1 })
+    const app = await openApp(t, { home, clock, yaml: YAML })
+    const next = async (input: object): Promise<string | null> => (await add(app, { agent: 'report', ...input })).next
+    assert.equal(await next({ cron: '0 9 * * *', timezone: 'Europe/Berlin' }), '2026-01-16T08:00:00.000Z')
+    assert.equal(await next({ every: '30m' }), '2026-01-15T12:30:00.001Z')
+    assert.equal(await next({ at: '2026-01-16T09:00' }), '2026-01-16T01:00:00.000Z')
+    assert.equal(await next({ at: '2026-01-16T09:00Z' }), '2026-01-16T09:00:00.000Z')
+    assert.equal(await next({ at: '90m' }), '2026-01-15T13:30:00.001Z')
+    const before = await list(app)
+    assert.equal(new Set(before.map(({ id }) => id)).size, 7)
+    await app.close()
+    assert.deepEqual(await list(await openApp(t, { home, clock })), before)
+  })
+
+  test('E1: add refuses what means nothing, and nothing is added', async (t) => {
+    const { app } = await house(t)
+    const add = (input: object) => app.run('schedule add', { agent: 'report', ...input })
+    await refused(add({}), 'usage', /said, in one way; expected one of --cron, --every, --at/)
+    await refused(add({ cron: '@daily', every: '5m' }), 'usage', /in one way/)
+    await refused(
+      add({ cron: '99 * * * *' }),
+      'usage',
+      /minute: 99; got "99 \* \* \* \*"; expected five fields.*do this/,
+    )
+    await refused(add({ every: 'often' }), 'usage', /--every is no duration; got often; expected one such as 30m/)
+    await refused(add({ every: '0s' }), 'usage', /--every is no duration/)
+    await refused(add({ at: 'soon' }), 'usage', /this is no instant; got "soon"/)
+    await refused(
+      add({ at: '2026-01-15T11:00:00Z' }),
+      'usage',
+      /that time is over; .*expected a time after 2026-01-15T12:00/,
+    )
+    await refused(add({ cron: '@daily', timezone: 'Mars/Base' }), 'usage', /no such time zone; got Mars\/Base/)
+    await refused(add({ agent: 'nobody', cron: '@daily' }), 'not_found', /no such agent; got nobody/)
+    await refused(add({ agent: 'default', cron: '@daily' }), 'usage', /default has no prompt of its own.*--prompt/)
+    await refused(add({ cron: '@daily', id: 'kernel:default' }), 'usage', /schedule add: .*1 to 64/)
+    await add({ cron: '@daily', id: 'tea' })
+    await refused(add({ cron: '@hourly', id: 'tea' }), 'conflict', /there is a schedule tea already/)
+    assert.deepEqual(
+      (await list(app)).slice(2).map(({ id, schedule }) => [id, schedule]),
+      [['tea', '@daily']],
+    )
+  })
+
+  test('E1: pause, resume and remove are for what was added; nothing is made up for of a pause', async (t) => {
+    const { app, clock } = await house(t)
+    await add(app, { id: 'tea', agent: 'report', every: '10m' })
+    const paused = (await app.run('schedule pause', { id: 'tea' })) as Item
+    assert.deepEqual([paused.paused, paused.next], [true, null])
+    await clock.advance(35 * MINUTE)
+    const resumed = (await app.run('schedule resume', { id: 'tea' })) as Item
+    assert.deepEqual([resumed.paused, resumed.next], [false, '2026-01-15T12:40:00.001Z'])
+    const [mark] = (await app.context.store.marks()).filter(({ schedule_id }) => schedule_id === 'tea')
+    assert.equal(mark?.until, clock.now())
+    assert.deepEqual(await app.run('schedule remove', { id: 'tea' }), { removed: 'tea' })
+    assert.equal(await itemOf(app, 'tea'), undefined)
+    for (const verb of ['pause', 'resume', 'remove']) {
+      await refused(app.run(`schedule ${verb}`, { id: 'tea' }), 'not_found', /no such schedule; got tea; do this: see/)
+      await refused(
+        app.run(`schedule ${verb}`, { id: 'agent:tender' }),
+        'usage',
+        /the schedule of tender under kernel.agents/,
+      )
+      await refused(app.run(`schedule ${verb}`, { id: 'kernel:default' }), 'usage', /change kernel.schedule/)
+    }
+  })
+
+  test('E1: run does it now, with the schedule’s prompt or the agent’s own, unattended; the schedule stays as it is', async (t) => {
+    const { app } = await house(t)
+    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '@daily' })
+    const before = await list(app)
+    const run = async (id: string) =>
+      ((await app.run('schedule run', { id })) as { items: { agent_id: string; dispatch_id: string }[] }).items
+    const [tea] = await run('tea')
+    const [tended] = await run('agent:tender')
+    assert.ok(tea && tended)
+    const dispatch = await dispatchOf(app, tea.dispatch_id)
+    assert.deepEqual([dispatch.prompt, dispatch.status, dispatch.agent_id], ['make tea', 'pending', 'report'])
+    assert.deepEqual(dispatch.metadata, { behaviour: 'unattended', language: 'en', schedule_id: 'tea' })
+    assert.equal((await dispatchOf(app, tended.dispatch_id)).prompt, 'tend the folder')
+    assert.deepEqual(await list(app), before)
+    await refused(run('kernel:default'), 'usage', /the kernel's own; do this: .*once/)
+    await refused(run('nothing'), 'not_found', /no such schedule/)
+  })
+
+  test('E1: a cron line that means nothing is found when the configuration is read, with its line', async (t) => {
+    const home = freshFolder(t)
+    writeFileSync(
+      join(home, 'tireless.yaml'),
+      YAML.replace('"*/10 * * * *"', '"*/90 * * * *"').replace('0 21 *', '0 24 *'),
+    )
+    const { exit, stderr } = await tireless(home, 'config', 'check')
+    assert.equal(exit, 1)
+    assert.match(stderr, /tireless\.yaml:3: kernel\.schedule is not valid: .*got "\*\/90 \* \* \* \*"/)
+    assert.match(stderr, /tireless\.yaml:6: kernel\.agents\[1\]\.schedule is not valid: .*hour: 24/)
+  })
+})
+
+describe('the kernel keeps to the timetable', () => {
+  const TEND =
+    "kernel: { schedule: '@yearly', timezone: UTC, agents: [{ agent_id: report, prompt: write the report }] }"
+  const script: Script = [
+    { calls: [{ tool: 'create_file', args: { path: 'tea.md', content: 'green' } }] },
+    { text: 'Made.\n\n## Execution Summary\n- tea.md' },
+  ]
+
+  async function world(t: TestContext, home = freshFolder(t), clock = new FakeClock({ now: NOON })) {
+    const stop = new AbortController()
+    const signals = { drain: stop.signal, abort: new AbortController().signal }
+    const app = await openApp(t, { home, clock, signals, model: scriptedModel(script), yaml: TEND })
+    /** Without the one that a first start begins with. */
+    const cycles = async () =>
+      (
+        (await app.run('cycles list', {})) as { items: { trigger: string; due: string; ended_at: string | null }[] }
+      ).items.filter(({ trigger }) => trigger !== 'first')
+    const came = (count: number) =>
+      until(async () => (await cycles()).filter(({ ended_at }) => ended_at !== null).length >= count)
+    return { app, home, clock, stop, cycles, came }
+  }
+
+  const prompts = async (app: App): Promise<readonly string[]> =>
+    (await app.context.store.dispatches({ limit: 10 })).map(({ prompt }) => prompt.split('\n')[0] ?? '')
+
+  test('E1: what is added while it lives is due from then on, and what is removed or paused is not', async (t) => {
+    const { app, clock, stop, cycles, came } = await world(t)
+    const living = app.run('start', {})
+    await until(() => app.context.kernel.running())
+    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
+    await passing(clock, came(2))
+    assert.deepEqual(
+      (await cycles()).map(({ trigger, due }) => [trigger, due]),
+      [
+        ['tea', '2026-01-15T12:20:00.000Z'],
+        ['tea', '2026-01-15T12:10:00.000Z'],
+      ],
+    )
+    assert.deepEqual((await prompts(app)).slice(0, 2), ['make tea', 'make tea'])
+    await app.run('schedule pause', { id: 'tea' })
+    await add(app, { id: 'milk', agent: 'report', prompt: 'fetch milk', every: '25m' })
+    await passing(clock, came(3))
+    assert.deepEqual(
+      (await cycles()).map(({ trigger }) => trigger),
+      ['milk', 'tea', 'tea'],
+    )
+    stop.abort()
+    await living
+  })
+
+  test('E1: what was asked for once is done once, late if need be, and is then gone', async (t) => {
+    const first = await world(t)
+    await add(first.app, { id: 'tea', agent: 'report', prompt: 'make tea', at: '10m' })
+    await first.app.close()
+    const later = await world(t, first.home, new FakeClock({ now: NOON + 26 * 60 * MINUTE }))
+    await passing(later.clock, later.app.run('start', { until_idle: true }))
+    assert.deepEqual(
+      (await later.cycles()).map(({ trigger, due }) => [trigger, due]),
+      [['tea', '2026-01-15T12:10:00.000Z']],
+    )
+    assert.equal(await itemOf(later.app, 'tea'), undefined)
+    await passing(later.clock, later.app.run('start', { until_idle: true }))
+    assert.equal((await later.cycles()).length, 1)
+  })
+
+  test('E1: start --until-idle with nothing due comes to its end without waiting for a beat', async (t) => {
+    const { app, clock, cycles } = await world(t)
+    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
+    await app.run('start', { until_idle: true })
+    assert.equal(clock.now(), NOON)
+    assert.deepEqual(await cycles(), [])
+  })
+})
+
+describe('simulate', () => {
+  interface Foretold {
+    readonly from: string
+    readonly until: string
+    readonly timezone: string
+    readonly total: { beats: number; dispatches: number; usd_low: number; usd_high: number }
+    readonly unpriced: readonly string[]
+    readonly days: readonly { date: string; beats: number }[]
+    readonly conflicts: readonly { kind: string; schedules: readonly string[]; times: number; first: string }[]
+    readonly beats: readonly { at: string; schedule_id: string; agents: readonly string[] }[]
+  }
+
+  test('E1: the beats of the days to come, by day and with their conflicts; nothing is run', async (t) => {
+    const { app, clock } = await house(t)
+    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '0 9 * * *' })
+    const foretold = (await app.run('simulate', { days: 2, limit: 3 })) as Foretold
+    assert.deepEqual([foretold.from, foretold.until], ['2026-01-15T12:00:00.001Z', '2026-01-17T12:00:00.001Z'])
+    assert.equal(foretold.timezone, 'Asia/Shanghai')
+    assert.deepEqual(
+      foretold.days.map(({ date, beats }) => [date, beats]),
+      [
+        ['2026-01-15', 23 + 1],
+        ['2026-01-16', 144 + 1 + 1],
+        ['2026-01-17', 121 + 1],
+      ],
+    )
+    assert.deepEqual([foretold.total.beats, foretold.beats.length], [292, 3])
+    assert.deepEqual(
+      foretold.conflicts.map(({ kind, schedules, times, first }) => [kind, schedules.join(), times, first]),
+      [
+        ['together', 'kernel:default,agent:tender', 2, '2026-01-15T13:00:00.000Z'],
+        ['together', 'kernel:default,tea', 2, '2026-01-16T01:00:00.000Z'],
+      ],
+    )
+    assert.equal(clock.now(), NOON + 1)
+    assert.deepEqual(Object.values(await app.context.store.counts()).filter(Boolean), [])
+  })
+
+  test('E1: what it would cost is what the agents’ runs have cost; of whom nobody knows is said', async (t) => {
+    const clock = new FakeClock({ now: NOON + 1 })
+    const usage = (input_tokens: number) => ({ input_tokens, output_tokens: 0, cached_tokens: 0 })
+    const script: Script = ({ messages }) => {
+      const asked = JSON.stringify(messages)
+      // Not over: what it has cost so far says nothing.
+      if (asked.includes('endless')) return { calls: [{ tool: 'wait', args: { for: 'a reply' } }], usage: usage(10) }
+      return { text: 'done', usage: usage(asked.includes('short') ? 1000 : 4000) }
+    }
+    const model = { ...scriptedModel(script), price: { input: 100, output: 100, max_output: 10 } }
+    const app = await openApp(t, { clock, model, yaml: `${YAML}budget: { per_day_usd: null }\n` })
+    for (const task of ['a short one', 'a long one', 'an endless one'])
+      await passing(clock, runTaskIn(app, task, { agent: 'report' }))
+    const { total, unpriced } = (await app.run('simulate', {})) as Foretold
+    assert.equal(total.dispatches, 145)
+    assert.deepEqual([total.usd_low.toFixed(2), total.usd_high.toFixed(2)], ['14.40', '57.60'])
+    assert.deepEqual(unpriced, ['tender'])
+  })
+
+  test('E1: for people: schedules as a table, the days and what is in each other’s way as lines', async (t) => {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), YAML.replace('timeout: 5m', 'timeout: 15m'))
+    const added = await tireless(home, 'schedule', 'add', '--agent', 'report', '--every', '90m', '--id', 'tea')
+    assert.equal(added.exit, 0, added.stderr)
+    const { stdout: listed } = await tireless(home, 'schedule', 'list')
+    assert.match(listed, /id +when +timezone +agents +next +last/)
+    assert.match(listed, /kernel:default +\*\/10 \* \* \* \* +Asia\/Shanghai +report +20/)
+    assert.match(listed, /tea +every 90m +Asia\/Shanghai +report +20/)
+    const { stdout: days, exit } = await tireless(home, 'simulate', '--days', '1')
+    assert.equal(exit, 0)
+    assert.match(days, /until .* \(Asia\/Shanghai\): 161 beats, at most 161 dispatches, \$0\.00 to \$0\.00/)
+    assert.match(days, /no cost is known of: report, tender/)
+    assert.match(days, /date +beats +dispatches +usd/)
+    assert.match(days, /too_close +kernel:default: report is due again after 10m and may take 15m: 143 times, first at/)
+  })
+})

@@ -1,0 +1,80 @@
+/** Cycles: one for each beat, one at a time, each ended; and every dispatch of one counted once (I5, I6). */
+
+import type { CycleResult } from '../../../src/domain/cycle.ts'
+import { isTerminal } from '../../../src/domain/dispatch.ts'
+import type { Batch, Op, Outcome } from '../../../src/ports/store.ts'
+import type { Life } from '../life.ts'
+import type { World } from '../world.ts'
+
+export class Cycles {
+  readonly #world: World
+  /** By the one that began it; ended ones are not in here. */
+  readonly #open = new Map<string, Life>()
+  readonly #beats = new Set<string>()
+  /** Dispatches that cycles made. */
+  readonly #made = new Set<string>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  committed(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+    for (const [i, { ops }] of batches.entries()) {
+      if (!outcomes[i]?.ok) continue
+      if (ops.length === 1 && ops[0]?.op === 'schedule_fired') this.#world.counters.add('beat let pass: paused')
+      for (const op of ops) this.#applied(life, op)
+    }
+  }
+
+  #applied(life: Life, op: Op): void {
+    if (op.op === 'cycle_begin') this.#begun(life, op)
+    if (op.op === 'cycle_end') this.#ended(life, op.result)
+    if (op.op === 'enqueue')
+      for (const { dispatch_id, source } of op.dispatches) if (source === 'cycle') this.#made.add(dispatch_id)
+  }
+
+  #begun(life: Life, { cycle_id, trigger, due }: Extract<Op, { op: 'cycle_begin' }>): void {
+    for (const [other, by] of this.#open) {
+      if (by.state === 'up' || by.state === 'paused')
+        this.#world.fail('I5', `${cycle_id} of life ${life.id} begins during ${other} of life ${by.id}`)
+      this.#world.counters.add('cycle cut short')
+      this.#open.delete(other)
+    }
+    this.#open.set(cycle_id, life)
+    this.#world.counters.add(due === null ? 'cycle by hand' : 'cycle of a beat')
+    if (due === null) return
+    const beat = `${trigger} ${due}`
+    if (this.#beats.has(beat)) this.#world.fail('I5', `the beat ${beat} has a second cycle, ${cycle_id}`)
+    this.#beats.add(beat)
+  }
+
+  #ended(life: Life, { cycle_id, status, dispatched, agents, error }: CycleResult): void {
+    if (this.#open.get(cycle_id) !== life)
+      this.#world.fail('I6', `${cycle_id} is ended by life ${life.id}, which did not begin it`)
+    this.#open.delete(cycle_id)
+    const { counters } = this.#world
+    if (error !== null) counters.add('cycle with an error')
+    else counters.add(dispatched > 0 ? 'cycle with work' : 'cycle without work')
+    if (status === 'success' && agents.some((agent) => agent.status === 'waiting'))
+      this.#world.fail('E9', `${cycle_id} is a success, and somebody waits`)
+    if (agents.length > dispatched) counters.add('cycle counts what others left')
+  }
+
+  /** When all is at rest, and one more cycle has looked. */
+  checkEnd(): void {
+    const rows = this.#world.db.prepare('SELECT cycle_id, ended_at, result FROM cycles').all()
+    const told = new Map<string, number>()
+    for (const { cycle_id, ended_at, result } of rows) {
+      if (ended_at === null || result === null) {
+        this.#world.fail('I6', `${cycle_id} was never ended`)
+        continue
+      }
+      const { agents } = JSON.parse(String(result)) as CycleResult
+      for (const { dispatch_id, status } of agents)
+        if (isTerminal(status)) told.set(dispatch_id, (told.get(dispatch_id) ?? 0) + 1)
+    }
+    for (const id of this.#made)
+      if (told.get(id) !== 1)
+        this.#world.fail('I6', `${id} came to its end and was told so in ${told.get(id) ?? 0} cycles`)
+  }
+}

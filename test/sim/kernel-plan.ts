@@ -1,0 +1,80 @@
+/** What a seed draws where there is a kernel: its beats and agents, what people ask of it, and faults where cycles are. */
+
+import type { Missed, Overrun } from '../../src/domain/schedule.ts'
+import { type Boundary, type Fault, HOUR, type Item, OFTEN, times, type When } from './plan-words.ts'
+import { chance, oneOf, whole } from './random.ts'
+
+/** Something that is asked of the kernel. */
+export interface Reign extends Item, When {
+  readonly kind: 'reign'
+  readonly command: 'pause' | 'resume' | 'cycle now'
+}
+
+/** Somebody edits STATE.md. */
+export interface Edit extends Item, When {
+  readonly kind: 'edit'
+  /** While a file is about to be replaced for the nth time. */
+  readonly replacing?: number
+}
+
+export interface KernelPlan {
+  /** From one beat to the next. */
+  readonly every: number
+  readonly mode: 'static' | 'llm' | 'hybrid'
+  readonly missed: Missed
+  readonly overrun: Overrun
+  readonly agents: readonly AgentPlan[]
+}
+
+export interface AgentPlan {
+  readonly agent_id: string
+  /** From one of its own beats to the next. */
+  readonly schedule: number | null
+  readonly cooldown: number
+}
+
+export function drawKernel(seed: number): KernelPlan {
+  const draw = (...keys: (string | number)[]): number => chance(seed, 'kernel', ...keys)
+  const among = <T>(options: readonly [T, ...T[]], ...keys: (string | number)[]): T =>
+    oneOf(seed, options, 'kernel', ...keys)
+  return {
+    every: among([20_000, 60_000, 300_000], 'every'),
+    mode: among(['static', 'hybrid', 'hybrid', 'llm'], 'mode'),
+    missed: among(['once', 'once', 'all', 'skip', { all: 2 }], 'missed'),
+    overrun: among(['skip', 'catch_up'], 'overrun'),
+    agents: times(2 + whole(seed, 2, 'agents'), (i) => ({
+      agent_id: `agent${i}`,
+      schedule: i > 0 && draw('own', i) < 0.3 ? among([30_000, 60_000], 'own', i) : null,
+      cooldown: draw('rests', i) < 0.2 ? 45_000 : 0,
+    })),
+  }
+}
+
+export function drawReign(seed: number, i: number, storm: number): Reign | Edit {
+  const at = Math.floor(chance(seed, 'reign', i, 'at') * storm * 0.9)
+  if (chance(seed, 'reign', i, 'kind') < 0.5) {
+    const late = chance(seed, 'reign', i, 'late') < 0.6
+    return { id: `k${i}`, at, kind: 'edit', ...(late ? { replacing: 1 + whole(seed, 30, 'reign', i, 'nth') } : {}) }
+  }
+  const command = oneOf<Reign['command']>(
+    seed,
+    ['cycle now', 'cycle now', 'pause', 'resume', 'resume'],
+    'reign',
+    i,
+    'command',
+  )
+  return { id: `k${i}`, at, kind: 'reign', command }
+}
+
+/** Where cycles are: commits, files, and what is paid for. */
+export function drawKernelFault(seed: number, i: number, storm: number): Fault {
+  const draw = (name: string): number => chance(seed, 'kernel fault', i, name)
+  const id = `g${i}`
+  if (draw('kind') < 0.2)
+    return { id, kind: 'wall', at: Math.floor(draw('at') * storm), by: Math.round((draw('by') * 2 - 1) * HOUR) }
+  const at = oneOf<Boundary>(seed, ['file', 'file', 'commit', 'ack', 'ack', 'read'], 'kernel fault', i, 'where')
+  const nth = 1 + Math.floor(draw('nth') * OFTEN[at] * (at === 'file' ? 1 : 3))
+  return draw('kind') < 0.3
+    ? { id, kind: 'pause', at, nth, events: 10 + Math.floor(draw('events') * 90) }
+    : { id, kind: 'crash', at, nth, again: 0 }
+}

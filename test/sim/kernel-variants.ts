@@ -1,0 +1,58 @@
+/** Broken kernels: beats that fire twice, a STATE that can be torn, cycles that forget. */
+
+import type { Files } from '../../src/adapters/documents/files.ts'
+import type { Variant } from './variants.ts'
+
+export const KERNEL_VARIANTS: readonly Variant[] = [
+  { name: 'tick-without-key', ops: (ops) => ({ ...ops, schedule_fired: () => ({ first: true }) }) },
+  { name: 'torn-state', files: inTwoHalves },
+  {
+    // Whatever lies there by now.
+    name: 'state-over-an-edit',
+    files: (files) => ({
+      ...files,
+      async replace(name, text) {
+        while (!(await files.replace(name, text, await files.read(name))));
+        return true
+      },
+    }),
+  },
+  {
+    name: 'cycle-never-ended',
+    ops: (ops) => ({
+      ...ops,
+      cycle_begin(sql, op, held) {
+        const begun = ops.cycle_begin(sql, op, held)
+        sql('UPDATE cycles SET ended_at = NULL, result = NULL WHERE cycle_id IN (SELECT value FROM json_each(?))').run(
+          JSON.stringify(begun.interrupted),
+        )
+        return begun
+      },
+    }),
+  },
+  // A bug that real kills found, put back.
+  {
+    name: 'cycle-forgets-what-was-left',
+    ops: (ops) => ({
+      ...ops,
+      cycle_begin(sql, op, held) {
+        const begun = ops.cycle_begin(sql, op, held)
+        sql("UPDATE cycles SET open = '[]' WHERE cycle_id = ?").run(op.cycle_id)
+        return begun
+      },
+    }),
+  },
+]
+
+/** Writes in place: whoever dies in between leaves half a text. */
+function inTwoHalves(files: Files, step: (what: string, work: () => void) => Promise<void>): Files {
+  return {
+    ...files,
+    async replace(name, text, over) {
+      const half = text.slice(0, Math.floor(text.length / 2))
+      if (!(await files.replace(name, half, over))) return false
+      await step(`half of ${name}`, () => {})
+      return files.replace(name, text, { kind: 'text', text: half })
+    },
+  }
+}

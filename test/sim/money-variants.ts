@@ -1,0 +1,33 @@
+/** Broken programs that lose sight of money. */
+
+import type { Variant } from './variants.ts'
+
+export const MONEY_VARIANTS: readonly Variant[] = [
+  { name: 'no-reservation', ops: (ops) => ({ ...ops, reserve: () => ({ refused: null }) }) },
+  {
+    name: 'cap-not-held',
+    ops: (ops) => ({ ...ops, reserve: (sql, op, held) => ops.reserve(sql, { ...op, caps: [] }, held) }),
+  },
+  {
+    name: 'reservation-released-at-a-crash',
+    ops: (ops) => ({
+      ...ops,
+      recover(sql, op, held) {
+        sql('DELETE FROM reservations').run()
+        sql('UPDATE spend SET reserved = 0').run()
+        return ops.recover(sql, op, held)
+      },
+    }),
+  },
+  {
+    name: 'second-request-forgets-the-first',
+    ops: (ops) => ({
+      ...ops,
+      reserve(sql, op, held) {
+        for (const { id } of sql('SELECT id FROM reservations WHERE dispatch_id = ?').all(op.dispatch_id))
+          ops.unspent(sql, { op: 'unspent', id: String(id) }, held)
+        return ops.reserve(sql, op, held)
+      },
+    }),
+  },
+]

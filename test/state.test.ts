@@ -1,0 +1,309 @@
+/** STATE.md from outside: what agents do to it with their tools, what people do with files and commands, and what git may touch. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { z } from 'zod'
+import { stateTools } from '../src/adapters/tools/tools.ts'
+import { initDocument } from '../src/app/init-document.ts'
+import type { App, AppOptions } from '../src/app.ts'
+import { loadConfig } from '../src/config.ts'
+import { type Document, MOST_DOCUMENT_BYTES } from '../src/domain/document.ts'
+import { outsideBlock, renderBlock, withBlock } from '../src/domain/runtime-block.ts'
+import type { Documents } from '../src/ports/documents.ts'
+import type { Tool } from '../src/ports/tool.ts'
+import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
+import { freshFolder, openApp, runTaskIn } from './apps.ts'
+import { tireless } from './command-line.ts'
+
+const BLOCK = renderBlock(
+  {
+    ...{ updated_at: 'now', cycle_id: 'c1', status: 'success', dispatched: 0, succeeded: 0, failed: 0 },
+    ...{ failed_agents: [], agent_summary: '', duration_ms: 1, error: null },
+  },
+  [],
+  5,
+)
+const OWNER = { author: 'owner', reason: 'test' }
+const YAML = 'kernel: { seed_state: "# seed\\n## plan\\n(none)\\n## notes\\n- a\\n" }\n'
+
+const editing = (args: Record<string, string>): ScriptedStep => ({ calls: [{ tool: 'edit_state', args }] })
+
+async function place(t: TestContext, options: AppOptions & { yaml?: string } = {}) {
+  const home = freshFolder(t)
+  const app = await openApp(t, { home, yaml: YAML, ...options })
+  const file = join(home, 'kernels/default/STATE.md')
+  return { home, app, file, documents: app.service('documents'), text: () => fs.readFileSync(file, 'utf8') }
+}
+
+/** What the tool said, call by call. */
+async function calls(app: App, model: ReturnType<typeof scriptedModel>): Promise<string[]> {
+  const { status } = await runTaskIn(app)
+  assert.equal(status, 'done')
+  return (model.requests.at(-1)?.messages ?? []).filter(({ role }) => role === 'tool').map(({ text }) => text)
+}
+
+const scripted = (...steps: readonly ScriptedStep[]) => scriptedModel([...steps, { text: 'done' }])
+
+describe('read_state, edit_state', () => {
+  test('Q9: take what the contract says, and have the effects that it says', () => {
+    assert.deepEqual(
+      stateTools({} as Documents, () => '').map(({ name, args, effect }) => {
+        const { recovery, reach } = effect({} as never)
+        return `${name}(${Object.keys(z.toJSONSchema(args, { io: 'input' }).properties ?? {})}) ${recovery} ${reach}`
+      }),
+      ['read_state() pure none', 'edit_state(old,new,section,text) reconcilable none'],
+    )
+  })
+
+  test('E2: an agent reads the state without the block, and changes passages and sections of it', async (t) => {
+    const model = scripted(
+      { calls: [{ tool: 'read_state' }] },
+      editing({ old: '(none)', new: 'ship it' }),
+      editing({ section: 'notes', text: '- b\n- c' }),
+      editing({ section: '## risks', text: 'none known' }),
+      { calls: [{ tool: 'read_state' }] },
+    )
+    const { app, documents, text } = await place(t, { model })
+    await documents.seed('STATE.md', '# seed\n## plan\n(none)\n## notes\n- a\n')
+    await documents.write('STATE.md', (now) => withBlock(now, BLOCK), OWNER)
+    const [before, , , , after] = await calls(app, model)
+    assert.equal(before, '# seed\n## plan\n(none)\n## notes\n- a\n')
+    assert.equal(after, '# seed\n## plan\nship it\n## notes\n- b\n- c\n## risks\nnone known\n')
+    assert.equal(text(), withBlock(after ?? '', BLOCK))
+    const [latest] = (await documents.versions('STATE.md', 1)) as Document[]
+    assert.equal(latest?.author, 'default')
+    assert.match(latest?.reason ?? '', /^edit_state \S+$/)
+  })
+
+  test('E2: an agent that edits before the first cycle edits the seed', async (t) => {
+    const model = scripted(editing({ old: '- a', new: '- b' }))
+    const { app, text } = await place(t, { model })
+    assert.deepEqual(await calls(app, model), ['edited STATE.md'])
+    assert.equal(text(), '# seed\n## plan\n(none)\n## notes\n- b\n')
+  })
+
+  test('I7: what an agent cannot do to the state, it is told, and nothing is changed', async (t) => {
+    const refused: [Record<string, string>, RegExp][] = [
+      [{ old: '- cycle_id: c1', new: 'x' }, /does not occur in STATE\.md; read it with read_state/],
+      [{ old: '#', new: 'x' }, /old occurs 5 times, at lines/],
+      [{ old: '- a', new: '- a' }, /the same/],
+      [{ old: '- a', new: BLOCK }, /marks of the runtime's block are the runtime's/],
+      [{ section: 'x', text: '<!-- KERNEL_RUNTIME:END -->' }, /are the runtime's/],
+      [{ old: '- a', new: 'a\0b' }, /no NUL/],
+      [{ section: 'a\nb', text: 'x' }, /one line/],
+      [{ section: 'plan' }, /either old and new, or section and text/],
+      [{ old: 'a', new: 'b', section: 'plan', text: 'x' }, /either old and new, or section and text/],
+    ]
+    const model = scripted(...refused.map(([args]) => editing(args)))
+    const { app, documents, text } = await place(t, { model })
+    await documents.seed('STATE.md', '# seed\n## plan\n(none)\n## notes\n- a\n')
+    await documents.write('STATE.md', (now) => withBlock(now, BLOCK), OWNER)
+    const before = text()
+    const said = await calls(app, model)
+    for (const [i, [, why]] of refused.entries()) assert.match(said[i] ?? '', why)
+    assert.equal(text(), before)
+  })
+
+  test('E2: a section ends where the next of its rank begins, or the block; headings in code are none, and two are one too many', async (t) => {
+    const { documents } = await place(t)
+    const [, edit] = stateTools(documents, () => '') as unknown as Tool<Record<string, string>>[]
+    const edited = async (text: string, section: string): Promise<string> => {
+      await documents.write('STATE.md', () => text, OWNER)
+      const context = { call: 'c', origin: { agent_id: 'a', session_id: 's', turn: 1 } } as never
+      const said = await edit?.run({ section, text: 'new' }, context)
+      return said?.status === 'ok' ? ((await documents.read('STATE.md'))?.text ?? '') : (said?.content ?? '')
+    }
+    assert.equal(await edited('# a\n## b\nold\n### c\nold\n\n## d\n', 'b'), '# a\n## b\nnew\n\n## d\n')
+    assert.equal(await edited('## a\n```\n## b\n```\n## b ##\nold', 'b'), '## a\n```\n## b\n```\n## b ##\nnew\n')
+    assert.equal(await edited(`## b\nold\n${BLOCK}\nbehind\n`, 'b'), `## b\nnew\n${BLOCK}\nbehind\n`)
+    assert.equal(await edited('## b', 'b'), '## b\nnew\n')
+    assert.match(await edited('## b\n## b\n', 'b'), /2 sections are called "b"/)
+    const full = `${'x'.repeat(MOST_DOCUMENT_BYTES - 5)}\n`
+    assert.match(await edited(full, 'b'), /STATE\.md: .*too long; got 1048581 bytes; expected at most 1048576/)
+  })
+
+  test('E2: after a crash the versions tell whether the call took effect', async (t) => {
+    const { documents } = await place(t)
+    const [, edit] = stateTools(documents, () => '# seed\n') as unknown as Tool<Record<string, string>>[]
+    const at = (call: string) => ({ call, origin: { agent_id: 'owner', session_id: 's', turn: 1 } }) as never
+    const args = { section: 'plan', text: 'ship it' }
+    assert.deepEqual(await edit?.probe?.(args, null, at('s.1.0')), { kind: 'not' })
+    const result = await edit?.run(args, at('s.1.0'))
+    await documents.write('STATE.md', (text) => `${text}more\n`, OWNER)
+    assert.deepEqual(await edit?.probe?.(args, null, at('s.1.0')), { kind: 'happened', result })
+    assert.deepEqual(await edit?.probe?.(args, null, at('s.1.1')), { kind: 'not' })
+    assert.equal(
+      (await documents.versions('STATE.md', 9)).find(({ reason }) => reason.includes('s.1.0'))?.author,
+      'agent owner',
+    )
+  })
+})
+
+describe('secrets', () => {
+  test('case 136: a secret that an agent or a configuration would write is in no document, no version and no commit', async (t) => {
+    const secret = 'correct-horse-battery-staple'
+    process.env.HORSE_TOKEN = secret
+    t.after(() => delete process.env.HORSE_TOKEN)
+    const model = scripted(editing({ section: 'plan', text: `use ${secret}` }))
+    const yaml = `${YAML}models: { default: local/x, providers: { local: { type: ollama, headers: { x: h-${secret} } } } }\n`
+    const { app, home, documents, text } = await place(t, { model, yaml })
+    await calls(app, model)
+    await documents.seed('INIT.md', `${secret}\n`)
+    await documents.write('GOAL.md', () => `the owner may write ${secret}\n`, OWNER)
+    await documents.commit('post-cycle c1')
+    assert.match(text(), /use \(secret\)/)
+    const kept = await Promise.all([1, 2].map((version) => documents.version('STATE.md', version)))
+    assert.equal(JSON.stringify(kept).includes(secret), false)
+    const git = ['--git-dir', join(home, 'versions/kernels/default.git'), 'log', '-p', '--format=%s']
+    const log = execFileSync('git', git, { encoding: 'utf8' })
+    assert.match(log, /post-cycle c1[\s\S]*the owner may write \(secret\)/)
+    assert.equal(log.includes(secret), false)
+  })
+
+  test('E3: INIT.md holds schedule, routing, agents with their prompts, and the seed', (t) => {
+    const file = join(freshFolder(t), 'tireless.yaml')
+    fs.writeFileSync(
+      file,
+      'kernel:\n  schedule: "@hourly"\n  channel: lark\n  chat_id: c-7\n  seed_state: "a ``` b"\n  agents:\n    - { agent_id: scout, prompt: "look at {STATE}", priority: 7 }\n',
+    )
+    const text = initDocument(loadConfig({ file, required: true }))
+    for (const line of ['- schedule: "@hourly"', '- channel: lark', '- chat_id: c-7', '### scout', '- priority: 7'])
+      assert.ok(text.includes(`${line}\n`), line)
+    assert.ok(text.includes('\n    look at {STATE}\n'))
+    assert.ok(text.includes('\n## seed_state\n    a ``` b\n'))
+  })
+})
+
+describe('git around the home', () => {
+  test('case 121: a poisoned environment, and a home inside another repository: nothing but the mirror is touched', async (t) => {
+    const outer = freshFolder(t, 'outer')
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', outer, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' })
+    git('init', '-q', '-b', 'main')
+    fs.writeFileSync(join(outer, 'precious'), 'precious')
+    git('add', '-A')
+    git('commit', '-qm', 'precious')
+    const before = [git('rev-parse', 'HEAD'), git('ls-files', '-s'), fs.readFileSync(join(outer, '.git/index'), 'hex')]
+    const poison = {
+      ...{ GIT_DIR: join(outer, '.git'), GIT_WORK_TREE: outer, GIT_INDEX_FILE: join(outer, '.git/index') },
+      ...{
+        GIT_OBJECT_DIRECTORY: join(outer, '.git/objects'),
+        GIT_CONFIG_COUNT: '1',
+        GIT_CONFIG_KEY_0: 'core.worktree',
+      },
+      ...{ GIT_CONFIG_VALUE_0: outer, GIT_AUTHOR_NAME: 'Evil', GIT_COMMITTER_NAME: 'Evil' },
+    }
+    const home = join(outer, 'home')
+    fs.mkdirSync(home)
+    Object.assign(process.env, poison)
+    try {
+      const app = await openApp(t, { home })
+      const documents = app.service('documents')
+      await documents.seed('STATE.md', '# seed\n')
+      await documents.commit('pre-cycle c1')
+      await documents.write('STATE.md', (text) => withBlock(text, BLOCK), OWNER)
+      await documents.commit('post-cycle c1')
+      assert.equal(documents.degraded(), null)
+      await app.close()
+    } finally {
+      for (const key of Object.keys(poison)) delete process.env[key]
+    }
+    const after = [git('rev-parse', 'HEAD'), git('ls-files', '-s'), fs.readFileSync(join(outer, '.git/index'), 'hex')]
+    assert.deepEqual(after, before)
+    const mirror = ['--git-dir', join(home, 'versions/kernels/default.git'), 'log', '--format=%s by %an']
+    assert.equal(git(...mirror), 'post-cycle c1 by Tireless\npre-cycle c1 by Tireless\n')
+  })
+
+  test('E10, E11: without git, and without a folder, work goes on; status says so until it is over', async (t) => {
+    const { PATH } = process.env
+    const { app, home, documents } = await place(t)
+    await documents.seed('STATE.md', '# seed\n')
+    process.env.PATH = '/nowhere'
+    const other = await openApp(t, { home: freshFolder(t) }).finally(() => {
+      process.env.PATH = PATH
+    })
+    await other.service('documents').seed('STATE.md', '# seed\n')
+    await other.service('documents').commit('pre-cycle c1')
+    const degraded = async (one: App): Promise<string> =>
+      ((await one.run('status', {})) as { degraded: string[] }).degraded.join('\n')
+    assert.match(await degraded(other), /no git mirror of the documents: .*ENOENT/)
+    fs.renameSync(join(home, 'kernels'), join(home, 'kernels.away'))
+    fs.writeFileSync(join(home, 'kernels'), '')
+    await documents.write('STATE.md', () => '# changed\n', OWNER)
+    assert.match(await degraded(app), /STATE\.md cannot be used .*fallback\/kernels\/default\/STATE\.md/)
+    fs.rmSync(join(home, 'kernels'))
+    fs.renameSync(join(home, 'kernels.away'), join(home, 'kernels'))
+    await documents.read('STATE.md')
+    assert.doesNotMatch(await degraded(app), /STATE\.md/)
+  })
+})
+
+describe('state show, log, diff, revert, accept', () => {
+  test('E2: as it stands and stood, who wrote it, what changed, and back again', async (t) => {
+    const { home, app, documents, file } = await place(t)
+    await assert.rejects(app.run('state show', {}), { code: 'not_found', message: /no STATE\.md yet.*tireless start/ })
+    await documents.seed('STATE.md', '# seed\n')
+    await documents.write('STATE.md', (text) => withBlock(text, BLOCK), {
+      author: 'system',
+      reason: 'cycle',
+      cycle_id: 'c1',
+    })
+    fs.appendFileSync(file, 'by the owner\n')
+    const shown = (await app.run('state show', {})) as Document & { pending: boolean }
+    assert.deepEqual([shown.version, shown.author, shown.pending], [3, 'owner', false])
+    assert.equal(outsideBlock(shown.text), '# seed\n\nby the owner\n')
+    assert.equal(((await app.run('state show', { version: '1' })) as Document).text, '# seed\n')
+    await assert.rejects(app.run('state show', { version: 9 }), { code: 'not_found', message: /state log/ })
+    const { items } = (await app.run('state log', {})) as { items: Document[] }
+    assert.deepEqual(
+      items.map(({ version, author, cycle_id }) => [version, author, cycle_id]),
+      [
+        [3, 'owner', null],
+        [2, 'system', 'c1'],
+        [1, 'system', null],
+      ],
+    )
+    const { diff } = (await app.run('state diff', { from: 1, to: 2 })) as { diff: string }
+    assert.match(diff, /\+## kernel_runtime\n/)
+    const reverted = (await app.run('state revert', { version: 1 })) as Document
+    assert.deepEqual([reverted.version, reverted.reason], [4, 'back to version 1'])
+    await app.close()
+    assert.equal(outsideBlock((await tireless(home, 'state', 'show')).stdout), '# seed\n')
+    assert.equal(outsideBlock(fs.readFileSync(file, 'utf8')), '# seed\n')
+    const said = await tireless(home, 'state', 'diff')
+    assert.match(said.stdout, /^--- STATE\.md \(version 3\)\n[\s\S]*\n-by the owner\n$/)
+    const wrong = await tireless(home, 'state', 'show', 'x')
+    assert.deepEqual([wrong.exit, /version/.test(wrong.stderr)], [2, true])
+  })
+
+  test('E2: without a sandbox an edit waits for `accept`, also of the goal; `revert` puts it aside', async (t) => {
+    const { home, app, documents, file } = await place(t, { yaml: 'sandbox: off\n' })
+    await documents.seed('STATE.md', '# seed\n')
+    fs.appendFileSync(file, 'by whom?\n')
+    fs.writeFileSync(join(home, 'kernels/default/GOAL.md'), 'the goal\n')
+    const shown = (await app.run('state show', {})) as Document & { pending: boolean }
+    assert.deepEqual([shown.text, shown.pending], ['# seed\n', true])
+    assert.match(
+      ((await app.run('state diff', {})) as { diff: string }).diff,
+      /\(the file\)\n.*\n # seed\n\+by whom\?\n$/,
+    )
+    assert.equal(await documents.read('GOAL.md'), undefined)
+    const { degraded } = (await app.run('status', {})) as { degraded: string[] }
+    assert.match(degraded.join('\n'), /STATE\.md was edited.*GOAL\.md was edited/)
+    assert.deepEqual(await app.run('state accept', {}), {
+      items: [
+        { name: 'STATE.md', outcome: 'taken' },
+        { name: 'GOAL.md', outcome: 'taken' },
+      ],
+    })
+    assert.equal((await documents.read('STATE.md'))?.text, '# seed\nby whom?\n')
+    assert.equal((await documents.read('GOAL.md'))?.text, 'the goal\n')
+    fs.appendFileSync(file, 'again\n')
+    await app.run('state revert', {})
+    assert.equal(fs.readFileSync(file, 'utf8'), '# seed\nby whom?\n')
+    assert.deepEqual(await app.run('state accept', {}), { items: [] })
+  })
+})

@@ -1,0 +1,61 @@
+/** Times, amounts and words of the page, in both languages. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { clockTime, countdown, duration, jsonLine, money } from '../../web/src/format.ts'
+import { WORDS } from '../../web/src/words.ts'
+
+test('Now: a duration has the two units that matter', () => {
+  const cases: readonly [number, string, string][] = [
+    [-5, '0 ms', '0 毫秒'],
+    [240, '240 ms', '240 毫秒'],
+    [1000, '1.0 s', '1.0 秒'],
+    [59_999, '59.9 s', '59.9 秒'],
+    [60_000, '1 m 00 s', '1 分 00 秒'],
+    [3_605_000, '1 h 00 m', '1 小时 00 分'],
+    [90_000_000, '1 d 1 h', '1 天 1 小时'],
+  ]
+  for (const [ms, en, zh] of cases) assert.deepEqual([duration(ms, 'en'), duration(ms, 'zh')], [en, zh])
+})
+
+test('Now: a countdown ends at zero, and shows no second that is over', () => {
+  assert.deepEqual(
+    [252_000, 251_001, 1, 0, -9000, 3_600_000, 200_000_000].map((ms) => countdown(ms, 'en')),
+    ['04:12', '04:12', '00:01', '00:00', '00:00', '1:00:00', '2 d 7 h'],
+  )
+})
+
+test('Now: small amounts of money are not rounded to nothing', () => {
+  assert.deepEqual(
+    [0, 0.0042, 0.83, 5].map((usd) => money(usd, 'en')),
+    ['$0.00', '$0.0042', '$0.83', '$5.00'],
+  )
+})
+
+test('Now: another day is named with the time', () => {
+  const now = new Date(2026, 10, 15, 12, 0, 0).getTime()
+  assert.equal(clockTime(now, now, 'en'), '12:00:00')
+  assert.match(clockTime(now + 86_400_000, now, 'en'), /16 Nov.*12:00:00/)
+})
+
+test('Now: what a tool was given is one line', () => {
+  assert.equal(jsonLine({ a: 'x\ny' }), '{"a":"x\\ny"}')
+  assert.equal(jsonLine('x\n  y'), 'x y')
+})
+
+test('Now: both languages have every word, and none of them is the other’s', () => {
+  const flat = (words: object): [string, string][] =>
+    Object.entries(words).flatMap(([key, value]): [string, string][] => {
+      if (typeof value === 'object') return flat(value).map(([inner, text]) => [`${key}.${inner}`, text])
+      return [[key, typeof value === 'function' ? value(2, 3) : value]]
+    })
+  const [en, zh] = [flat(WORDS.en), flat(WORDS.zh)]
+  assert.deepEqual(
+    zh.map(([key]) => key),
+    en.map(([key]) => key),
+  )
+  for (const [key, text] of zh.filter(([key]) => !key.toLowerCase().includes('language')))
+    assert.match(text, /\p{Script=Han}/u, key)
+  for (const [key, text] of en.filter(([key]) => !key.toLowerCase().includes('language')))
+    assert.doesNotMatch(text, /\p{Script=Han}/u, key)
+})

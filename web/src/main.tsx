@@ -1,0 +1,8 @@
+/** Where the page begins. */
+
+import { render } from 'preact'
+import { App } from './app.tsx'
+import './style.css'
+
+const page = document.getElementById('page')
+if (page) render(<App />, page)

@@ -1,0 +1,68 @@
+/** The last cycles: how each went, how long it took, and who took part. */
+
+import { clockTime, duration, oneLine } from '../format.ts'
+import { Card, Dot, Empty, Section, toneOf } from '../parts.tsx'
+import type { Cycle } from '../shapes.ts'
+import type { Words } from '../words.ts'
+import type { Scene } from './now.tsx'
+
+const MOST = 6
+
+export function Cycles({ scene, cycles }: { readonly scene: Scene; readonly cycles: readonly Cycle[] }) {
+  const { words } = scene
+  return (
+    <Section title={words.cycles}>
+      <Card>
+        {cycles.length === 0 && <Empty>{words.noCycles}</Empty>}
+        <ul class="divide-y divide-line">
+          {cycles.slice(0, MOST).map((cycle) => (
+            <Row key={cycle.cycle_id} scene={scene} cycle={cycle} />
+          ))}
+        </ul>
+      </Card>
+    </Section>
+  )
+}
+
+function Row({ scene: { words, language, now }, cycle }: { readonly scene: Scene; readonly cycle: Cycle }) {
+  const { status, duration_ms, started_at, agents = [], error, idle_reason } = cycle
+  const more = countsOf(cycle, words) || oneLine(idle_reason ?? '')
+  return (
+    <li
+      class="grid grid-cols-[auto_minmax(0,1fr)_auto] items-baseline gap-x-3 gap-y-1 px-4 py-2.5"
+      data-cycle={cycle.cycle_id}
+    >
+      <Dot tone={toneOf(status)} />
+      <span class="truncate">
+        {words.cycleStatuses[status] ?? status}
+        <span class="figures text-muted">{more && ` · ${more}`}</span>
+      </span>
+      <span class="label figures">
+        {started_at !== undefined && `${clockTime(Date.parse(started_at), now, language)} · `}
+        {duration(duration_ms ?? 0, language)}
+      </span>
+      {agents.length > 0 && (
+        <span class="col-span-2 col-start-2 flex flex-wrap gap-x-3 gap-y-1">
+          {agents.map(({ agent_id, status: how }, i) => (
+            <span key={`${agent_id} ${i}`} class="label flex items-center gap-1.5">
+              <Dot tone={toneOf(how)} />
+              {agent_id}
+            </span>
+          ))}
+        </span>
+      )}
+      {error !== null && error !== undefined && (
+        <span class="col-span-2 col-start-2 line-clamp-2 text-fault">{oneLine(error)}</span>
+      )}
+    </li>
+  )
+}
+
+function countsOf({ dispatched, succeeded, failed, parked }: Cycle, words: Words): string {
+  if (!dispatched) return ''
+  return [
+    words.succeeded(succeeded, dispatched),
+    ...(failed > 0 ? [words.failedCount(failed)] : []),
+    ...(parked > 0 ? [words.parkedCount(parked)] : []),
+  ].join(' · ')
+}

@@ -1,0 +1,27 @@
+/** What is wrong, and what is off; one quiet line where all is well. */
+
+import { Dot } from '../parts.tsx'
+import type { Status } from '../shapes.ts'
+import type { Scene } from './now.tsx'
+
+export function Health({ scene: { words }, status }: { readonly scene: Scene; readonly status: Status | null }) {
+  if (!status) return null
+  const { health, degraded } = status
+  const lines = [
+    ...(health.ok ? [{ tone: 'live' as const, text: words.well }] : []),
+    ...health.reasons.map((text) => ({ tone: 'fault' as const, text })),
+    ...degraded.map((text) => ({ tone: 'wait' as const, text })),
+  ]
+  return (
+    <ul class="flex flex-wrap gap-x-8 gap-y-1 border-t border-line px-5 py-3" data-health={health.ok ? 'ok' : 'fault'}>
+      {lines.map(({ tone, text }) => (
+        <li key={text} class="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
+          <span class="flex h-5 items-center">
+            <Dot tone={tone} />
+          </span>
+          <span class={`break-words ${tone === 'fault' ? 'text-fault' : 'text-muted'}`}>{text}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}

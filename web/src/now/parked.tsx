@@ -1,0 +1,97 @@
+/** What waits: for a word of the owner's, for somebody who knows, for an hour or an event. */
+
+import type { ComponentChildren } from 'preact'
+import { clockTime, jsonLine, oneLine } from '../format.ts'
+import type { HomeView } from '../home.ts'
+import { Card, Dot, Empty, Section, type Tone } from '../parts.tsx'
+import type { Scene } from './now.tsx'
+
+/** Of each kind. */
+const MOST = 4
+
+export function Parked({ scene, view }: { readonly scene: Scene; readonly view: HomeView }) {
+  const { words, language, now } = scene
+  const approvals = view.approvals.slice(0, MOST)
+  const unknowns = view.unknowns.slice(0, MOST)
+  const waiting = view.waiting.slice(0, MOST)
+  const { queue, approvals: open = 0, unknowns: lost = 0 } = view.status ?? {}
+  const shown = approvals.length + unknowns.length + waiting.length
+  const all = Math.max(shown, open + lost + (queue?.waiting ?? 0))
+  const time = (at: number): string => clockTime(at, now, language)
+  const nothing = shown === 0
+  return (
+    <Section title={words.parked} note={nothing ? '' : String(all)}>
+      <Card>
+        {nothing && <Empty>{words.nothingParked}</Empty>}
+        <ul class="divide-y divide-line">
+          {approvals.map(({ id, tool, args, reason, expires_at }) => (
+            <Item
+              key={id}
+              tone="wait"
+              title={`${words.approval} `}
+              tool={tool}
+              more={words.expires(time(Date.parse(expires_at)))}
+            >
+              <span class="line-clamp-2 font-mono text-[13px] break-words">{jsonLine(args)}</span>
+              <span class="line-clamp-2">{oneLine(reason)}</span>
+              <Hint words={words.answerWith} command={`tireless approvals show ${id}`} />
+            </Item>
+          ))}
+          {unknowns.map(({ id, tool, args }) => (
+            <Item key={id} tone="fault" title={`${words.unknown}: `} tool={tool}>
+              <span class="line-clamp-2 font-mono text-[13px] break-words">{jsonLine(args)}</span>
+              <Hint words={words.answerWith} command={`tireless unknowns resolve ${id} --as …`} />
+            </Item>
+          ))}
+          {waiting.map(({ dispatch_id, agent_id, wait, prompt }) => (
+            <Item
+              key={dispatch_id}
+              tone="other"
+              title={`${agent_id} ${words.waits}`}
+              more={wait?.until ? words.until(time(wait.until)) : ''}
+            >
+              <span class="line-clamp-2">{oneLine(wait?.reason || prompt)}</span>
+            </Item>
+          ))}
+          {all > shown && <li class="label px-4 py-2">{words.more(all - shown)}</li>}
+        </ul>
+      </Card>
+    </Section>
+  )
+}
+
+interface ItemProps {
+  readonly tone: Tone
+  readonly title: string
+  readonly tool?: string
+  readonly more?: string
+  readonly children: ComponentChildren
+}
+
+function Item({ tone, title, tool = '', more = '', children }: ItemProps) {
+  return (
+    <li class="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 px-4 py-3">
+      <span class="flex h-5 items-center">
+        <Dot tone={tone} />
+      </span>
+      <div class="flex min-w-0 flex-col gap-0.5 text-muted">
+        <span class="flex flex-wrap justify-between gap-x-3">
+          <span class="text-ink">
+            {title}
+            <span class="font-mono text-act">{tool}</span>
+          </span>
+          <span class="label figures">{more}</span>
+        </span>
+        {children}
+      </div>
+    </li>
+  )
+}
+
+function Hint({ words, command }: { readonly words: string; readonly command: string }) {
+  return (
+    <span class="label truncate">
+      {words} <code class="font-mono select-all">{command}</code>
+    </span>
+  )
+}

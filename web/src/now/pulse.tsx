@@ -1,0 +1,105 @@
+/** The figures: when it beats next, what it has spent, what is in the queue; and how it is. */
+
+import type { ComponentChildren } from 'preact'
+import { clockTime, count, countdown, money } from '../format.ts'
+import { Card } from '../parts.tsx'
+import type { Status } from '../shapes.ts'
+import { Health } from './health.tsx'
+import type { Scene } from './now.tsx'
+
+interface PulseProps {
+  readonly scene: Scene
+  readonly status: Status | null
+}
+
+export function Pulse({ scene, status }: PulseProps) {
+  return (
+    <Card>
+      <div class="grid divide-y divide-line sm:grid-cols-2 sm:divide-y-0 lg:grid-cols-[1fr_1fr_1.6fr] lg:divide-x">
+        <NextBeat scene={scene} status={status} />
+        <Spend scene={scene} status={status} />
+        <Queue scene={scene} status={status} />
+      </div>
+      <Health scene={scene} status={status} />
+    </Card>
+  )
+}
+
+interface FigureProps {
+  readonly label: string
+  readonly figure: string
+  readonly children: ComponentChildren
+}
+
+function Figure({ label, figure, children }: FigureProps) {
+  return (
+    <div class="flex flex-col gap-1 p-5">
+      <span class="label">{label}</span>
+      <span class="figures text-4xl font-light tracking-tight">{figure}</span>
+      <span class="label figures min-h-5">{children}</span>
+    </div>
+  )
+}
+
+function NextBeat({ scene: { words, language, now }, status }: PulseProps) {
+  const beat = status?.kernel.next_beat
+  if (!beat)
+    return (
+      <Figure label={words.nextBeat} figure="–">
+        {words.noBeat}
+      </Figure>
+    )
+  const at = Date.parse(beat)
+  return (
+    <Figure label={words.nextBeat} figure={countdown(at - now, language)}>
+      {at > now ? words.atTime(clockTime(at, now, language)) : words.dueNow}
+    </Figure>
+  )
+}
+
+function Spend({ scene: { words, language }, status }: PulseProps) {
+  const { today_usd: today = null, cap_usd: cap = null, calls = null } = status?.spend ?? {}
+  if (today === null)
+    return (
+      <Figure label={words.spend} figure="–">
+        {words.notCounted}
+      </Figure>
+    )
+  const share = cap === null || cap === 0 ? 0 : Math.min(1, today / cap)
+  return (
+    <div class="relative">
+      <Figure label={words.spend} figure={money(today, language)}>
+        {cap === null ? words.noCap : words.ofCap(money(cap, language))}
+        {calls !== null && ` · ${words.calls(count(calls, language))}`}
+      </Figure>
+      {cap !== null && (
+        <div class="absolute inset-x-5 bottom-3 h-1 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
+          <div class={`h-full ${share > 0.9 ? 'bg-fault' : 'bg-live'}`} style={{ width: `${share * 100}%` }} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+const SHOWN = ['running', 'pending', 'waiting', 'done', 'failed', 'dead'] as const
+const TROUBLE: readonly string[] = ['failed', 'dead']
+
+function Queue({ scene: { words, language }, status }: PulseProps) {
+  return (
+    <div class="flex flex-col gap-1 p-5 sm:col-span-2 lg:col-span-1">
+      <span class="label">{words.queue}</span>
+      <dl class="grid grid-cols-3 gap-x-4 gap-y-2 sm:grid-cols-6">
+        {SHOWN.map((name) => {
+          const number = status?.queue[name] ?? 0
+          const colour = number === 0 ? 'text-other' : TROUBLE.includes(name) ? 'text-fault' : 'text-ink'
+          return (
+            <div key={name} class="flex flex-col-reverse" data-queue={name}>
+              <dt class="label">{words.statuses[name]}</dt>
+              <dd class={`figures text-2xl leading-10 font-light ${colour}`}>{count(number, language)}</dd>
+            </div>
+          )
+        })}
+      </dl>
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+/** The small parts that every place is made of. */
+
+import type { ComponentChildren } from 'preact'
+
+export type Tone = 'live' | 'wait' | 'fault' | 'other'
+
+const DOTS: Readonly<Record<Tone, string>> = {
+  live: 'bg-live',
+  wait: 'bg-wait',
+  fault: 'bg-fault',
+  other: 'bg-other',
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  ...{ running: 'live', done: 'live', success: 'live', ok: 'live', succeeded: 'live' },
+  ...{ waiting: 'wait', parked: 'wait', paused: 'wait', partial_success: 'wait', not_started: 'wait' },
+  ...{ failed: 'fault', dead: 'fault', error: 'fault', timeout: 'fault', blocked: 'fault', unknown: 'fault' },
+}
+
+export const toneOf = (status: string): Tone => TONES[status] ?? 'other'
+
+export function Dot({ tone, breathing = false }: { readonly tone: Tone; readonly breathing?: boolean }) {
+  return (
+    <span
+      aria-hidden="true"
+      class={`inline-block size-2 shrink-0 rounded-full ${DOTS[tone]} ${breathing ? 'breathing' : ''}`}
+    />
+  )
+}
+
+export function Mark({ alive }: { readonly alive: boolean }) {
+  return (
+    <svg aria-hidden="true" class={`size-6 ${alive ? 'text-live' : 'text-other'}`} viewBox="0 0 32 32" fill="none">
+      <circle
+        cx="16"
+        cy="16"
+        r="12"
+        stroke="currentColor"
+        stroke-width="2.5"
+        stroke-linecap="round"
+        stroke-dasharray="58 18"
+        transform="rotate(-90 16 16)"
+      />
+      <circle class={alive ? 'breathing' : ''} cx="16" cy="16" r="4.5" fill="currentColor" />
+    </svg>
+  )
+}
+
+interface SectionProps {
+  readonly title: string
+  readonly note?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+export function Section({ title, note = '', children }: SectionProps) {
+  return (
+    <section class="min-w-0">
+      <header class="mb-2 flex items-baseline justify-between gap-3 px-1">
+        <h2 class="font-semibold">{title}</h2>
+        <span class="label figures">{note}</span>
+      </header>
+      {children}
+    </section>
+  )
+}
+
+export function Card({
+  children,
+  class: more = '',
+}: {
+  readonly children: ComponentChildren
+  readonly class?: string
+}) {
+  return <div class={`min-w-0 rounded-xl border border-line bg-surface ${more}`}>{children}</div>
+}
+
+interface ButtonProps {
+  /** What it asked for is not done yet. */
+  readonly busy: boolean
+  readonly children: ComponentChildren
+  onClick(): void
+}
+
+export function Button({ busy, children, onClick }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      class="cursor-pointer rounded-md border border-line bg-surface px-3 py-1.5 font-medium transition-colors hover:bg-sunken active:bg-line disabled:cursor-default disabled:text-muted"
+      disabled={busy}
+      aria-busy={busy}
+      onClick={onClick}
+    >
+      {children}
+    </button>
+  )
+}
+
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <p class="px-4 py-5 text-muted">{children}</p>
+}
+
+/** Turns with the `details` that it stands in. */
+export function Chevron() {
+  return (
+    <svg aria-hidden="true" class="size-3 transition-transform group-open:rotate-90" viewBox="0 0 12 12" fill="none">
+      <path d="M4.5 2.5 8 6l-3.5 3.5" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" />
+    </svg>
+  )
+}
