@@ -21,6 +21,7 @@ const dig = defineTool({
   description: 'Digs until it is told to stop',
   args: z.object({}),
   effect: () => ({ recovery: 'once', reach: 'third_party' }), // never run again by itself; after a crash a human is asked
+  gives: () => ({ trust: 'trusted', private: false }), // a spade says nothing that somebody else could have written
   maxRetries: 2, // not heeded, for that reason
   timeoutMs: 50,
   run: (_, { signal }) =>
@@ -28,9 +29,9 @@ const dig = defineTool({
 })
 
 const plan: readonly Wish[] = [
-  { kind: 'act', calls: [{ tool: 'weather', args: { town: 'Bern' } }] },
   { kind: 'act', calls: [{ tool: 'dig' }] },
-  { kind: 'final', answer: 'A sunny day, and a small hole.' },
+  { kind: 'act', calls: [{ tool: 'weather', args: { town: 'Bern' } }] },
+  { kind: 'final', answer: 'A small hole, and a sunny day.' },
 ]
 const gardener = defineBehaviour({
   name: 'gardener',
@@ -42,7 +43,7 @@ const gardener = defineBehaviour({
 })
 
 const { answer } = await runTask(
-  { objective: 'Dig a hole', behaviour: 'gardener' },
+  { objective: 'Dig a hole, then ask weather.example how it is in Bern', behaviour: 'gardener' },
   {
     home: process.env.TIRELESS_HOME ?? './.tireless',
     behaviours: [gardener],

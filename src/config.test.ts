@@ -167,7 +167,11 @@ const FULL = {
     lark: { app_id: 'x' },
     webhook: { url: 'https://example.com/hook', secret_file: 'hook.txt', chat_id: 'c' },
   },
-  policy: { allow_hosts: ['*.example.com'], unattended: 'deny', grants: [{ tool: 'send_message' }] },
+  policy: {
+    allow_hosts: ['*.example.com'],
+    unattended: 'deny',
+    grants: [{ tool: 'send_message', to: ['general'], agent: 'a' }],
+  },
   server: { host: '0.0.0.0', port: 0 },
   sources: { inbox: { kind: 'files' } },
   plugins: ['./mine.ts', { name: 'other' }],
@@ -197,7 +201,7 @@ describe('what loads', () => {
     assert.deepEqual(config.kernel.schedule, { every: 30_000 })
     assert.equal(config.kernel.agents[0]?.timeout, null)
     assert.equal(config.residents[0]?.max_queries, null)
-    assert.deepEqual(config.policy.grants, [{ tool: 'send_message' }])
+    assert.deepEqual(config.policy.grants, [{ tool: 'send_message', to: ['general'], agent: 'a' }])
     const documented = new Set(levels().flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.'))))
     const missing = [...documented].filter((path) => !present(FULL, path.split('.')))
     const otherChoice =
@@ -672,7 +676,7 @@ describe('the secret of a webhook', () => {
 
 describe('unused keys and sources', () => {
   test('what nothing uses yet is named, of an unused branch only its top', () => {
-    const later = ['residents', 'mcp_servers', 'channels.lark', 'channels.slack', 'channels.telegram', 'policy']
+    const later = ['residents', 'mcp_servers', 'channels.lark', 'channels.slack', 'channels.telegram']
     assert.deepEqual(load(DOCUMENTED).unused, later)
     assert.deepEqual(load('store: postgres://db/x\nsandbox: off\nkernel: { id: k, max_concurrent: 2 }').unused, [
       'store',

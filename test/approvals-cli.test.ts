@@ -37,10 +37,10 @@ describe('approvals on the command line', () => {
   test('are answered once; what cannot be answered is refused with the reason', async (t) => {
     const { home, approval } = await homeThatAsks(t)
     const standing = await json<{ error: { code: string; message: string } }>(
-      ...([home, 'approvals', 'allow', approval.id, '--grant', 'session'] as const),
+      ...([home, 'approvals', 'allow', approval.id, '--grant', 'ever'] as const),
     )
     assert.deepEqual([standing.exit, standing.error.code], [2, 'usage'])
-    assert.match(standing.error.message, /standing grants come with the policy.*got session.*expected once/)
+    assert.match(standing.error.message, /a grant holds once.*got "ever".*a number of days such as 7d/)
     assert.equal((await json<{ error: object }>(home, 'approvals', 'show', 'nobody')).exit, 1)
     const allowed = await json<Approval>(home, 'approvals', 'allow', approval.id, '--grant', 'once')
     assert.deepEqual([allowed.exit, allowed.status], [0, 'allowed'])

@@ -62,7 +62,7 @@ describe('remember, recall, forget', () => {
     const [over] = await itemsOf(app, 'memory list', { all: true })
     assert.deepEqual(
       [over?.session_id, over?.turn, over?.id, over?.status, over?.text, over?.trust, over?.private, over?.agent_id],
-      [session_id, 1, `${session_id}.1.0`, 'forgotten', '', 'untrusted', true, 'default'],
+      [session_id, 1, `${session_id}.1.0`, 'forgotten', '', 'trusted', false, 'default'],
     )
   })
 

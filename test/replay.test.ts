@@ -29,6 +29,7 @@ function counting(): ReturnType<typeof defineTool> & { runs: number } {
     description: 'counts',
     args: z.strictObject({ n: z.number() }),
     effect: () => ({ recovery: 'once', reach: 'third_party' }),
+    gives: () => ({ trust: 'trusted', private: false }),
     async run({ n }) {
       counted.runs += 1
       if (n === 13) throw new TirelessError('tool_failed', 'unlucky')

@@ -17,7 +17,11 @@ const composition: Composition = { sections: {}, bytes: 0, cached: 0, prefix: 'p
 const recalling = (turn: number, text: string): RecordBody =>
   ({
     ...bound(turn, `message ${turn}`),
-    recalled: { facts: [{ id: 's.1.0', key: 'k', text, trust: 'untrusted', created_at: '2026-01-01T00:00:00.000Z' }] },
+    recalled: {
+      facts: [
+        { id: 's.1.0', key: 'k', text, trust: 'untrusted', private: true, created_at: '2026-01-01T00:00:00.000Z' },
+      ],
+    },
   }) as RecordBody
 
 const asText: RecordBody = { kind: 'refitted', setup: { ...SETUP, parser: 'json' } }

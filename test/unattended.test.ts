@@ -36,6 +36,7 @@ const INSERTIONS: Insertions = {
   recent_results: '',
   cycle_history: '',
   watched: '',
+  state_label: { trust: 'trusted', private: false },
   now: Date.UTC(2026, 1, 11),
 }
 

@@ -70,6 +70,7 @@ export function commands(): Plugin {
         notifier: host.get('notifier'),
         channels: host.get('channels').all,
         purse: engine.purse,
+        policy: engine.policy,
         configure: config.change,
         breaker: engine.breaker,
         defaultModel: () => models.get().id,

@@ -27,6 +27,7 @@ import type { Parser } from '../ports/parser.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
 import { PARSERS } from '../prompt/protocols/protocols.ts'
+import { policyOf } from './policy.ts'
 import type { Registry } from './services.ts'
 
 /** What a run is made with, beyond what is built in. */
@@ -100,7 +101,7 @@ export function engine(): Plugin {
   return definePlugin({
     name: 'engine',
     needs: [
-      ...(['clock', 'ids', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
+      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
       ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
     ],
     provides: ['engine'],
@@ -136,6 +137,7 @@ export function engine(): Plugin {
           return perDispatch(config.loaded.config)
         },
         purse: { caps: () => capsOf(config.loaded.config.budget), dayOf },
+        policy: policyOf(config, host.get('home').workspaces),
         patience: { inARow: 3, inAll: 10 },
       })
     },

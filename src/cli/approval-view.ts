@@ -7,6 +7,7 @@ export interface ShownApproval {
   readonly tool: string
   readonly args: unknown
   readonly effect: { readonly reach: string; readonly recovery: string }
+  readonly sinks: readonly { readonly to: string; readonly from: string; readonly trusted: boolean }[]
   readonly reason: string
   readonly origin: { readonly run_id: string; readonly step: number }
   readonly expires_at: string
@@ -15,12 +16,15 @@ export interface ShownApproval {
 }
 
 export function approvalView(approval: ShownApproval): string {
-  const { id, tool, args, effect, reason, origin, expires_at, status, answer_reason } = approval
+  const { id, tool, args, effect, sinks, reason, origin, expires_at, status, answer_reason } = approval
   const line = (name: string, text: string): string => `  ${styleText('dim', `${name}:`)} ${text}`
   return [
     `${styleText('bold', id)}  ${status}${status === 'open' ? ` until ${expires_at}` : ''}`,
     line('tool', `${visible(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
     line('arguments', visible(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
+    ...sinks.map(({ to, from, trusted }) =>
+      line('goes to', `${visible(to)}  (from ${visible(from)}${trusted ? '' : ', not trusted'})`),
+    ),
     line('why', visible(reason)),
     line('asked by', `run ${origin.run_id}, step ${origin.step}`),
     ...(answer_reason === null ? [] : [line('answer', visible(answer_reason))]),

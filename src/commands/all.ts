@@ -1,8 +1,9 @@
 /** Every verb there is. */
 
 import { agentDisable, agentEdit, agentEnable, agentList, agentNew } from './agents.ts'
-import { approvalsAllow, approvalsDeny, approvalsList, approvalsShow } from './approvals.ts'
+import { approvalsAllow, approvalsDeny, approvalsList, approvalsShow, grantsList, grantsRevoke } from './approvals.ts'
 import { attach } from './attach.ts'
+import { auditVerify } from './audit.ts'
 import { backup, restore } from './backup.ts'
 import { budgetSet, budgetShow } from './budget.ts'
 import { channelsList, channelsPair, channelsTest, channelsUnpair, noticesList } from './channels.ts'
@@ -63,6 +64,9 @@ export const COMMANDS = [
   approvalsShow,
   approvalsAllow,
   approvalsDeny,
+  grantsList,
+  grantsRevoke,
+  auditVerify,
   unknownsList,
   unknownsResolve,
   channelsList,

@@ -1,11 +1,15 @@
 /** Calls that a person has to allow first, and the owner's word on them. */
 
+import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { APPROVAL_STATUSES, type Approval } from '../domain/approval.ts'
+import { APPROVAL_STATUSES, type Approval, canonical } from '../domain/approval.ts'
 import { TirelessError } from '../domain/error.ts'
+import type { Grant } from '../domain/grant.ts'
+import type { Json } from '../domain/json.ts'
+import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
-import { approvalShape } from './shapes.ts'
+import { approvalShape, grantShape } from './shapes.ts'
 
 const id = z.string().describe('id from approvals list')
 const reason = z.string().trim().min(1).optional().describe('a word to the agent with it')
@@ -34,34 +38,74 @@ export const approvalsShow = command({
   output: approvalShape,
   async run({ store }, { id }) {
     const approval = await store.approval(id)
-    if (!approval)
-      throw new TirelessError('not_found', { what: 'there is no such approval', got: id, fix: 'see: approvals list' })
+    if (!approval) throw unheardOf(id)
     return approval
   },
 })
 
 export const approvalsAllow = command({
   name: 'approvals allow',
-  summary: 'let it be run, once, exactly as shown',
+  summary: 'let it be run, exactly as shown',
   place: 'home',
   positional: ['id'],
   input: z.object({
     id,
-    grant: z.string().default('once').describe('how long this holds: once'),
+    grant: z
+      .string()
+      .default('once')
+      .describe('how long this holds for the same tool to the same place: once, session, or 7d'),
     reason,
   }),
   output: approvalShape,
   async run(context, { id, grant, reason = null }) {
-    if (grant !== 'once')
+    const lasting = lastingOf(grant)
+    if (lasting === undefined) return answer(context, id, 'allowed', reason)
+    const approval = await context.store.approval(id)
+    if (!approval) throw unheardOf(id)
+    const { agent_id } = (await context.store.session(approval.session_id)) ?? {}
+    if (approval.effect.reach === 'destructive' || agent_id === undefined)
       throw new TirelessError('usage', {
-        what: 'standing grants come with the policy, which is not built yet',
+        what: 'what spends money, destroys, publishes or touches credentials is allowed one call at a time',
         where: '--grant',
         got: grant,
         expected: 'once',
       })
-    return answer(context, id, 'allowed', reason)
+    return answer(context, id, 'allowed', reason, grantOf(approval, agent_id, lasting, context.clock.now()))
   },
 })
+
+type Lasting = 'session' | { readonly days: number }
+
+/** Undefined: for this one call. */
+function lastingOf(grant: string): Lasting | undefined {
+  if (grant === 'once') return undefined
+  if (grant === 'session') return 'session'
+  const [, days] = /^(\d{1,4})d$/.exec(grant) ?? []
+  if (days !== undefined && Number(days) > 0) return { days: Number(days) }
+  throw new TirelessError('usage', {
+    what: 'a grant holds once, for a session, or for some days',
+    where: '--grant',
+    got: JSON.stringify(grant),
+    expected: 'once, session, or a number of days such as 7d',
+  })
+}
+
+/** The same tool to the same places; where it goes nowhere in particular, with exactly the same arguments. */
+function grantOf(
+  { id, tool, args, sinks, session_id }: Approval,
+  agent_id: string,
+  lasting: Lasting,
+  now: number,
+): Grant {
+  return {
+    ...{ id: `grant-${id}`, tool, agent_id },
+    session_id: lasting === 'session' ? session_id : null,
+    to: sinks.map(({ to }) => to.replaceAll('*', '?')),
+    args: sinks.length === 0 ? hash('sha256', canonical(args as Json)) : null,
+    granted_at: iso(now),
+    expires_at: lasting === 'session' ? null : iso(now + lasting.days * 86_400_000),
+  }
+}
 
 export const approvalsDeny = command({
   name: 'approvals deny',
@@ -78,10 +122,53 @@ async function answer(
   approval_id: string,
   answer: 'allowed' | 'denied',
   reason: string | null,
+  grant?: Grant,
 ): Promise<Approval> {
   const now = clock.now()
+  const entry = { ts: now, what: 'answer', approval: approval_id, answer, reason, grant: grant?.id ?? null }
   const [{ approval }] = await commitOne(store, [
     { op: 'answer', approval_id, answer, reason, successor_id: ids.next(), now },
+    { op: 'audit', entry },
+    ...(grant ? [{ op: 'grant', grant } as const] : []),
   ])
   return approval
 }
+
+const unheardOf = (id: string): TirelessError =>
+  new TirelessError('not_found', { what: 'there is no such approval', got: id, fix: 'see: approvals list' })
+
+export const grantsList = command({
+  name: 'grants list',
+  summary: 'what may be sent without asking: by your word on approvals, and by policy.grants',
+  place: 'home',
+  input: z.object({}),
+  output: z.object({ items: z.array(grantShape) }),
+  run: async ({ store, clock, policy }) => ({
+    items: [...policy.grants(), ...(await store.grants({ now: clock.now() }))],
+  }),
+})
+
+export const grantsRevoke = command({
+  name: 'grants revoke',
+  summary: 'from now on it has to be asked for again',
+  place: 'home',
+  positional: ['id'],
+  input: z.object({ id: z.string().describe('id from grants list') }),
+  output: z.object({ id: z.string(), revoked: z.boolean() }),
+  async run({ store, clock }, { id }) {
+    if (id.startsWith('policy.'))
+      throw new TirelessError('usage', {
+        what: 'this grant is in the configuration',
+        got: id,
+        fix: 'take it out of tireless.yaml',
+      })
+    const entry = { ts: clock.now(), what: 'revoke', grant: id }
+    const [{ revoked }] = await commitOne(store, [
+      { op: 'revoke', id },
+      { op: 'audit', entry },
+    ])
+    if (!revoked)
+      throw new TirelessError('not_found', { what: 'there is no such grant', got: id, fix: 'see: grants list' })
+    return { id, revoked }
+  },
+})

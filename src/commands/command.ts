@@ -9,6 +9,7 @@ import type { Json } from '../domain/json.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { Breaker } from '../engine/chain.ts'
 import type { Purse } from '../engine/money.ts'
+import type { Policy } from '../engine/ruled.ts'
 import type { Cycled } from '../kernel/cycle.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import type { DrainOptions } from '../kernel/drain.ts'
@@ -75,6 +76,7 @@ export interface Context extends Outside {
   stop(): void
   readonly models: Models
   readonly purse: Purse
+  readonly policy: Pick<Policy, 'grants'>
   /** Contract: changes the configuration's file and takes it over, or throws `config_invalid` and leaves it as it was. */
   configure(changes: readonly ConfigChange[]): void
   readonly roster: Roster

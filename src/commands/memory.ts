@@ -1,7 +1,8 @@
 /** What agents remember over their sessions: looked at, searched, and forgotten on a person's word. */
 
 import { z } from 'zod'
-import { FACT_STATUSES, TRUSTS } from '../domain/fact.ts'
+import { FACT_STATUSES } from '../domain/fact.ts'
+import { TRUSTS } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
 import { command } from './command.ts'
 

@@ -52,12 +52,24 @@ export const unknownShape = z.object({
   resolution: z.enum(RESOLUTIONS).nullable(),
 })
 
+export const grantShape = z.object({
+  id: z.string(),
+  tool: z.string(),
+  agent_id: z.string().nullable(),
+  session_id: z.string().nullable(),
+  to: z.array(z.string()).readonly(),
+  args: z.string().nullable(),
+  granted_at: z.string(),
+  expires_at: z.string().nullable(),
+})
+
 export const approvalShape = z.object({
   id: z.string(),
   session_id: z.string(),
   tool: z.string(),
   args: z.unknown(),
   effect: z.object({ recovery: z.enum(RECOVERIES), reach: z.enum(REACHES), host: z.string().optional() }),
+  sinks: z.array(z.object({ to: z.string(), from: z.string(), trusted: z.boolean() })).readonly(),
   digest: z.string(),
   reason: z.string(),
   origin: z.object({ run_id: z.string(), step: z.number() }),

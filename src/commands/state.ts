@@ -118,16 +118,27 @@ export const stateRevert = command({
 
 export const stateAccept = command({
   name: 'state accept',
-  summary: 'edits of the files that wait for your word are yours: they are taken in',
+  summary:
+    'what waits for your word is yours: edits of the files are taken in, sections by agents that read text from outside are trusted',
   place: 'home',
   input: z.object({ document: z.enum(DOCUMENT_NAMES).optional().describe('only this one') }),
-  output: z.object({ items: z.array(z.object({ name: z.string(), outcome: z.enum(['taken', 'clash']) })) }),
+  output: z.object({
+    items: z.array(
+      z.object({
+        name: z.string(),
+        outcome: z.enum(['taken', 'clash', 'trusted']),
+        sections: z.array(z.string()).optional(),
+      }),
+    ),
+  }),
   async run({ documents }, { document: only }) {
-    const items: { name: string; outcome: 'taken' | 'clash' }[] = []
+    const items: { name: string; outcome: 'taken' | 'clash' | 'trusted'; sections?: string[] }[] = []
     for (const name of DOCUMENT_NAMES) {
       if (only !== undefined && only !== name) continue
       const outcome = await documents.accept(name)
       if (outcome !== 'none') items.push({ name, outcome })
+      const sections = [...(await documents.trust(name))]
+      if (sections.length > 0) items.push({ name, outcome: 'trusted', sections })
     }
     return { items }
   },

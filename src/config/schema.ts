@@ -9,7 +9,6 @@ import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
 import {
   amountLimit,
-  anything,
   atMostOne,
   count,
   countLimit,
@@ -251,7 +250,16 @@ export const schema = z.strictObject({
     .strictObject({
       allow_hosts: z.array(host).prefault([]),
       unattended: z.enum(['park', 'deny']).prefault('park').describe('what becomes of a call that needs a human'),
-      grants: z.array(anything).prefault([]),
+      grants: z
+        .array(
+          z.strictObject({
+            tool: word,
+            to: z.array(text).prefault([]).describe('where it may go; * stands for anything within one'),
+            agent: word.nullable().prefault(null).describe('null: any agent'),
+          }),
+        )
+        .prefault([])
+        .describe('what may be sent without asking'),
     })
     .prefault({}),
   server: z

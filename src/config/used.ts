@@ -44,6 +44,7 @@ export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'server.host': 'any',
   'server.port': 'any',
   sandbox: 'any',
+  policy: 'any',
   store: ['sqlite'],
 }
 

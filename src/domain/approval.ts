@@ -11,6 +11,14 @@ export type ApprovalAnswer = Exclude<ApprovalStatus, 'open'>
 /** An approval that nobody answers for so long is expired: never allowed. */
 export const APPROVAL_LASTS_MS = 24 * 3_600_000
 
+/** Where a call goes, and where that comes from. */
+export interface Sink {
+  readonly to: string
+  /** For people: what it was read in. */
+  readonly from: string
+  readonly trusted: boolean
+}
+
 export interface Approval {
   /** The key of the call that asked: session, turn, index. */
   readonly id: string
@@ -19,6 +27,7 @@ export interface Approval {
   /** Exactly what will be run. */
   readonly args: Json
   readonly effect: Effect
+  readonly sinks: readonly Sink[]
   /** Of session, tool and arguments: what is allowed is this and nothing else. */
   readonly digest: string
   /** Why somebody has to be asked. */

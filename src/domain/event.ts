@@ -224,6 +224,9 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
       case 'branched':
         decided(chosenOf(open.decision, record))
         break
+      case 'intent_fixed':
+        tell('DECIDE', 'intent_fixed', { needs: record.needs.map((need) => ({ ...need })), usage: { ...record.usage } })
+        break
       case 'call_intended':
         endDecide()
         open.intended.set(record.index, record.call.tool)

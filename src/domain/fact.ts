@@ -1,7 +1,6 @@
 /** Fact: something an agent wants to know again in another session. One per key; what it says, who wrote it down and where. */
 
-export const TRUSTS = ['trusted', 'untrusted'] as const
-export type Trust = (typeof TRUSTS)[number]
+import type { Trust } from './trust.ts'
 
 /** `known`: it can be recalled. The others are kept for a while, so that it can be seen what became of them. */
 export const FACT_STATUSES = ['known', 'superseded', 'forgotten', 'expired', 'dropped'] as const
@@ -36,7 +35,7 @@ export const MOST_KEY = 200
 export const MOST_TEXT = 4000
 
 /** A fact as a mind was shown it: `text` is key and text, perhaps cut. */
-export type RecalledFact = Pick<Fact, 'id' | 'key' | 'text' | 'trust' | 'created_at'>
+export type RecalledFact = Pick<Fact, 'id' | 'key' | 'text' | 'trust' | 'private' | 'created_at'>
 
 /** What was recalled for a run, once, and journalled with its first input. By their keys: what was cut, and what found no room. */
 export interface Recalled {

@@ -4,18 +4,20 @@
  *
  * Order inside a turn:
  *   input_bound → (cut)? → model_requested → (failed …) → model_answered | decided → (branched)?
- *   → (call_intended → call_settled)* → step_committed
+ *   → (intent_fixed)? → (call_intended → call_settled)* → step_committed
  */
 
 import type { Call, CallResult, Decision, Issue, Next, Verdict } from './decision.ts'
 import type { Effect } from './effect.ts'
 import type { ErrorCode } from './error.ts'
 import type { Recalled } from './fact.ts'
+import type { Need } from './intent.ts'
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
 import type { Patch } from './patch.ts'
 import type { FailureClass, StopReason } from './stop.ts'
 import type { Budget } from './task.ts'
+import type { Label } from './trust.ts'
 
 export type { Issue } from './decision.ts'
 
@@ -169,6 +171,20 @@ type Body =
       readonly index: number
       readonly call_id: string
       readonly result: CallResult
+      /** What the result is worth, where that is less than the owner's word. */
+      readonly label?: Label
+      /** It holds what others wrote: the model is shown it in a data fence. */
+      readonly outside?: true
+    }
+  /** What the owner's words need of tools that reach others, by the judgement of a mind that saw nothing else. */
+  | {
+      readonly kind: 'intent_fixed'
+      readonly turn: number
+      readonly needs: readonly Need[]
+      /** How many texts of the owner it is about. */
+      readonly words: number
+      readonly usage: Usage
+      readonly usd?: number
     }
   | {
       readonly kind: 'step_committed'

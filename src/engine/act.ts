@@ -12,6 +12,7 @@ import type { AnyTool } from '../ports/tool.ts'
 import { contextOf, execute, failureOf } from './execute.ts'
 import { type ClearedCall, gate } from './gate.ts'
 import { whyInterrupted } from './interruption.ts'
+import { stain, worthOf } from './labels.ts'
 import { recoverCall } from './recover.ts'
 import { heldBack, withWarning } from './repeats.ts'
 import { flush, type Run, record, say } from './run.ts'
@@ -121,6 +122,7 @@ async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCal
     ...(before === undefined ? {} : { before }),
   }) as Intended
   say(run, { kind: 'call', index, tool: call.tool, args })
+  stain(run, made)
   return { intended: true, run: () => execute(run, tool, made) }
 }
 
@@ -131,7 +133,8 @@ function settle(run: Run, open: OpenTurn, index: number, call: ClearedCall, resu
   const told = open.intended.has(index)
     ? withWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
     : result
-  record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: told })
+  const worth = worthOf(run, open, index, result)
+  record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: told, ...worth })
   const { approval } = call.held?.result === result ? call.held : {}
   if (approval) run.alongside.push({ op: 'ask', approval })
   say(run, { kind: 'result', index, tool: call.tool, status: told.status, content: told.content })

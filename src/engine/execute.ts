@@ -99,5 +99,6 @@ export function contextOf(run: Run, at: { turn: number; index: number; ts: numbe
     origin: { agent_id: run.dispatch.agent_id, session_id: run.dispatch.session_id, turn: at.turn },
     intendedAt: at.ts,
     seen: run.thread.seen,
+    label: run.thread.label,
   }
 }

@@ -11,7 +11,8 @@ import { callKeyOf } from '../domain/unknown.ts'
 import { iso } from '../ports/clock.ts'
 import type { Clearance, Gate } from '../ports/gate.ts'
 import { digestOf } from './approved.ts'
-import type { Run } from './run.ts'
+import { auditOf, type Ruled, ruledBy, sinksOf } from './ruled.ts'
+import { type Run, record } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** More open approvals than this of one session nobody looks through. */
@@ -28,12 +29,14 @@ export interface Held {
   readonly approval?: Approval
 }
 
-/** Contract: changes nothing; whoever settles what is held back lists its approval in the same commit. */
+/** Contract: whoever settles what is held back lists its approval in the same commit; what was ruled, and why, goes with the next one. */
 export async function gate(run: Run, open: OpenTurn, calls: readonly Call[]): Promise<readonly ClearedCall[]> {
   const fresh = calls.flatMap((call, index) =>
     open.intended.has(index) || open.settled.has(index) || call.fault !== undefined ? [] : [{ index, call }],
   )
   const { replaying } = run.engine
+  const fixed = replaying?.intent()
+  if (fixed) record(run, fixed)
   // Whoever is interrupted begins nothing more.
   const held = replaying || run.signal.aborted ? new Map<number, Held>() : await judged(run, open, fresh)
   return calls.map((call, index) => {
@@ -49,15 +52,19 @@ interface Fresh {
 }
 
 async function judged(run: Run, open: OpenTurn, fresh: readonly Fresh[]): Promise<ReadonlyMap<number, Held>> {
-  const cleared: (Fresh & { readonly clearance: Clearance })[] = []
-  for (const { index, call } of fresh) cleared.push({ index, call, clearance: await clearanceOf(run, call) })
+  const cleared: (Fresh & Ruled)[] = []
+  for (const { index, call } of fresh) {
+    const ruled = await clearanceOf(run, open.turn, call)
+    run.alongside.push(auditOf(run, { turn: open.turn, index }, call, ruled))
+    cleared.push({ index, call, ...ruled })
+  }
   const waits = cleared.some(({ clearance }) => clearance.kind === 'ask')
   const listed = waits ? await listedIn(run) : []
   const held = new Map<number, Held>()
-  for (const { index, call, clearance } of cleared) {
+  for (const { index, call, clearance, destinations } of cleared) {
     if (clearance.kind === 'deny') held.set(index, { result: denied(clearance.reason) })
     else if (clearance.kind === 'ask') {
-      const approval = approvalOf(run, open, index, call, clearance.reason)
+      const approval = approvalOf(run, { turn: open.turn, index }, call, clearance.reason, destinations)
       const known = listed.find(({ digest }) => digest === approval.digest)
       listed.push(approval)
       held.set(index, known ? { result: askedBefore(known) } : { result: parked(approval), approval })
@@ -68,14 +75,17 @@ async function judged(run: Run, open: OpenTurn, fresh: readonly Fresh[]): Promis
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 
-/** The strictest word of the tool and of every gate. What a person has allowed needs nobody else's leave, unless somebody forbids it by now. */
-async function clearanceOf(run: Run, call: Call): Promise<Clearance> {
-  let strictest = wishOf(run, call)
+/** The strictest word of policy, the tool and every gate. What a person has allowed needs nobody else's leave, unless somebody forbids it by now. */
+async function clearanceOf(run: Run, turn: number, call: Call): Promise<Ruled> {
+  const { clearance, destinations } = await ruledBy(run, turn, call)
+  const wish = wishOf(run, call)
+  let strictest = wish.kind !== 'allow' && STRICTNESS[wish.kind] >= STRICTNESS[clearance.kind] ? wish : clearance
   for (const gate of run.engine.gates()) {
     const clearance = await run.leaving.or(clearanceFrom(run, gate, call), () => LEFT_BEHIND)
     if (STRICTNESS[clearance.kind] > STRICTNESS[strictest.kind]) strictest = clearance
   }
-  return strictest.kind === 'ask' && call.approval !== undefined ? { kind: 'allow' } : strictest
+  const isAllowed = strictest.kind === 'ask' && call.approval !== undefined
+  return { clearance: isAllowed ? { kind: 'allow', reason: 'a person has allowed it' } : strictest, destinations }
 }
 
 /** The tool's own. */
@@ -107,14 +117,21 @@ async function listedIn({ engine, dispatch }: Run): Promise<Approval[]> {
   return [...(await engine.store.approvals({ session_id, status: 'open', limit: MANY }))]
 }
 
-function approvalOf(run: Run, open: OpenTurn, index: number, { tool, args, effect }: Call, reason: string): Approval {
+function approvalOf(
+  run: Run,
+  at: { readonly turn: number; readonly index: number },
+  { tool, args, effect }: Call,
+  reason: string,
+  destinations: readonly string[],
+): Approval {
   const { session_id, dispatch_id } = run.dispatch
   const now = run.engine.clock.now()
   const bound = { session_id, tool, args }
   return {
-    id: callKeyOf(session_id, { turn: open.turn, index }),
+    id: callKeyOf(session_id, at),
     ...bound,
     effect,
+    sinks: sinksOf(run, destinations),
     digest: digestOf(bound),
     reason,
     origin: { run_id: dispatch_id, step: run.thread.turns + 1 },

@@ -51,9 +51,10 @@ export async function paidCall(
   request: ModelRequest,
   signal: AbortSignal,
   spender: Spender,
+  /** Of what is set aside. */
+  id: string = spender.dispatch_id,
 ): Promise<Answer> {
   const caps = purse.caps()
-  const id = spender.dispatch_id
   const bytes = Buffer.byteLength(JSON.stringify(request))
   const usd =
     boundOf(
@@ -135,7 +136,7 @@ export function giveBack(run: Run, open: OpenTurn, { code }: TirelessError): voi
 /** Of the request that was sent last. */
 const idOf = ({ dispatch }: Run, { requestSeq }: OpenTurn): string => `${dispatch.dispatch_id}-${requestSeq}`
 
-function spenderOf({ engine, dispatch, model }: Run): Spender {
+export function spenderOf({ engine, dispatch, model }: Run): Spender {
   const { kernel_id, agent_id, dispatch_id } = dispatch
   return { kernel_id, agent_id, dispatch_id, model: model.id, day: engine.purse.dayOf(engine.clock.now()) }
 }

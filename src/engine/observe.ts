@@ -3,10 +3,12 @@
  * Invariants: I8 (no input, no step), O12 (an unread message is bound at the next step, and acknowledged only in its commit).
  */
 
+import type { Dispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Recalled } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
+import type { Label } from '../domain/trust.ts'
 import type { EnvView } from '../ports/behaviour.ts'
 import { observationText } from '../prompt/conversation.ts'
 import { recalledOf, withMemory } from '../prompt/facts.ts'
@@ -119,7 +121,21 @@ function taskOf(run: Run, recalled?: Recalled): Observation[] {
   if (dispatch.prompt === '') return []
   const mark = markIn(run)
   const text = mark === undefined ? dispatch.prompt : withMemory(dispatch.prompt, mark, recalled)
-  return [{ id: dispatch.dispatch_id, type: 'user_message', text, ts: engine.clock.now() }]
+  const label = labelIn(dispatch.metadata)
+  return [
+    {
+      ...{ id: dispatch.dispatch_id, type: 'user_message', text, ts: engine.clock.now() },
+      ...(label === undefined ? {} : { label }),
+      ...(dispatch.metadata.words === 'model' ? { words: 'model' } : {}),
+    },
+  ]
+}
+
+/** Whoever made the dispatch says what it is worth, where that is less than the owner's word. */
+function labelIn({ label }: Dispatch['metadata']): Label | undefined {
+  if (label === undefined) return undefined
+  const { trust, private: isPrivate } = (label ?? {}) as Partial<Record<string, Json>>
+  return { trust: trust === 'trusted' ? 'trusted' : 'untrusted', private: isPrivate !== false }
 }
 
 /** Where in its prompt it is to be reminded. */

@@ -18,6 +18,7 @@ import { Interruption, whyInterrupted } from './interruption.ts'
 import { Leaving } from './leaving.ts'
 import { Opening } from './opening.ts'
 import { tellHooks } from './phase.ts'
+import { enter, leave } from './place.ts'
 import { envIssues, resourceIssues, taskIssues } from './preflight.ts'
 import { checkState } from './reduce.ts'
 import { type Claimed, type Run, record, type Watched } from './run.ts'
@@ -62,11 +63,14 @@ export async function openRun(held: Claimed, abort: AbortSignal, cancelling: Can
   const [model] = fittings.chain
   const memory = kind && (await opening.attempt('TASK_MEMORY_UNUSABLE', () => remembering(kind, held.thread.past)))
   if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...taken }
+  const workspace = await enter(held)
+  opening.afterwards(() => leave(held, workspace))
   const leaving = new Leaving(signal, clock)
   opening.afterwards(() => leaving.close())
   // To be set up is no work yet.
   opening.afterwards(limit(held, wishes.budget, time))
-  const run: Run = { ...watched, ...rest, wishes, behaviour, model, memory, env, signal, leaving, phase: 'observe' }
+  const made = { ...rest, wishes, behaviour, model, memory, env, workspace }
+  const run: Run = { ...watched, ...made, signal, leaving, phase: 'observe' }
   return { kind: 'opened', run, close: taken.close }
 }
 

@@ -5,6 +5,7 @@ import type { JournalRecord, Setup } from '../domain/record.ts'
 import type { StopReason } from '../domain/stop.ts'
 import { INTERRUPTED_BEFORE } from './act.ts'
 import type { Interruption } from './interruption.ts'
+import type { Worth } from './labels.ts'
 
 export type Kind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
@@ -127,6 +128,17 @@ export class Recording {
   approved(): readonly Call[] {
     const decision = this.find('decided')?.decision
     return decision?.kind === 'act' ? decision.calls.filter(({ approval }) => approval !== undefined) : []
+  }
+
+  intent(): Kind<'intent_fixed'> | undefined {
+    const next = this.next()
+    return next?.kind === 'intent_fixed' ? next : undefined
+  }
+
+  worth(index: number): Worth {
+    const settled = this.#turn().find((record) => record.kind === 'call_settled' && record.index === index)
+    const { label, outside } = (settled ?? {}) as Worth
+    return { ...(label === undefined ? {} : { label }), ...(outside === undefined ? {} : { outside }) }
   }
 
   /** Whether another model stood in for the one that failed here. */

@@ -96,6 +96,8 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
       cost: () => tape.find('model_answered')?.usd,
       standIn: () => tape.standIn(),
       approved: () => tape.approved(),
+      intent: () => tape.intent(),
+      worth: (index) => tape.worth(index),
       recalled: () => tape.nextInput()?.recalled,
     },
   }

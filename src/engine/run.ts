@@ -23,8 +23,11 @@ import type { RunRef, Sink } from '../ports/sink.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { Breaker } from './chain.ts'
+import type { Worth } from './labels.ts'
 import type { Leaving } from './leaving.ts'
 import type { Purse } from './money.ts'
+import type { Place } from './place.ts'
+import type { Policy } from './ruled.ts'
 import { emptyThread, fold, type Intended, type Thread } from './thread.ts'
 
 /** Failures that are recovered from before a run is given up: in a row, and in all. */
@@ -53,6 +56,7 @@ export interface Engine {
   /** What a run may use, where its task says nothing else. */
   readonly budget: Budget
   readonly purse: Purse
+  readonly policy: Policy
   readonly patience: Patience
   /** Whoever lives a recorded run again. */
   readonly replaying?: Replaying
@@ -76,6 +80,10 @@ export interface Replaying {
   standIn(): 'now' | 'later' | undefined
   /** The calls of the turn under way that a person had allowed. */
   approved(): readonly Call[]
+  /** What was found to be needed, where that was asked for next. */
+  intent(): RecordBody | undefined
+  /** What the result of a call was worth. */
+  worth(index: number): Worth
 }
 
 /** A claimed dispatch and its session's journal: all it takes to write, also to end a run that cannot be opened. */
@@ -111,6 +119,7 @@ export interface Run extends Watched {
   readonly env: Env
   readonly toolbox: ReadonlyMap<string, AnyTool>
   readonly critics: readonly Critic[]
+  readonly workspace: Place
   /** Aborts for whatever reason the run is to be interrupted; the reason is an Interruption. */
   readonly signal: AbortSignal
   readonly leaving: Leaving

@@ -13,10 +13,13 @@ import { isFreeOfCharge } from '../domain/money.ts'
 import type { Observation } from '../domain/observation.ts'
 import { patched } from '../domain/patch.ts'
 import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
+import { CLEAN, type Label } from '../domain/trust.ts'
 import type { PastTurn } from '../ports/memory.ts'
 import type { Message } from '../ports/model.ts'
-import { answerMessage, approvedMessage, inputMessages, resultMessage } from '../prompt/conversation.ts'
+import { answerMessage, approvedMessage, inputMessages, resultMessage, type Shown } from '../prompt/conversation.ts'
+import { nonceOf } from '../prompt/data-fence.ts'
 import { type Conversation, emptyConversation } from './conversation.ts'
+import { type Heard, hearInput, hearResult } from './heard.ts'
 import { barrenAfter, isNews, RECENT, wasHeldBack } from './repeats.ts'
 import { cutHere, inText, refit, remind, saying, takeBack, withOwnIds } from './shown.ts'
 import { afterStep, nothingSpent, type Spent } from './spent.ts'
@@ -105,6 +108,11 @@ export interface Thread {
   readonly seen: Map<string, string>
   /** Approvals that were acted on: each is good for one use. */
   readonly used: Set<string>
+  /** The lowest label of what it has read, and what that was. */
+  label: Label
+  readonly heard: Heard[]
+  /** What the owner's words need of tools that reach others, as far as anybody has asked. */
+  intent?: Extract<JournalRecord, { kind: 'intent_fixed' }>
 }
 
 export function emptyThread(): Thread {
@@ -120,6 +128,8 @@ export function emptyThread(): Thread {
     called: new Set(),
     seen: new Map(),
     used: new Set(),
+    label: CLEAN,
+    heard: [],
   }
 }
 
@@ -198,6 +208,7 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     messages: [],
     before: { ...thread.conversation, length: thread.conversation.messages.length },
   }
+  hearInput(thread, record)
   if (!thread.begun) remind(thread, thread.open, record)
   const shown = record.prepares ? [] : record.input
   for (const message of inputMessages(shown, record.feedback)) saying(thread, thread.open, message)
@@ -256,6 +267,11 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
     case 'branched':
       if (record.chosen !== null) open.chosen = record.chosen
       return
+    case 'intent_fixed':
+      thread.intent = record
+      thread.spent.tokens += record.usage.input_tokens + record.usage.output_tokens
+      thread.spent.usd += record.usd ?? 0
+      return
     case 'call_intended':
       open.intended.set(record.index, record)
       return
@@ -263,13 +279,14 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       open.settled.set(record.index, record.result)
       remember(thread, record.result)
       const call = open.intended.get(record.index)?.call
+      if (call) hearResult(thread, record, call.tool)
       if (call) thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
       if (isNews(thread.known, call, record.result)) open.news = true
       if (thread.recent.length > RECENT) thread.recent.shift()
       if (open.shown?.calls[record.index])
-        saying(thread, open, resultMessage(open.shown, record.index, record.result, inText(thread)))
+        saying(thread, open, resultMessage(open.shown, record.index, shownOf(record), inText(thread)))
       const allowed = callsOf(open)[record.index]
-      if (allowed?.approval !== undefined) saying(thread, open, approvedMessage(allowed.tool, record.result))
+      if (allowed?.approval !== undefined) saying(thread, open, approvedMessage(allowed.tool, shownOf(record)))
       return
     }
   }
@@ -300,7 +317,13 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
   thread.barren = barrenAfter(thread, open)
 }
 
-const NOT_STARTED: CallResult = { status: 'not_started', content: 'this call was not started' }
+const NOT_STARTED: Shown = { result: { status: 'not_started', content: 'this call was not started' } }
+
+/** Nobody who wrote it can have known when it would be journalled. */
+const shownOf = ({ result, outside, ts, turn, index }: Extract<JournalRecord, { kind: 'call_settled' }>): Shown => ({
+  result,
+  nonce: outside ? nonceOf(ts, turn, index, result.content) : undefined,
+})
 
 /** What was decided without a model. */
 const callsOf = ({ decided }: OpenTurn): readonly Call[] => (decided?.kind === 'act' ? decided.calls : [])

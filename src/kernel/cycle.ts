@@ -173,7 +173,7 @@ async function act(
   planned: readonly Planned[],
   signal: AbortSignal,
 ): Promise<Sent> {
-  const { store, clock, settings } = around
+  const { store, clock, settings, documents } = around
   const { id, max_cycle_history } = settings()
   const cycles = await store.cycles(id, { limit: max_cycle_history + 1 })
   const insertions: Omit<Insertions, 'watched'> = {
@@ -182,6 +182,7 @@ async function act(
     recent_results: resultsTable(cycles),
     cycle_history: historyTable(cycles, max_cycle_history),
     now: occasion.at,
+    state_label: await documents.label('STATE.md'),
   }
   const notes: Note[] = []
   const made: NewDispatch[] = []

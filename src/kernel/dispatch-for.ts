@@ -6,6 +6,7 @@
 import type { Agent, Survey, SurveyMarks } from '../domain/agent.ts'
 import type { NewDispatch } from '../domain/dispatch.ts'
 import type { Note } from '../domain/note.ts'
+import { UNTRUSTED } from '../domain/trust.ts'
 import { type Insertions, layered } from './layers.ts'
 import type { Candidate, Planned } from './planners/planner.ts'
 import type { Surroundings } from './settings.ts'
@@ -15,7 +16,7 @@ export async function dispatchFor(
   around: Surroundings,
   cycle_id: string,
   candidate: Candidate,
-  { prompt = candidate.agent.prompt, priority = candidate.agent.priority, reason }: Planned,
+  { prompt = candidate.agent.prompt, priority = candidate.agent.priority, reason, by_model = false }: Planned,
   insertions: Omit<Insertions, 'watched'>,
   notes: Note[],
 ): Promise<NewDispatch> {
@@ -44,6 +45,7 @@ export async function dispatchFor(
     metadata: {
       ...agent.metadata,
       ...metadata,
+      ...(by_model ? { label: { ...UNTRUSTED }, words: 'model' } : {}),
       ...(user_id === null ? {} : { user_id }),
       ...(channel === null ? {} : { channel }),
       ...(chat_id === null ? {} : { chat_id }),

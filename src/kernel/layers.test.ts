@@ -9,6 +9,7 @@ const given: Insertions = {
   recent_results: '- [report|done] wrote it',
   cycle_history: '',
   watched: '- new: a.txt',
+  state_label: { trust: 'trusted', private: false },
   now: Date.UTC(2026, 0, 31, 9),
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { type Language, languageOf, SUMMARY_HEADING } from '../domain/language.ts'
+import { CLEAN, isClean, type Label, lowest, UNTRUSTED } from '../domain/trust.ts'
 import { iso } from '../ports/clock.ts'
 import { nonceOf } from '../prompt/data-fence.ts'
 import { expandPlaceholders, MEMORY, memoryMark, type Value } from '../prompt/placeholders.ts'
@@ -21,6 +22,8 @@ export interface Insertions {
   readonly watched: string
   /** Epoch ms. */
   readonly now: number
+  /** What STATE.md is worth. */
+  readonly state_label: Label
 }
 
 export interface Layered {
@@ -31,6 +34,8 @@ export interface Layered {
     readonly language: Language
     /** Marks where the run is to be reminded of what its agent knows. */
     readonly memory_mark?: string
+    /** What was filled in is worth less than the owner's word. */
+    readonly label?: { readonly trust: Label['trust']; readonly private: boolean }
   }
   /** Placeholders that stand for nothing; they stay as they are. */
   readonly unknown: readonly string[]
@@ -51,11 +56,24 @@ export function layered(template: string, given: Insertions, seed: string): Laye
     [MEMORY]: { text: memoryMark(mark), nonce: null },
   })
   const own = text.trim()
+  const label = labelOf(template, given)
   return {
     prompt: asksForSummary(template) ? own : `${own}\n\n${SUMMARY_INSTRUCTION[language](iso(given.now))}`,
-    metadata: { behaviour: 'unattended', language, ...(own.includes(memoryMark(mark)) ? { memory_mark: mark } : {}) },
+    metadata: {
+      ...{ behaviour: 'unattended', language },
+      ...(own.includes(memoryMark(mark)) ? { memory_mark: mark } : {}),
+      ...(isClean(label) ? {} : { label: { ...label } }),
+    },
     unknown,
   }
+}
+
+/** What agents have said, and what lies in folders, may be anybody's. */
+function labelOf(template: string, { recent_results, cycle_history, watched, state_label }: Insertions): Label {
+  const others = { RECENT_RESULTS: recent_results, CYCLE_HISTORY: cycle_history, WATCHED: watched }
+  const isIn = (name: string): boolean => template.includes(`{${name}}`)
+  const hasOthers = Object.entries(others).some(([name, text]) => isIn(name) && text.trim() !== '')
+  return lowest(isIn('STATE') ? state_label : CLEAN, hasOthers ? UNTRUSTED : CLEAN)
 }
 
 /** Looked for in the template: what is filled in may well hold the summaries of others. */

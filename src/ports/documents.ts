@@ -1,12 +1,15 @@
 /** Documents: the texts of one kernel. Versions in the store are the truth; files in the home, which people edit, are projections of them. */
 
 import type { Document, DocumentName, DocumentVersion } from '../domain/document.ts'
+import type { Label } from '../domain/trust.ts'
 
 /** Who changes a document, and why. `author`: `system`, `owner`, or an agent's id. */
 export interface By {
   readonly author: string
   readonly reason: string
   readonly cycle_id?: string | null
+  /** What they have read: what they write is worth no more. */
+  readonly label?: Label
 }
 
 /** What became of an edit of a file. `clash`: the document stayed as it was, and the edit lies beside it. */
@@ -21,6 +24,10 @@ export interface Documents {
    * what it adds are taken out, unless it is the owner's. Throws `document_refused` where the text is none that a document can have.
    */
   write(name: DocumentName, change: (text: string) => string, by: By): Promise<Document>
+  /** Contract: what its sections are worth, at the worst. */
+  label(name: DocumentName): Promise<Label>
+  /** Contract: by the owner's word all of it is as good as theirs; which sections were not. */
+  trust(name: DocumentName): Promise<readonly string[]>
   /** Contract: that text by the system, where there is none yet, or an empty one; otherwise nothing. */
   seed(name: DocumentName, text: string): Promise<Document>
   /** Contract: those that are kept, newest first. */

@@ -14,7 +14,7 @@ export interface GatedCall {
 
 /** `ask`: a person has to allow it first. */
 export type Clearance =
-  | { readonly kind: 'allow' }
+  | { readonly kind: 'allow'; readonly reason?: string }
   | { readonly kind: 'ask'; readonly reason: string }
   | { readonly kind: 'deny'; readonly reason: string }
 

@@ -4,11 +4,13 @@
  */
 
 import type { Approval, ApprovalStatus } from '../domain/approval.ts'
+import type { AuditEntry, Link } from '../domain/audit.ts'
 import type { Cycle, CycleResult } from '../domain/cycle.ts'
 import type { Cancel, Dispatch, DispatchStatus, NewDispatch } from '../domain/dispatch.ts'
 import type { Document, DocumentVersion } from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Fact, NewFact } from '../domain/fact.ts'
+import type { Grant } from '../domain/grant.ts'
 import type { Json } from '../domain/json.ts'
 import type { Cap, Spend } from '../domain/money.ts'
 import type { Observation } from '../domain/observation.ts'
@@ -17,6 +19,7 @@ import type { Mark, NewScheduleEntry, ScheduleEntry } from '../domain/schedule.t
 import type { Selection } from '../domain/selection.ts'
 import type { Session } from '../domain/session.ts'
 import type { FailureClass } from '../domain/stop.ts'
+import type { Label } from '../domain/trust.ts'
 import type { Resolution, Unknown } from '../domain/unknown.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { OutboxOp, OutboxReads, OutboxResults } from './outbox.ts'
@@ -146,6 +149,13 @@ export type Op =
       readonly successor_id: string
       readonly now: number
     }
+  /** A standing word of the owner; once per id. */
+  | { readonly op: 'grant'; readonly grant: Grant }
+  | { readonly op: 'revoke'; readonly id: string }
+  /** What something is worth, from now on: never more than before, unless it is null, the owner's word that it is as good as theirs. */
+  | { readonly op: 'label'; readonly of: string; readonly label: Label | null }
+  /** Behind all others, bound to them. */
+  | { readonly op: 'audit'; readonly entry: AuditEntry }
   /**
    * Once per id. One that the agent knows under the same key is superseded; where it knows too many, the oldest are dropped. What is over is
    * kept within bounds.
@@ -220,6 +230,10 @@ export interface Results extends OutboxResults {
   resolve: { readonly unknown: Unknown }
   ask: null
   answer: { readonly approval: Approval; readonly dispatch_id: string | null }
+  grant: null
+  revoke: { readonly revoked: boolean }
+  label: null
+  audit: null
   remember: { readonly superseded: boolean; readonly dropped: readonly string[] }
   /** Whether there was something known under it. */
   forget: { readonly forgotten: boolean }
@@ -301,6 +315,14 @@ export interface Store extends OutboxReads {
   approvals(
     filter: { readonly session_id?: string | undefined; readonly status?: ApprovalStatus | undefined } & Page,
   ): Promise<readonly Approval[]>
+  /** Contract: those that hold at that instant, oldest first. */
+  grants(filter: { readonly tool?: string | undefined; readonly now: number }): Promise<readonly Grant[]>
+  /** Contract: undefined where it is as good as the owner's word. */
+  label(of: string): Promise<Label | undefined>
+  /** Contract: of those whose names begin like that, by name. */
+  labels(prefix: string): Promise<readonly { readonly of: string; readonly label: Label }[]>
+  /** Contract: as they lie there, oldest first, from a number on; `last`: the number that was given out last. */
+  audit(from: number, page: Page): Promise<{ readonly links: readonly Link[]; readonly last: number }>
   /** Contract: what is known and has not expired, newest first; with `over`, what is over as well. */
   facts(
     filter: { readonly agent_id?: string | undefined; readonly over?: boolean; readonly now: number } & Page,

@@ -5,6 +5,7 @@ import type { CallResult } from '../domain/decision.ts'
 import type { Effect } from '../domain/effect.ts'
 import type { Origin } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
+import type { Given, Label } from '../domain/trust.ts'
 import type { Clock } from './clock.ts'
 import type { Env, OpsGroup, OpsGroups } from './env.ts'
 
@@ -22,6 +23,8 @@ export interface ToolContext {
   readonly intendedAt: number
   /** Digests of the files this session has read or written, by path. */
   readonly seen: ReadonlyMap<string, string>
+  /** The lowest label of what the session has read: what it writes is worth no more. */
+  readonly label: Label
 }
 
 export type Probe =
@@ -44,6 +47,13 @@ export interface Tool<Args = never> {
   readonly volatile?: readonly string[]
   /** Contract: pure. */
   effect(args: Args): Effect
+  /** Contract: pure; what its result is worth: text from outside is untrusted. A tool that says nothing gives untrusted text. */
+  gives?(args: Args): Given
+  /**
+   * Contract: pure; where the call goes, each as a whole: address, host, channel, account. A tool with outside reach that says nothing goes wherever
+   * its arguments say.
+   */
+  destinations?(args: Args): readonly string[]
   /** Contract: pure; why a person has to allow this call first, or nothing. One that throws has asked. */
   asks?(args: Args): string | undefined
   /** Contract: called when a run is opened, before its first call; a throw keeps the run from beginning. */

@@ -5,9 +5,10 @@ import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { Answer, Cut } from '../domain/record.ts'
 import type { Message } from '../ports/model.ts'
+import { quarantined } from './data-fence.ts'
 
 /** Raised whenever the same records would give other bytes. Recorded with every request. */
-export const COMPILER_VERSION = 2
+export const COMPILER_VERSION = 3
 
 export function inputMessages(input: readonly Observation[], feedback?: string): Message[] {
   const lines = input.map(observationText)
@@ -39,19 +40,29 @@ export function answerMessage(answer: Answer, inText: boolean): Message {
   }
 }
 
-export function resultMessage(answer: Answer, index: number, result: CallResult, inText: boolean): Message {
-  const ok = result.status === 'ok'
-  const text = resultText(result)
-  if (inText) return { role: 'user', text: `[result of ${answer.calls[index]?.tool}] ${text}` }
-  return { role: 'tool', call_id: callId(answer, index), tool: answer.calls[index]?.tool ?? '', text, ok }
+/** A call's result as it stands in the journal. `nonce`: others wrote it. */
+export interface Shown {
+  readonly result: CallResult
+  readonly nonce?: string | undefined
+}
+
+export function resultMessage(answer: Answer, index: number, shown: Shown, inText: boolean): Message {
+  const ok = shown.result.status === 'ok'
+  const tool = answer.calls[index]?.tool ?? ''
+  const text = resultText(tool, shown)
+  if (inText) return { role: 'user', text: `[result of ${tool}] ${text}` }
+  return { role: 'tool', call_id: callId(answer, index), tool, text, ok }
 }
 
 /** Of a call that a person has allowed: no answer of the model holds it, so it comes as news. */
-export function approvedMessage(tool: string, result: CallResult): Message {
-  return { role: 'user', text: `[approved: ${tool}] ${resultText(result)}` }
+export function approvedMessage(tool: string, shown: Shown): Message {
+  return { role: 'user', text: `[approved: ${tool}] ${resultText(tool, shown)}` }
 }
 
-const resultText = ({ status, content }: CallResult): string => (status === 'ok' ? content : `[${status}] ${content}`)
+function resultText(tool: string, { result: { status, content }, nonce }: Shown): string {
+  const text = nonce === undefined ? content : quarantined(tool, content, nonce)
+  return status === 'ok' ? text : `[${status}] ${text}`
+}
 
 /** What was called natively, for a model that writes its calls as text. */
 export function asText(message: Message): Message {

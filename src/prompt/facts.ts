@@ -29,9 +29,9 @@ export function recalledOf(facts: readonly Fact[]): Recalled | undefined {
   const cut = facts.filter(({ id }) => (shown.get(id)?.missing ?? 0) > 0)
   const left = facts.filter(({ id }) => dropped.includes(id))
   return {
-    facts: facts.flatMap(({ id, key, trust, created_at }): RecalledFact[] => {
+    facts: facts.flatMap(({ id, key, trust, private: isPrivate, created_at }): RecalledFact[] => {
       const text = shown.get(id)?.text
-      return text === undefined ? [] : [{ id, key, text, trust, created_at }]
+      return text === undefined ? [] : [{ id, key, text, trust, private: isPrivate, created_at }]
     }),
     ...(cut.length === 0 ? {} : { cut: cut.map(({ key }) => key) }),
     ...(left.length === 0 ? {} : { dropped: left.map(({ key }) => key) }),

@@ -24,6 +24,7 @@ const approval: Approval = {
   tool: 'pay',
   args: { amount: 1 },
   effect: { recovery: 'once', reach: 'third_party' },
+  sinks: [{ to: 'x@example.org', from: 'fetch (turn 1)', trusted: false }],
   digest: 'd',
   reason: 'money',
   origin: { run_id: 'one', step: 1 },

@@ -31,9 +31,9 @@ test('examples/03: only the parser swapped, then only the memory: where the runs
 
 test('examples/04: tried again under one key where that is harmless, stopped when its time is up', async (t) => {
   assert.deepEqual((await output(t, '04-tools.ts')).trim().split('\n'), [
-    'weather ok sunny in Bern',
     'dig timed_out it was told to stop after 50 ms, and has ended: tool_failed: the spade is put away',
-    'A sunny day, and a small hole. One key: true, tried 3 times.',
+    'weather ok sunny in Bern',
+    'A small hole, and a sunny day. One key: true, tried 3 times.',
   ])
 })
 

@@ -287,12 +287,25 @@ export function compose(world: World, life: Life, store: Store): Engine {
     hooks: () => [],
     budget: { ...NO_BUDGET, steps: world.plan.maxSteps },
     purse: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
+    policy: openPolicy([...tools.keys()]),
     patience: { inARow: 3, inAll: 10 },
   }
 }
 
 const capsOf = ({ cap }: Plan): readonly Cap[] =>
   cap === undefined ? [] : [{ name: 'per_day_usd', scope: 'day', unit: 'usd', limit: cap }]
+
+/** Everything is granted: what the simulator asks about is asked by its own gate. */
+const openPolicy = (tools: readonly string[]): Engine['policy'] => ({
+  isAllowed: () => true,
+  grants: () =>
+    tools.map((tool) => ({
+      ...{ id: tool, tool, agent_id: null, session_id: null, to: ['*'], args: null },
+      ...{ granted_at: '2030-01-01T00:00:00.000Z', expires_at: null },
+    })),
+  unattended: 'park',
+  isForeign: () => false,
+})
 
 /** An env that nothing may touch. */
 function openEnv(world: World, root: string): Env {

@@ -5,6 +5,8 @@
 
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../../domain/document.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import { sectionsOf } from '../../domain/section.ts'
+import { CLEAN, lowest } from '../../domain/trust.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { Store } from '../../ports/store.ts'
@@ -97,6 +99,16 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
   }
 
   return {
+    async label(name) {
+      const there = sectionsOf((await versions.latest(name))?.text ?? '')
+      const stained = (await versions.stained(name)).filter(({ title }) => there.has(title))
+      return stained.map(({ label }) => label).reduce(lowest, CLEAN)
+    },
+    async trust(name) {
+      const titles = (await versions.stained(name)).map(({ title }) => title)
+      if (titles.length > 0) await versions.cleaned(name, titles)
+      return titles
+    },
     read: (name) => alone(name, async () => (await settle(name)).latest),
     write,
     async seed(name, text) {

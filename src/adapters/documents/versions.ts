@@ -2,6 +2,8 @@
 
 import type { Document, DocumentName } from '../../domain/document.ts'
 import { asTirelessError } from '../../domain/error.ts'
+import { changedSections } from '../../domain/section.ts'
+import { CLEAN, isClean, type Label } from '../../domain/trust.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { By } from '../../ports/documents.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
@@ -12,25 +14,44 @@ export interface Versions {
   known(name: DocumentName): Promise<string | undefined>
   /** Contract: the next version after `latest`; false where another came first. `file`: what the file is known to be, in the same commit. */
   add(name: DocumentName, latest: Document | undefined, text: string, by: By, file?: string): Promise<boolean>
+  /** Sections that are worth less than the owner's word. */
+  stained(name: DocumentName): Promise<readonly { readonly title: string; readonly label: Label }[]>
+  cleaned(name: DocumentName, titles: readonly string[]): Promise<void>
   /** The file is known to be like this. */
   note(name: DocumentName, text: string): Promise<void>
 }
 
 export function kernelVersions(store: Store, clock: Clock, kernel_id: string): Versions {
+  const keyOf = (name: DocumentName, title: string): string => `section ${kernel_id} ${name} ${title}`
   const noted = (name: DocumentName, text: string): Op & { op: 'project' } => ({ op: 'project', kernel_id, name, text })
   return {
     latest: (name) => store.document(kernel_id, name),
     known: (name) => store.projection(kernel_id, name),
-    async add(name, latest, text, { author, reason, cycle_id = null }, file) {
+    async add(name, latest, text, { author, reason, cycle_id = null, label = CLEAN }, file) {
       const base = latest?.sha256 ?? null
       const made = { op: 'document', kernel_id, name, base, text, author, reason, cycle_id, now: clock.now() } as const
       try {
-        await commitOne(store, file === undefined ? [made] : [made, noted(name, file)])
+        const stains = isClean(label)
+          ? []
+          : changedSections(latest?.text ?? '', text).map(
+              (title) => ({ op: 'label', of: keyOf(name, title), label }) as const,
+            )
+        await commitOne(store, [made, ...stains, ...(file === undefined ? [] : [noted(name, file)])])
         return true
       } catch (thrown) {
         if (asTirelessError(thrown).code === 'conflict') return false
         throw thrown
       }
+    },
+    async stained(name) {
+      const prefix = keyOf(name, '')
+      return (await store.labels(prefix)).map(({ of, label }) => ({ title: of.slice(prefix.length), label }))
+    },
+    async cleaned(name, titles) {
+      await commitOne(
+        store,
+        titles.map((title) => ({ op: 'label', of: keyOf(name, title), label: null }) as const),
+      )
     },
     async note(name, text) {
       await commitOne(store, [noted(name, text)])

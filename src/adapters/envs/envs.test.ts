@@ -1,3 +1,4 @@
+import { CLEAN } from '../../domain/trust.ts'
 /** Both back ends against the suite of the port, and the same tools on both. */
 
 import assert from 'node:assert/strict'
@@ -126,6 +127,7 @@ describe('case 28: back ends are interchangeable', () => {
         origin: { agent_id: 'default', session_id: 'session', turn: 1 },
         intendedAt: 0,
         seen,
+        label: CLEAN,
       })
       const facts = result.facts as { seen?: Record<string, string> } | undefined
       for (const [path, digest] of Object.entries(facts?.seen ?? {})) seen.set(path, digest)

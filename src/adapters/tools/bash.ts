@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import { assertNever } from '../../domain/error.ts'
+import { OF_WORKSPACE } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ProcessResult } from '../../ports/env.ts'
 import { shown } from './file-path.ts'
@@ -29,6 +30,7 @@ export const bash = defineTool<z.infer<typeof args>>({
   needs: ['process', 'file'],
   volatile: ['timeout_s'],
   effect: () => ({ recovery: 'once', reach: 'workspace' }),
+  gives: () => OF_WORKSPACE,
   run: ({ command, timeout_s }, { ops, call, signal }) =>
     told(async () =>
       resultOf(await ops('process').run(call, command, { timeoutMs: timeout_s * 1000, signal }), timeout_s),

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { OWN_WORDS } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import { spelled } from './file-path.ts'
 import { failed, knowing, told } from './result.ts'
@@ -17,6 +18,7 @@ export const createFile = defineTool<z.infer<typeof args>>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'idempotent', reach: 'workspace' }),
+  gives: () => OWN_WORDS,
   run: ({ path, content }, { env, ops, seen }) =>
     told(async () => {
       const current = await ops('file').read(path)

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
+import { OWN_WORDS } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
 import { spelled } from './file-path.ts'
@@ -25,6 +26,7 @@ export const editFile = defineTool<Args>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'reconcilable', reach: 'workspace' }),
+  gives: () => OWN_WORDS,
   before: async (wanted, context) => {
     const outcome = await attempt(wanted, context).catch(() => undefined)
     return outcome?.kind === 'edit' ? outcome.plan : null

@@ -3,12 +3,13 @@
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import { changedOutside, hasMark } from '../../domain/runtime-block.ts'
+import { type Written, withSection } from '../../domain/section.ts'
+import { OWN_WORDS } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { type Replaced, replaced } from './passage.ts'
 import { failed, told } from './result.ts'
-import { type Written, withSection } from './section.ts'
 
 const args = z.strictObject({
   old: z.string().min(1).optional().describe('A passage that occurs once, exactly.'),
@@ -33,7 +34,8 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
     description: 'Changes STATE.md: a passage (old, new), or a section (section, text).',
     args,
     effect: () => ({ recovery: 'reconcilable', reach: 'none' }),
-    run: (wanted, { call, origin }) =>
+    gives: () => OWN_WORDS,
+    run: (wanted, { call, origin, label }) =>
       told(async () => {
         let why: string | undefined
         const change = (outside: string): string => {
@@ -41,7 +43,7 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
           why = outcome.kind === 'refused' ? outcome.why : undefined
           return outcome.kind === 'refused' ? outside : outcome.text
         }
-        const by = { author: authorOf(origin.agent_id), reason: reasonOf(call) }
+        const by = { author: authorOf(origin.agent_id), reason: reasonOf(call), label }
         await documents.seed('STATE.md', seed())
         await documents.write('STATE.md', (now) => changedOutside(now, change), by)
         return why === undefined ? EDITED : failed(`nothing was changed: ${why}`)

@@ -1,6 +1,7 @@
 /** list_files: what is in a folder, a few levels deep. */
 
 import { z } from 'zod'
+import { OF_WORKSPACE } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { FileEntry } from '../../ports/env.ts'
 import { shown } from './file-path.ts'
@@ -21,6 +22,7 @@ export const listFiles = defineTool<z.infer<typeof args>>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
+  gives: () => OF_WORKSPACE,
   run: ({ path, depth }, { ops }) =>
     told(async () => {
       const { entries, more } = await ops('file').list(path, depth, MOST_ENTRIES)

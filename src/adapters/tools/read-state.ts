@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { outsideBlock } from '../../domain/runtime-block.ts'
+import { OWN_WORDS } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -12,8 +13,14 @@ export const readState = (documents: Documents): AnyTool =>
     description: 'Shows STATE.md, which all agents share.',
     args: z.strictObject({}),
     effect: () => ({ recovery: 'pure', reach: 'none' }),
+    gives: () => OWN_WORDS,
     async run() {
       const text = outsideBlock((await documents.read('STATE.md'))?.text ?? '')
-      return { status: 'ok', content: text.trim() === '' ? '[STATE.md is empty]' : text }
+      const label = await documents.label('STATE.md')
+      return {
+        status: 'ok',
+        content: text.trim() === '' ? '[STATE.md is empty]' : text,
+        facts: { label: { ...label } },
+      }
     },
   })

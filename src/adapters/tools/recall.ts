@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { Fact } from '../../domain/fact.ts'
+import { CLEAN, type Label, lowest, OWN_WORDS } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -18,15 +19,19 @@ export const recall = (store: Store): AnyTool =>
     description: 'Looks up what was remembered, best match first.',
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
+    gives: () => OWN_WORDS,
     async run({ query }, { origin, clock }) {
       const { agent_id } = origin
       const facts = await store.recallFacts({ agent_id, text: query, now: clock.now(), limit: MOST })
       return {
         status: 'ok',
         content: facts.length === 0 ? 'nothing is remembered about that' : facts.map(line).join('\n'),
+        facts: { label: { ...facts.map(labelOf).reduce(lowest, CLEAN) } },
       }
     },
   })
+
+const labelOf = ({ trust, private: isPrivate }: Fact): Label => ({ trust, private: isPrivate })
 
 const line = ({ key, text, created_at }: Fact): string =>
   JSON.stringify({ key, text, written: created_at.slice(0, 10) })

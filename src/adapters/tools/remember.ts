@@ -1,8 +1,9 @@
-/** remember: writes a fact down for later sessions. What a model writes may come from anywhere, so that it is labelled as such. */
+/** remember: writes a fact down for later sessions. It is worth what the session has read, and no more. */
 
 import { z } from 'zod'
 import { parseInstant } from '../../domain/duration.ts'
 import { MOST_KEY, MOST_TEXT } from '../../domain/fact.ts'
+import { OWN_WORDS } from '../../domain/trust.ts'
 import { iso } from '../../ports/clock.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
@@ -21,7 +22,8 @@ export const remember = (store: Store): AnyTool =>
     description: 'Remembers a fact for later sessions.',
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
-    async run({ key, text, until }, { call, origin, intendedAt, clock }) {
+    gives: () => OWN_WORDS,
+    async run({ key, text, until }, { call, origin, intendedAt, clock, label }) {
       const expires = until === undefined ? null : parseInstant(until, intendedAt)
       if (expires === undefined)
         return failed(`until: got ${JSON.stringify(until)}; expected an ISO instant or a duration such as 30d`)
@@ -30,8 +32,7 @@ export const remember = (store: Store): AnyTool =>
         id: call,
         key,
         text,
-        trust: 'untrusted',
-        private: true,
+        ...label,
         created_at: iso(intendedAt),
         expires_at: expires === null ? null : iso(expires),
       } as const

@@ -9,6 +9,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
+import { CLEAN } from '../../domain/trust.ts'
 import { opsOf } from '../../ports/env.ts'
 import type { AnyTool, Probe, ToolContext } from '../../ports/tool.ts'
 import { systemClock } from '../clock.ts'
@@ -40,6 +41,7 @@ async function session(t: TestContext) {
     origin: { agent_id: 'default', session_id: 'session', turn: 1 },
     intendedAt: Date.now(),
     seen,
+    label: CLEAN,
   })
   const parsed = (name: string, args: Json) => tool(name).args.parse(args)
   return {

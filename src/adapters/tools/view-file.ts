@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { z } from 'zod'
+import { OF_WORKSPACE } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
 import { shown, spelled } from './file-path.ts'
@@ -22,6 +23,7 @@ export const viewFile = defineTool<z.infer<typeof args>>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
+  gives: () => OF_WORKSPACE,
   run: ({ path, from, to }, context) =>
     told(async () => {
       const file = await context.ops('file').read(path)

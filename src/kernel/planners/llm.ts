@@ -107,7 +107,13 @@ export function chosen(
   const once = new Map(wanted.toReversed().map((one) => [one.agent_id, one] as const))
   const planned = wanted
     .filter((one) => known.has(one.agent_id) && once.get(one.agent_id) === one)
-    .map(({ agent_id, reason, priority, prompt }) => ({ agent_id, reason, priority, prompt }))
+    .map(({ agent_id, reason, priority, prompt }) => ({
+      agent_id,
+      reason,
+      priority,
+      prompt,
+      by_model: prompt !== undefined,
+    }))
   return {
     planned: planned.slice(0, most ?? planned.length),
     refused: strangers.map((id) => ({

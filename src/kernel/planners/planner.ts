@@ -24,6 +24,8 @@ export interface Planned {
   readonly priority?: number | undefined
   /** Instead of the agent's own. */
   readonly prompt?: string | undefined
+  /** A model wrote the prompt: whatever stands in it, the owner did not say it. */
+  readonly by_model?: boolean
 }
 
 /** `notes`: what its owner should hear of, whatever was planned. */

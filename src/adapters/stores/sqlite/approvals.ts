@@ -9,14 +9,15 @@ import { APPROVAL_COLUMNS, approvalOf, type Row } from './rows.ts'
 
 export const ask: Apply<'ask'> = (sql, { approval }) => {
   sql(
-    `INSERT INTO approvals (id, session, tool, args, effect, digest, reason, origin, asked_at, expires_at, status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open') ON CONFLICT (id) DO NOTHING`,
+    `INSERT INTO approvals (id, session, tool, args, effect, sinks, digest, reason, origin, asked_at, expires_at, status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open') ON CONFLICT (id) DO NOTHING`,
   ).run(
     approval.id,
     sessionNumber(sql, approval.session_id),
     approval.tool,
     JSON.stringify(approval.args),
     JSON.stringify(approval.effect),
+    JSON.stringify(approval.sinks),
     approval.digest,
     approval.reason,
     JSON.stringify(approval.origin),

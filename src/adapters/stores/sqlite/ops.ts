@@ -10,6 +10,7 @@ import { forgetFact, rememberFact } from './facts.ts'
 import { acknowledge, answer, promote, publish } from './inbox.ts'
 import { append } from './journal.ts'
 import { delivered, hear, post, undelivered } from './outbox.ts'
+import { audit, grant, label, revoke } from './policy.ts'
 import { cancel, claim, park, pause, release, settle } from './queue.ts'
 import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule } from './schedules.ts'
 import { select } from './selections.ts'
@@ -40,6 +41,10 @@ export const OPS: Ops = {
   select,
   ask,
   answer,
+  grant,
+  revoke,
+  label,
+  audit,
   cycle_begin: beginCycle,
   cycle_end: endCycle,
   set: setWord,

@@ -12,6 +12,7 @@ import { cycleOf } from './cycles.ts'
 import { LATEST } from './documents.ts'
 import { matchOf, RECALL } from './facts.ts'
 import { DELIVERIES, DUE, deliveriesOf, postedOf } from './outbox.ts'
+import { labelIn, linkIn } from './policy.ts'
 import {
   APPROVAL_COLUMNS,
   approvalOf,
@@ -19,6 +20,7 @@ import {
   dispatchOf,
   documentOf,
   factOf,
+  grantOf,
   markOf,
   type Row,
   SESSION_COLUMNS,
@@ -155,6 +157,26 @@ export function createReader(db: DatabaseSync): Reader {
         ...where.values,
         limit,
       ).map(approvalOf)
+    },
+    async grants({ tool, now }) {
+      return all(
+        'SELECT * FROM grants WHERE (?1 IS NULL OR tool = ?1) AND (expires_at IS NULL OR expires_at > ?2) ORDER BY n',
+        tool ?? null,
+        now,
+      ).map(grantOf)
+    },
+    async label(of) {
+      return all('SELECT * FROM labels WHERE "of" = ?', of).map(labelIn)[0]
+    },
+    async labels(prefix) {
+      return all('SELECT * FROM labels WHERE substr("of", 1, ?) = ? ORDER BY "of"', prefix.length, prefix).map(
+        (row) => ({ of: String(row.of), label: labelIn(row) }),
+      )
+    },
+    async audit(from, { limit }) {
+      const [last] = all("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")
+      const links = all('SELECT * FROM audit WHERE n >= ? ORDER BY n LIMIT ?', from, limit).map(linkIn)
+      return { links, last: Number(last?.seq ?? 0) }
     },
     async facts({ agent_id, over = false, now, limit }) {
       const known = "f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)"

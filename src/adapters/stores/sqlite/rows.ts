@@ -4,6 +4,7 @@ import type { Approval } from '../../../domain/approval.ts'
 import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Document, DocumentVersion } from '../../../domain/document.ts'
 import type { Fact } from '../../../domain/fact.ts'
+import type { Grant } from '../../../domain/grant.ts'
 import type { Mark, ScheduleEntry } from '../../../domain/schedule.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
 import type { Unknown } from '../../../domain/unknown.ts'
@@ -85,6 +86,7 @@ export function approvalOf(row: Row): Approval {
     tool: text(row.tool),
     args: JSON.parse(text(row.args)),
     effect: JSON.parse(text(row.effect)),
+    sinks: JSON.parse(text(row.sinks)),
     digest: text(row.digest),
     reason: text(row.reason),
     origin: JSON.parse(text(row.origin)),
@@ -93,6 +95,19 @@ export function approvalOf(row: Row): Approval {
     status: text(row.status) as Approval['status'],
     answered_at: row.answered_at == null ? null : iso(Number(row.answered_at)),
     answer_reason: textOrNull(row.answer_reason),
+  }
+}
+
+export function grantOf(row: Row): Grant {
+  return {
+    id: text(row.id),
+    tool: text(row.tool),
+    agent_id: textOrNull(row.agent_id),
+    session_id: textOrNull(row.session_id),
+    to: JSON.parse(text(row.to)),
+    args: textOrNull(row.args),
+    granted_at: iso(Number(row.granted_at)),
+    expires_at: row.expires_at == null ? null : iso(Number(row.expires_at)),
   }
 }
 

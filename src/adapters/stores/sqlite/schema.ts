@@ -2,7 +2,7 @@
 
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 /** The domain's transition table, as the database enforces it. */
 const LEGAL_MOVES = DISPATCH_STATUSES.map((from) => {
@@ -198,6 +198,7 @@ CREATE TABLE approvals (
   tool TEXT NOT NULL,
   args TEXT NOT NULL,
   effect TEXT NOT NULL,
+  sinks TEXT NOT NULL,
   digest TEXT NOT NULL,
   reason TEXT NOT NULL,
   origin TEXT NOT NULL,
@@ -209,6 +210,32 @@ CREATE TABLE approvals (
 ) STRICT;
 CREATE INDEX approvals_open ON approvals (expires_at) WHERE status = 'open';
 CREATE INDEX approvals_session ON approvals (session);
+
+-- What the owner has granted beyond one call.
+CREATE TABLE grants (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  tool TEXT NOT NULL,
+  agent_id TEXT,
+  session_id TEXT,
+  "to" TEXT NOT NULL,
+  args TEXT,
+  granted_at INTEGER NOT NULL,
+  expires_at INTEGER
+) STRICT;
+CREATE INDEX grants_tool ON grants (tool);
+
+-- What is worth less than the owner's word: workspaces, sections of STATE.md.
+CREATE TABLE labels ("of" TEXT PRIMARY KEY, trust TEXT NOT NULL, private INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+-- Every ruling, each bound to the one before it. AUTOINCREMENT, so that the last ones cannot be taken away unnoticed.
+CREATE TABLE audit (
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
+  body TEXT NOT NULL,
+  hash TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER audit_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 
 CREATE TABLE facts (
   n INTEGER PRIMARY KEY,

@@ -1,6 +1,6 @@
 /** A section of a Markdown text: a heading, and what stands below it up to the next one of its rank. */
 
-import { linesOf } from '../../domain/lines.ts'
+import { linesOf } from './lines.ts'
 
 export type Written =
   | { readonly kind: 'written'; readonly text: string; readonly isNew: boolean }
@@ -28,6 +28,24 @@ export function withSection(text: string, section: string, body: string): Writte
   while (below > found.line + 1 && lines[below - 1]?.trim() === '') below -= 1
   const before = ended(lines.slice(0, found.line + 1).join(''))
   return { kind: 'written', text: `${before}${ended(body)}${lines.slice(below).join('')}`, isNew: false }
+}
+
+/** Contract: what stands below each heading, up to the next one, by its title; before the first one, by none. Those of one title together. */
+export function sectionsOf(text: string): ReadonlyMap<string, string> {
+  const lines = linesOf(text)
+  const found = new Map<string, string>()
+  const starts = [{ line: -1, title: '' }, ...headingsOf(lines)]
+  for (const [i, { line, title }] of starts.entries()) {
+    const body = lines.slice(line + 1, starts[i + 1]?.line ?? lines.length).join('')
+    found.set(title, `${found.get(title) ?? ''}${body}`)
+  }
+  return found
+}
+
+/** Titles of those that are not what they were. */
+export function changedSections(before: string, after: string): readonly string[] {
+  const was = sectionsOf(before)
+  return [...sectionsOf(after)].filter(([title, body]) => was.get(title) !== body).map(([title]) => title)
 }
 
 const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)

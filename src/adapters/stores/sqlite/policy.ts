@@ -1,0 +1,59 @@
+/** Grants, labels and the audit, in the tables. */
+
+import { hash } from 'node:crypto'
+import { chained, GENESIS, type Link } from '../../../domain/audit.ts'
+import type { Label } from '../../../domain/trust.ts'
+import type { Apply } from './apply.ts'
+
+export const grant: Apply<'grant'> = (sql, { grant }) => {
+  sql(
+    `INSERT INTO grants (id, tool, agent_id, session_id, "to", args, granted_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO NOTHING`,
+  ).run(
+    grant.id,
+    grant.tool,
+    grant.agent_id,
+    grant.session_id,
+    JSON.stringify(grant.to),
+    grant.args,
+    Date.parse(grant.granted_at),
+    grant.expires_at === null ? null : Date.parse(grant.expires_at),
+  )
+  return null
+}
+
+export const revoke: Apply<'revoke'> = (sql, { id }) => ({
+  revoked: Number(sql('DELETE FROM grants WHERE id = ?').run(id).changes) > 0,
+})
+
+export const label: Apply<'label'> = (sql, { of, label }) => {
+  if (label === null) sql('DELETE FROM labels WHERE "of" = ?').run(of)
+  else
+    sql(
+      `INSERT INTO labels VALUES (?, ?, ?) ON CONFLICT ("of") DO UPDATE SET
+         trust = CASE WHEN excluded.trust = 'untrusted' THEN excluded.trust ELSE trust END, private = max(private, excluded.private)`,
+    ).run(of, label.trust, label.private ? 1 : 0)
+  return null
+}
+
+export const audit: Apply<'audit'> = (sql, { entry }) => {
+  const last = sql('SELECT hash FROM audit ORDER BY n DESC LIMIT 1').get()
+  const body = JSON.stringify(entry)
+  sql('INSERT INTO audit (body, hash) VALUES (?, ?)').run(
+    body,
+    hash('sha256', chained(last ? String(last.hash) : GENESIS, body)),
+  )
+  return null
+}
+
+/** Contract: pure; a row of the audit as it lies there. */
+export const linkIn = (row: Readonly<Record<string, unknown>>): Link => ({
+  n: Number(row.n),
+  body: String(row.body),
+  hash: String(row.hash),
+})
+
+export const labelIn = (row: Readonly<Record<string, unknown>>): Label => ({
+  trust: row.trust === 'trusted' ? 'trusted' : 'untrusted',
+  private: row.private === 1,
+})

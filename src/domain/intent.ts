@@ -1,0 +1,7 @@
+/** Intent lock: what a task needs of the tools that reach others, fixed from the owner's words alone. Only the owner's next word widens it. */
+
+export interface Need {
+  readonly tool: string
+  /** Where it has to go; absent: wherever the owner's words say. */
+  readonly to?: readonly string[]
+}

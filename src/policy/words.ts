@@ -1,0 +1,32 @@
+/** Words: whether somebody has said something. Whole words in a row, never a part of one: who wrote `evil.com` did not write `devil.com`. */
+
+/** What is a word by itself, and what holds words apart. Han has no spaces, so there each word is what the language's rules say. */
+const PIECES = /\p{Script=Han}+|[^\s\p{Script=Han}"'“”‘’`<>(){}[\],;|，。；：！？、（）《》【】「」]+/gu
+const HAN = /\p{Script=Han}/u
+const AROUND = /^[.:!?#@/\\*~_-]+|[.:!?/\\*~_-]+$/g
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//
+
+const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
+
+export function wordsOf(text: string): readonly string[] {
+  return (text.normalize('NFKC').toLowerCase().match(PIECES) ?? []).flatMap((piece) =>
+    HAN.test(piece) ? [...segmenter.segment(piece)].map(({ segment }) => segment) : (trimmed(piece) ?? []),
+  )
+}
+
+function trimmed(piece: string): string | undefined {
+  const word = piece.replace(SCHEME, '').replace(AROUND, '')
+  return word === '' ? undefined : word
+}
+
+const BETWEEN = '\0'
+const inARow = (words: readonly string[]): string => `${BETWEEN}${words.join(BETWEEN)}${BETWEEN}`
+
+/** Contract: whether it is made of words that stand in one of the texts, in that order. What has no words was said by nobody. */
+export function saidIn(texts: Iterable<string>): (what: string) => boolean {
+  const rows = [...texts].map((text) => inARow(wordsOf(text)))
+  return (what) => {
+    const words = wordsOf(what)
+    return words.length > 0 && rows.some((row) => row.includes(inARow(words)))
+  }
+}
