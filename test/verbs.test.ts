@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { openLog, readLog } from '../src/adapters/log.ts'
+import { TirelessError } from '../src/domain/error.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { freshFolder, openApp, until } from './apps.ts'
 import { begin, ended, homeWith, json, providerWith, startIn, tireless } from './command-line.ts'
 import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
@@ -289,5 +291,35 @@ describe('logs', () => {
       ],
     )
     assert.equal(items[0]?.run_id, 'gone')
+  })
+})
+
+describe('queue retry, sessions archive', () => {
+  test('E6: what failed is tried again and comes to its end; what did not is refused with the reason', async (t) => {
+    let broken = true
+    const model = scriptedModel(() => {
+      if (broken) throw new TirelessError('model_refused', 'not today')
+      return { text: 'done after all' }
+    })
+    const app = await openApp(t, { model })
+    const { dispatch_id, session_id } = (await app.run('run', { task: 'try' })) as Record<string, string>
+    const shown = async () => (await app.run('queue show', { id: dispatch_id })) as Record<string, unknown>
+    assert.equal((await shown()).status, 'failed')
+    broken = false
+    const { items } = (await app.run('queue retry', { id: dispatch_id })) as { items: unknown }
+    assert.deepEqual(items, [{ dispatch_id, was: 'failed', status: 'pending' }])
+    await app.run('start', { until_idle: true })
+    const after = await shown()
+    assert.deepEqual([after.status, after.result, after.error], ['done', 'done after all', null])
+    await assert.rejects(app.run('queue retry', { id: dispatch_id }), /is done; only what failed or is dead/)
+    await assert.rejects(app.run('queue retry', { id: 'nobody' }), /no dispatch has the id nobody/)
+    const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+    assert.equal(replayed.identical, true)
+    const put = (await app.run('sessions archive', { id: session_id })) as { status: string }
+    assert.equal(put.status, 'archived')
+    const listed = async (input = {}) => ((await app.run('sessions list', input)) as { items: unknown[] }).items.length
+    assert.deepEqual([await listed(), await listed({ all: true })], [0, 1])
+    await app.run('sessions archive', { id: session_id, undo: true })
+    assert.equal(await listed(), 1)
   })
 })

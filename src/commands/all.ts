@@ -16,11 +16,11 @@ import { init } from './init.ts'
 import { logs } from './logs.ts'
 import { memoryForget, memoryList, memorySearch } from './memory.ts'
 import { modelsList, modelsTest, modelsUse } from './models.ts'
-import { enqueue, queueCancel, queueList, queuePause, queueResume, queueShow } from './queue.ts'
+import { enqueue, queueCancel, queueList, queuePause, queueResume, queueRetry, queueShow } from './queue.ts'
 import { replay } from './replay.ts'
 import { run } from './run.ts'
 import { scheduleAdd, scheduleList, schedulePause, scheduleRemove, scheduleResume, scheduleRun } from './schedule.ts'
-import { send, sessionsList, sessionsShow } from './sessions.ts'
+import { send, sessionsArchive, sessionsList, sessionsShow } from './sessions.ts'
 import { simulate } from './simulate.ts'
 import { start } from './start.ts'
 import { stateAccept, stateDiff, stateLog, stateRevert, stateShow } from './state.ts'
@@ -48,11 +48,13 @@ export const COMMANDS = [
   status,
   queueList,
   queueShow,
+  queueRetry,
   queueCancel,
   queuePause,
   queueResume,
   sessionsList,
   sessionsShow,
+  sessionsArchive,
   scheduleList,
   scheduleAdd,
   schedulePause,

@@ -92,6 +92,21 @@ export const queueCancel = command({
   },
 })
 
+export const queueRetry = command({
+  name: 'queue retry',
+  summary: 'try a dispatch again that failed or was set aside',
+  place: 'home',
+  positional: ['id'],
+  input: z.object({ id: z.string().describe('dispatch id') }),
+  output: reached,
+  async run(context, { id }) {
+    const { clock, store } = context
+    const was = (await store.dispatch(id))?.status
+    await commitOne(store, [{ op: 'retry', dispatch_id: id, now: clock.now() }])
+    return { items: await became(context, was ? [{ dispatch_id: id, status: was }] : []) }
+  },
+})
+
 const pausing = (name: 'queue pause' | 'queue resume', summary: string, paused: boolean) =>
   command({
     name,

@@ -11,9 +11,30 @@ export const sessionsList = command({
   name: 'sessions list',
   summary: 'the sessions, newest first',
   place: 'home',
-  input: z.object({ limit: z.int().positive().default(100).describe('at most so many') }),
+  input: z.object({
+    limit: z.int().positive().default(100).describe('at most so many'),
+    all: z.boolean().default(false).describe('those that were put away, too'),
+  }),
   output: z.object({ items: z.array(sessionShape) }),
-  run: async ({ store }, { limit }) => ({ items: [...(await store.sessions({ limit }))] }),
+  run: async ({ store }, { limit, all }) => ({ items: [...(await store.sessions({ limit, archived: all }))] }),
+})
+
+export const sessionsArchive = command({
+  name: 'sessions archive',
+  summary: 'put a session away: it is kept, and not listed any more; a message takes it out again',
+  place: 'home',
+  positional: ['id'],
+  input: z.object({
+    id: z.string().describe('session id'),
+    undo: z.boolean().default(false).describe('take it out again'),
+  }),
+  output: sessionShape,
+  async run(context, { id, undo }) {
+    await sessionOf(context, id)
+    const now = context.clock.now()
+    await commitOne(context.store, [{ op: 'archive', session_id: id, archived: !undo, now }])
+    return sessionOf(context, id)
+  },
 })
 
 export const sessionsShow = command({

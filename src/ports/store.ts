@@ -94,7 +94,11 @@ export type Op =
   | { readonly op: 'cancel'; readonly dispatch_id: string; readonly how: Cancel; readonly now: number }
   /** Of a dispatch and its descendants: what is not running is not claimed until `paused` is false again. */
   | { readonly op: 'pause'; readonly dispatch_id: string; readonly paused: boolean; readonly now: number }
-  /** Into the inbox, once per id; wakes a dispatch that waits for it; an idle session gets a dispatch of its own. */
+  /** One that failed or is dead is pending again, as if it were new; a `conflict` otherwise, and while its session has something in flight. */
+  | { readonly op: 'retry'; readonly dispatch_id: string; readonly now: number }
+  /** Put away, or taken out again; a `conflict` while it has something in flight. */
+  | { readonly op: 'archive'; readonly session_id: string; readonly archived: boolean; readonly now: number }
+  /** Into the inbox, once per id; one that was put away is taken out again; wakes a dispatch that waits for it; an idle session gets a dispatch of its own. */
   | {
       readonly op: 'publish'
       readonly session_id: string
@@ -216,6 +220,8 @@ export interface Results extends OutboxResults {
   /** Each with what it was before; those that are over are not among them. */
   cancel: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
   pause: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
+  retry: null
+  archive: null
   publish: { readonly duplicate: boolean; readonly dispatch_id: string | null }
   unknown: null
   select: null
@@ -302,7 +308,8 @@ export interface Store extends OutboxReads {
   /** Contract: null where nothing was set. */
   setting(name: string): Promise<Json>
   session(id: string): Promise<Session | undefined>
-  sessions(page: Page): Promise<readonly Session[]>
+  /** Contract: newest first; with `archived`, those that were put away as well. */
+  sessions(filter: { readonly archived?: boolean } & Page): Promise<readonly Session[]>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
   /** Contract: oldest first. Those that are open cost the same however many are not. */

@@ -214,4 +214,38 @@ export const queueConformance: readonly ConformanceCase[] = [
       assert.deepEqual((await store.dispatches({ agent_id: 'nobody', limit: 9 })).length, 0)
     },
   },
+  {
+    name: 'E6: what failed, or was set aside, can be tried again, as if it were new; nothing else can',
+    async run(store) {
+      const { fence } = await running(store, 'a')
+      const retry = (dispatch_id = 'a') => commitOne(store, [{ op: 'retry', dispatch_id, now: NOW }])
+      await refused('conflict', retry())
+      await commitOne(store, [settleAs('failed')], fence)
+      await retry()
+      const { status, error, failure_class, crashes } = (await store.dispatch('a')) ?? {}
+      assert.deepEqual([status, error, failure_class, crashes], ['pending', null, null, 0])
+      await refused('conflict', retry())
+      await refused('not_found', retry('x'))
+    },
+  },
+  {
+    name: 'a session that was put away is kept and not listed; it cannot be while something of it is in flight; a message takes it out again',
+    async run(store) {
+      const { fence } = await running(store, 'a')
+      const { session_id } = (await store.dispatch('a')) ?? { session_id: '' }
+      const archive = (archived: boolean) => commitOne(store, [{ op: 'archive', session_id, archived, now: NOW }])
+      const listed = async () => (await store.sessions({ limit: 10 })).length
+      await refused('conflict', archive(true))
+      await commitOne(store, [settleAs('done')], fence)
+      await archive(true)
+      assert.deepEqual([await listed(), (await store.session(session_id))?.status], [0, 'archived'])
+      assert.equal((await store.sessions({ limit: 10, archived: true })).length, 1)
+      await archive(false)
+      assert.equal(await listed(), 1)
+      await archive(true)
+      const observation = { id: 'm', type: 'user_message', text: 'still there?', ts: NOW } as const
+      await commitOne(store, [{ op: 'publish', session_id, observation, successor_id: 'b', now: NOW }])
+      assert.deepEqual([await listed(), await statusOf(store, 'b')], [1, 'pending'])
+    },
+  },
 ]

@@ -57,6 +57,7 @@ export function succeed(sql: Sql, session: number, dispatch_id: string, now: num
     metadata: JSON.parse(String(metadata)),
     source: 'inbox',
   }
+  sql('UPDATE sessions SET archived_at = NULL WHERE n = ? AND archived_at IS NOT NULL').run(session)
   insertDispatch(sql, session, successor, undefined, now)
   return dispatch_id
 }

@@ -11,7 +11,7 @@ import { acknowledge, answer, promote, publish } from './inbox.ts'
 import { append } from './journal.ts'
 import { delivered, hear, post, undelivered } from './outbox.ts'
 import { audit, grant, label, revoke } from './policy.ts'
-import { cancel, claim, park, pause, release, settle } from './queue.ts'
+import { archive, cancel, claim, park, pause, release, retry, settle } from './queue.ts'
 import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule } from './schedules.ts'
 import { select } from './selections.ts'
 import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
@@ -35,6 +35,8 @@ export const OPS: Ops = {
   release,
   cancel,
   pause,
+  retry,
+  archive,
   publish,
   unknown,
   resolve,

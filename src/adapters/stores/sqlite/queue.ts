@@ -3,7 +3,7 @@
 import type { DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakes } from '../../../domain/wait.ts'
-import { type Apply, holding } from './apply.ts'
+import { type Apply, holding, sessionNumber } from './apply.ts'
 import { withdrawApprovals } from './approvals.ts'
 import { succeed, wake } from './dispatches.ts'
 import { Refused, type Sql } from './refused.ts'
@@ -81,6 +81,37 @@ export const pause: Apply<'pause'> = (sql, op) => {
     sql('UPDATE dispatches SET paused = ?, updated_at = ? WHERE n = ?').run(op.paused ? 1 : 0, op.now, n)
     return { dispatch_id, status }
   })
+}
+
+export const retry: Apply<'retry'> = (sql, op) => {
+  const found = sql('SELECT n, session, status FROM dispatches WHERE dispatch_id = ?').get(op.dispatch_id)
+  if (!found) throw new Refused('not_found', `no dispatch has the id ${op.dispatch_id}`)
+  if (found.status !== 'failed' && found.status !== 'dead')
+    throw new Refused(
+      'conflict',
+      `${op.dispatch_id} is ${found.status}; only what failed or is dead can be tried again`,
+    )
+  refuseInFlight(sql, Number(found.session), 'tried again')
+  sql(
+    `UPDATE dispatches SET status = 'pending', crashes = 0, result = NULL, error = NULL, failure_class = NULL, cancel = NULL,
+       paused = 0, updated_at = ? WHERE n = ?`,
+  ).run(op.now, Number(found.n))
+  return null
+}
+
+export const archive: Apply<'archive'> = (sql, op) => {
+  const session = sessionNumber(sql, op.session_id)
+  refuseInFlight(sql, session, 'put away')
+  sql('UPDATE sessions SET archived_at = ? WHERE n = ?').run(op.archived ? op.now : null, session)
+  return null
+}
+
+function refuseInFlight(sql: Sql, session: number, what: string): void {
+  const other = sql(
+    "SELECT dispatch_id, status FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
+  ).get(session)
+  if (other)
+    throw new Refused('conflict', `it cannot be ${what} while ${other.dispatch_id} of its session is ${other.status}`)
 }
 
 interface Member {

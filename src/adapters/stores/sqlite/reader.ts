@@ -104,8 +104,9 @@ export function createReader(db: DatabaseSync): Reader {
     async session(id) {
       return all(`SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id).map(sessionOf)[0]
     },
-    async sessions({ limit }) {
-      return all(`SELECT ${SESSION_COLUMNS} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
+    async sessions({ limit, archived = false }) {
+      const wanted = archived ? '' : 'WHERE s.archived_at IS NULL'
+      return all(`SELECT ${SESSION_COLUMNS} ${wanted} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
     },
     async journal(sessionId, from = 1) {
       const records = bodies<readonly JournalRecord[]>(
