@@ -164,9 +164,18 @@ describe('schedule', () => {
     const [tended] = await run('agent:tender')
     assert.ok(tea && tended)
     const dispatch = await dispatchOf(app, tea.dispatch_id)
-    assert.deepEqual([dispatch.prompt, dispatch.status, dispatch.agent_id], ['make tea', 'pending', 'report'])
-    assert.deepEqual(dispatch.metadata, { behaviour: 'unattended', language: 'en', schedule_id: 'tea' })
-    assert.equal((await dispatchOf(app, tended.dispatch_id)).prompt, 'tend the folder')
+    assert.match(dispatch.prompt, /^make tea\n/)
+    assert.deepEqual([dispatch.status, dispatch.agent_id], ['pending', 'report'])
+    const { behaviour, language, schedule_id } = dispatch.metadata
+    assert.deepEqual(
+      { behaviour, language, schedule_id },
+      { behaviour: 'unattended', language: 'en', schedule_id: 'tea' },
+    )
+    assert.match((await dispatchOf(app, tended.dispatch_id)).prompt, /^tend the folder\n/)
+    await add(app, { id: 'look', agent: 'report', prompt: 'look at {STATE}', cron: '@daily' })
+    const [looked] = await run('look')
+    assert.match((await dispatchOf(app, looked?.dispatch_id ?? '')).prompt, /^look at <data [0-9a-f]{12} STATE>\n/)
+    await app.run('schedule remove', { id: 'look' })
     assert.deepEqual(await list(app), before)
     await refused(run('kernel:default'), 'usage', /the kernel's own; do this: .*once/)
     await refused(run('nothing'), 'not_found', /no such schedule/)

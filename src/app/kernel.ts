@@ -10,6 +10,7 @@ import { environment } from '../config.ts'
 import type { CycleResult } from '../domain/cycle.ts'
 import type { Note } from '../domain/note.ts'
 import { autonomous, INSISTENCE } from '../kernel/autonomy.ts'
+import { dispatchByHand } from '../kernel/by-hand.ts'
 import type { Cycled } from '../kernel/cycle.ts'
 import { ailments } from '../kernel/health.ts'
 import { beatMs, Loop, nextFor } from '../kernel/loop.ts'
@@ -69,7 +70,11 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     const cycles = (await store.cycles(id, { limit: PULSE })).map((cycle) =>
       cycle.cycle_id === ending?.cycle_id ? { ...cycle, ended_at: iso(now), result: ending } : cycle,
     )
-    return ailments({ cycles, now, since, beatMs: beatMs(settings(), now) })
+    const paused = (await store.setting('paused')) !== null
+    // While it was paused, nobody expected anything of it.
+    const resumed = Date.parse(String(await store.setting('resumed')))
+    const begun = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
+    return ailments({ cycles, now, since: begun, paused, beatMs: beatMs(settings(), now) })
   }
   /** A kernel without an agent has nothing to write down. */
   const boot = async (): Promise<void> => {
@@ -88,6 +93,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     nextFor: (agentId) => nextFor(settings(), agentId, clock.now()),
     refresh: () => loop.refresh(),
     now: () => loop.now(),
+    byHand: (agents, prompt, metadata) => dispatchByHand(around, agents, prompt, metadata),
     async first() {
       const { id, enabled, agents } = settings()
       const able = agents.filter((agent) => agent.enabled).map(({ agent_id }) => agent_id)

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 import type { Agent } from '../domain/agent.ts'
-import type { Cancel, Dispatch } from '../domain/dispatch.ts'
+import type { Cancel, Dispatch, NewDispatch } from '../domain/dispatch.ts'
 import type { TirelessError } from '../domain/error.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
@@ -108,6 +108,12 @@ export interface Living {
   first(): Promise<Cycled | undefined>
   /** Contract: one cycle of the running kernel, after the one that runs. */
   now(): Promise<Cycled>
+  /** Contract: what a beat would have those agents do, enqueued; `prompt` instead of their own. */
+  byHand(
+    agents: readonly string[],
+    prompt: string | null,
+    metadata: NewDispatch['metadata'],
+  ): Promise<readonly Pick<NewDispatch, 'agent_id' | 'dispatch_id' | 'session_id'>[]>
   /** Schedules may have changed. */
   refresh(): void
   /** Why it is not well; empty where it is. */

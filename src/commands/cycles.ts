@@ -124,8 +124,10 @@ export const resume = command({
   place: 'home',
   input: z.object({}),
   output: standing,
-  async run({ store }) {
-    await commitOne(store, [{ op: 'set', name: 'paused', value: null }])
+  async run({ store, clock }) {
+    const wasPaused = (await store.setting('paused')) !== null
+    const resumed = { op: 'set', name: 'resumed', value: iso(clock.now()) } as const
+    await commitOne(store, [{ op: 'set', name: 'paused', value: null }, ...(wasPaused ? [resumed] : [])])
     return { paused: false, since: null }
   },
 })

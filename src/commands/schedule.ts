@@ -3,14 +3,13 @@
 import { z } from 'zod'
 import { parseDuration } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
-import { languageOf } from '../domain/language.ts'
 import type { Mark, ScheduleEntry, ScheduleSpec } from '../domain/schedule.ts'
 import { addedRow, dueWith, nextOf, type Row, rowsOf } from '../kernel/timetable.ts'
 import { ownZone } from '../kernel/zone.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
-import { agentInput, enqueueTask, refuseUnknownAgent } from './queue.ts'
+import { agentInput, refuseUnknownAgent } from './queue.ts'
 
 const scheduleShape = z.object({
   id: z.string(),
@@ -72,7 +71,7 @@ export const scheduleAdd = command({
       created_at: iso(now),
     }
     const row = addedRow(entry)
-    promptOf(context, row, agent)
+    refuseIdle(context, row, agent)
     if (row.schedule.next(now) === undefined)
       throw new TirelessError('usage', {
         what: 'that time is over',
@@ -137,15 +136,9 @@ export const scheduleRun = command({
     const row = await rowOf(context, id)
     if (row.origin === 'kernel')
       throw new TirelessError('usage', { what: `${id} is the kernel's own`, fix: 'for a cycle now: once' })
-    const items = []
-    for (const agent of row.agents ?? []) {
-      const prompt = promptOf(context, row, agent)
-      const { dispatch_id, session_id } = await enqueueTask(context, {
-        ...{ agent, prompt, priority: 0, source: 'schedule' },
-        metadata: { behaviour: 'unattended', language: languageOf(prompt), schedule_id: id },
-      })
-      items.push({ agent_id: agent, dispatch_id, session_id })
-    }
+    for (const agent of row.agents ?? []) refuseIdle(context, row, agent)
+    const made = await context.kernel.byHand(row.agents ?? [], row.prompt, { schedule_id: id })
+    const items = made.map(({ agent_id, dispatch_id, session_id }) => ({ agent_id, dispatch_id, session_id }))
     return { items }
   },
 })
@@ -170,9 +163,8 @@ async function addedOf(context: Context, id: string): Promise<Row> {
 }
 
 /** Contract: throws where neither the schedule nor the agent says what to do. */
-function promptOf({ settings }: Context, { prompt }: Row, agent: string): string {
-  const wanted = prompt ?? settings().agents.find(({ agent_id }) => agent_id === agent)?.prompt
-  if (wanted !== undefined) return wanted
+function refuseIdle({ settings }: Context, { prompt }: Row, agent: string): void {
+  if ((prompt ?? settings().agents.find(({ agent_id }) => agent_id === agent)?.prompt) !== undefined) return
   throw new TirelessError('usage', {
     what: `the agent ${agent} has no prompt of its own`,
     expected: 'what it is to do',

@@ -121,7 +121,7 @@ async function attempt(
 }
 
 /** STATE.md, seeded where there is none; where it cannot be read, what it would be seeded with. */
-async function perceive({ documents, settings, log }: Surroundings): Promise<string> {
+export async function perceive({ documents, settings, log }: Surroundings): Promise<string> {
   const { seed_state } = settings()
   const { text } = await documents.seed('STATE.md', seed_state)
   const latest = await documents.read('STATE.md').catch((thrown) => {
@@ -132,7 +132,10 @@ async function perceive({ documents, settings, log }: Surroundings): Promise<str
 }
 
 /** Who could be dispatched, and how each stands. Without its past an agent is as good as new. */
-async function orient(around: Surroundings, { agents: due }: Trigger): Promise<readonly Candidate[]> {
+export async function orient(
+  around: Surroundings,
+  { agents: due }: Pick<Trigger, 'agents'>,
+): Promise<readonly Candidate[]> {
   const { store, settings, log } = around
   const { id, agents } = settings()
   const asked = due
@@ -173,17 +176,8 @@ async function act(
   planned: readonly Planned[],
   signal: AbortSignal,
 ): Promise<Sent> {
-  const { store, clock, settings, documents } = around
-  const { id, max_cycle_history } = settings()
-  const cycles = await store.cycles(id, { limit: max_cycle_history + 1 })
-  const insertions: Omit<Insertions, 'watched'> = {
-    state: occasion.state,
-    goal: occasion.goal,
-    recent_results: resultsTable(cycles),
-    cycle_history: historyTable(cycles, max_cycle_history),
-    now: occasion.at,
-    state_label: await documents.label('STATE.md'),
-  }
+  const { store, clock } = around
+  const insertions = await insertionsFor(around, occasion)
   const notes: Note[] = []
   const made: NewDispatch[] = []
   for (const one of planned) {
@@ -206,6 +200,21 @@ async function act(
   if (hold !== null) notes.push(hold)
   await enqueue(rest)
   return { ids: [...first, ...rest].map(({ dispatch_id }) => dispatch_id), notes }
+}
+
+/** What an agent's prompt can be filled in with. */
+export async function insertionsFor(
+  { store, settings, documents }: Surroundings,
+  { state, goal, at: now }: Pick<Occasion, 'state' | 'goal' | 'at'>,
+): Promise<Omit<Insertions, 'watched'>> {
+  const { id, max_cycle_history } = settings()
+  const cycles = await store.cycles(id, { limit: max_cycle_history + 1 })
+  return {
+    ...{ state, goal, now },
+    recent_results: resultsTable(cycles),
+    cycle_history: historyTable(cycles, max_cycle_history),
+    state_label: await documents.label('STATE.md'),
+  }
 }
 
 /** Until everything is over or parked, or the deadline: what is still at work then goes on by itself. */

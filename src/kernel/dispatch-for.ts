@@ -14,7 +14,7 @@ import type { Surroundings } from './settings.ts'
 /** Contract: throws `workspace_refused` where its agent must not work where it wants to. `notes`: for the owner; added to. */
 export async function dispatchFor(
   around: Surroundings,
-  cycle_id: string,
+  cycle_id: string | undefined,
   candidate: Candidate,
   { prompt = candidate.agent.prompt, priority = candidate.agent.priority, reason, by_model = false }: Planned,
   insertions: Omit<Insertions, 'watched'>,

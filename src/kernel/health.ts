@@ -15,12 +15,13 @@ export interface Pulse {
   readonly now: number
   /** Since when the kernel is at work in this process; null where it is not. */
   readonly since: number | null
+  readonly paused: boolean
   /** From one beat to the next. */
   readonly beatMs: number
 }
 
 /** Contract: pure; empty where all is well. */
-export function ailments({ cycles, now, since, beatMs }: Pulse): readonly Note[] {
+export function ailments({ cycles, now, since, paused, beatMs }: Pulse): readonly Note[] {
   const ended = cycles.filter(({ ended_at }) => ended_at !== null)
   const telling = ended.filter(({ result }) => result?.status === 'error' || (result?.agents.length ?? 0) > 0)
   const bad = telling.findIndex(({ result }) => result?.status !== 'failed' && result?.status !== 'error')
@@ -30,7 +31,7 @@ export function ailments({ cycles, now, since, beatMs }: Pulse): readonly Note[]
   const succeeded = own.some(({ result }) => result?.status === 'success' || result?.status === 'partial_success')
   const latest = ended[0]?.started_at ?? (since === null ? undefined : new Date(since).toISOString())
   const silent =
-    since !== null && latest !== undefined && now - Math.max(Date.parse(latest), since) > 2 * beatMs + 60_000
+    !paused && since !== null && latest !== undefined && now - Math.max(Date.parse(latest), since) > 2 * beatMs + 60_000
   return [
     ...(streak > 0 && last?.result
       ? [{ about: 'failing', text: `the last ${streak === 1 ? 'cycle' : `${streak} cycles`} failed: ${why(last)}` }]

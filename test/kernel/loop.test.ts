@@ -95,6 +95,21 @@ describe('the kernel lives', () => {
     await home.stop()
   })
 
+  test('E9: a paused kernel is well, however long it rests, and when it goes on', async (t) => {
+    const home = await living(t, { agents: [{ agent_id: 'a' }] })
+    const health = async () => ((await home.app.run('status', {})) as { health: { ok: boolean } }).health
+    await home.app.run('pause', {})
+    for (let beats = 0; beats < 5; beats += 1) {
+      const next = home.clock.now() + 10 * MINUTE
+      await home.clock.advance(10 * MINUTE)
+      await until(async () => home.clock.now() >= next)
+    }
+    assert.deepEqual(await health(), { ok: true, reasons: [] })
+    await home.app.run('resume', {})
+    assert.deepEqual(await health(), { ok: true, reasons: [] })
+    await home.stop()
+  })
+
   test('E1: a dispatch that hangs stops no beat; the cycle that sees its end counts it', async (t) => {
     let release = (): void => {}
     const hanging = new Promise<void>((resolve) => {

@@ -53,6 +53,7 @@ const ASLEEP: Context['kernel'] = {
   once: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
   first: async () => undefined,
   now: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  byHand: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
   refresh: () => {},
   ailments: async () => [],
 }

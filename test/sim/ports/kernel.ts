@@ -4,6 +4,7 @@ import { createDocuments, type OwnDocuments } from '../../../src/adapters/docume
 import type { Living } from '../../../src/commands/command.ts'
 import type { Agent } from '../../../src/domain/agent.ts'
 import type { Engine } from '../../../src/engine/run.ts'
+import { dispatchByHand } from '../../../src/kernel/by-hand.ts'
 import { Loop } from '../../../src/kernel/loop.ts'
 import { recordBoot, recordCycle } from '../../../src/kernel/recorder.ts'
 import type { Settings, Surroundings } from '../../../src/kernel/settings.ts'
@@ -57,6 +58,7 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     refresh: () => loop.refresh(),
     first: async () => undefined,
     now: () => loop.now(),
+    byHand: (agents, prompt, metadata) => dispatchByHand(around, agents, prompt, metadata),
     async once(signal) {
       await boot()
       try {
