@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ModelRequest } from '../../src/ports/model.ts'
+import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp } from '../apps.ts'
+import { approvals, call, drained, sending } from '../contract/asking.ts'
+import { diligent, kernelApp, MINUTE, once, taskIn } from './kernels.ts'
+
+const PARKED = 20
+const CYCLES = 100
+
+/** Those who are to send something have to ask; then they wait. */
+function asking(request: ModelRequest): ScriptedAnswer {
+  if (!taskIn(request).includes('send it')) return diligent(request)
+  const { length } = request.messages.filter(({ role }) => role === 'assistant')
+  const steps: readonly ScriptedAnswer[] = [
+    { calls: [call('send', { to: 'bob', text: 'hi' })] },
+    { calls: [call('wait', { for: 'reply' })] },
+  ]
+  return steps[length] ?? { text: '## Execution Summary\nsent it' }
+}
+
+test('case 139: twenty parked approvals delay nobody, are there after a restart, and are asked for once in a hundred cycles', async (t) => {
+  const home = freshFolder(t)
+  const send = sending()
+  const senders = Array.from({ length: PARKED }, (_, n) => ({ agent_id: `sender-${n}`, prompt: 'send it' }))
+  const given = { agents: [...senders, { agent_id: 'worker' }], kernel: { planner: { mode: 'static' }, max_concurrent: 2 } }
+  const model = scriptedModel(asking)
+  const { app, clock } = await kernelApp(t, { ...given, home, model, options: { tools: [send] } })
+  let worked = 0
+  for (let cycle = 0; cycle < CYCLES; cycle += 1) {
+    await clock.advance(10 * MINUTE)
+    const { status, agents, duration_ms } = await once(app)
+    const [own] = agents.filter(({ agent_id }) => agent_id === 'worker')
+    assert.deepEqual([status === 'failed' || status === 'error', own?.status, duration_ms], [false, 'done', 0], `cycle ${cycle}`)
+    worked += 1
+  }
+  const open = await approvals(app, { status: 'open' })
+  assert.deepEqual([worked, open.length, send.asked], [CYCLES, PARKED, []])
+  await app.close()
+
+  const again = await openApp(t, { home, clock, model: scriptedModel(asking), tools: [send] })
+  assert.deepEqual(await approvals(again, { status: 'open' }), open)
+  for (const { id } of open) await again.run('approvals allow', { id })
+  await drained(again)
+  assert.equal(send.asked.length, PARKED)
+  assert.deepEqual(await approvals(again, { status: 'open' }), [])
+})
