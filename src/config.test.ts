@@ -176,6 +176,7 @@ const FULL = {
   sources: { inbox: { kind: 'files' } },
   plugins: ['./mine.ts', { name: 'other' }],
   sandbox: 'off',
+  retention: { days: 7 },
 }
 
 describe('what loads', () => {
@@ -395,7 +396,7 @@ describe('what is refused', () => {
     const far = refusalOf('qqqqqqqq: 1\n')
     assert.match(
       far,
-      /expected one of kernel, residents, .*, sandbox; do this: remove it \(the nearest valid key is \w+\)$/,
+      /expected one of kernel, residents, .*, retention; do this: remove it \(the nearest valid key is \w+\)$/,
     )
     assert.match(refusalOf('max_concurrent: 3\n'), /or move it under kernel/)
   })

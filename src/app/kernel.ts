@@ -15,12 +15,14 @@ import type { Cycled } from '../kernel/cycle.ts'
 import { ailments } from '../kernel/health.ts'
 import { beatMs, Loop, nextFor } from '../kernel/loop.ts'
 import { recordBoot, recordCycle } from '../kernel/recorder.ts'
+import { prune } from '../kernel/retention.ts'
 import type { Settings, Surroundings } from '../kernel/settings.ts'
 import { type Hands, sideWork, workOn } from '../kernel/work-on.ts'
 import { iso } from '../ports/clock.ts'
 import { definePlugin, type Plugin, type PluginHost, type Services } from '../ports/plugin.ts'
 import type { Op } from '../ports/store.ts'
 import { compileSystem } from '../prompt/sections.ts'
+import { removeTraces } from '../trace/remove.ts'
 import { initDocument } from './init-document.ts'
 
 /** Cycles that are looked at to tell how the kernel is. */
@@ -58,7 +60,16 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     await recordCycle(around, cycled.result)
     // Not every file system tells.
     takeOver()
+    await forget()
     return notifier.news(cycled, [...(await ailing(cycled.result)), ...refusedKeys(around.breaker.refusing())])
+  }
+  const forget = async (): Promise<void> => {
+    const { days } = config.loaded.config.retention
+    if (days === null) return
+    const gone = await prune(store, clock.now() - days * 86_400_000, queue.signals.drain)
+    if (gone.length === 0) return
+    log.write('info', 'what is over was taken away', { runs: gone.length, days })
+    await removeTraces(host.get('home').traces, gone)
   }
   const loop = new Loop(around, update)
   let since: number | null = null

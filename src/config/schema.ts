@@ -268,6 +268,11 @@ export const schema = z.strictObject({
   sources: named(name, freeForm).prefault({}),
   plugins: z.array(z.union([text, freeForm], 'a package name, a path, or a mapping')).prefault([]),
   sandbox: z.enum(['auto', 'required', 'off']).prefault('auto'),
+  retention: z
+    .strictObject({
+      days: z.number().positive().nullable().prefault(90).describe('how long what is over is kept; null: for ever'),
+    })
+    .prefault({}),
 })
 
 /** Json is read-only already, and without end. */

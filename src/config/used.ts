@@ -45,6 +45,7 @@ export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'server.port': 'any',
   sandbox: 'any',
   policy: 'any',
+  retention: 'any',
   store: ['sqlite'],
 }
 

@@ -42,6 +42,7 @@ export function replayStore(dispatch: Dispatch, tape: Recording): Store {
     labels: absent,
     grants: absent,
     audit: absent,
+    prunable: absent,
     spend: absent,
     recent: absent,
     dispatchesOf: absent,

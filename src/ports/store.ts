@@ -191,6 +191,11 @@ export type Op =
       readonly cycle_id: string | null
       readonly now: number
     }
+  /**
+   * Takes away, oldest first and at most so many, the sessions in which nothing has happened since `before` and nothing is open, with all that
+   * belongs to them; and some of what is older of cycles and of messages that were sent. What agents remember, what was spent and what was ruled stays.
+   */
+  | { readonly op: 'prune'; readonly before: number; readonly limit: number }
   /** A document's file is known to be like this. */
   | { readonly op: 'project'; readonly kernel_id: string; readonly name: string; readonly text: string }
 
@@ -253,6 +258,8 @@ export interface Results extends OutboxResults {
   /** As it now stands, without its text. */
   document: DocumentVersion & { readonly changed: boolean }
   project: null
+  /** Whose they were. */
+  prune: { readonly runs: readonly string[] }
 }
 
 export interface Batch {
@@ -308,6 +315,8 @@ export interface Store extends OutboxReads {
   /** Contract: null where nothing was set. */
   setting(name: string): Promise<Json>
   session(id: string): Promise<Session | undefined>
+  /** Contract: whether there is a session to be taken away by `prune`. Costs the same however many are younger. */
+  prunable(before: number): Promise<boolean>
   /** Contract: newest first; with `archived`, those that were put away as well. */
   sessions(filter: { readonly archived?: boolean } & Page): Promise<readonly Session[]>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>

@@ -24,7 +24,10 @@ test('case 139: twenty parked approvals delay nobody, are there after a restart,
   const home = freshFolder(t)
   const send = sending()
   const senders = Array.from({ length: PARKED }, (_, n) => ({ agent_id: `sender-${n}`, prompt: 'send it' }))
-  const given = { agents: [...senders, { agent_id: 'worker' }], kernel: { planner: { mode: 'static' }, max_concurrent: 2 } }
+  const given = {
+    agents: [...senders, { agent_id: 'worker' }],
+    kernel: { planner: { mode: 'static' }, max_concurrent: 2 },
+  }
   const model = scriptedModel(asking)
   const { app, clock } = await kernelApp(t, { ...given, home, model, options: { tools: [send] } })
   let worked = 0
@@ -32,7 +35,11 @@ test('case 139: twenty parked approvals delay nobody, are there after a restart,
     await clock.advance(10 * MINUTE)
     const { status, agents, duration_ms } = await once(app)
     const [own] = agents.filter(({ agent_id }) => agent_id === 'worker')
-    assert.deepEqual([status === 'failed' || status === 'error', own?.status, duration_ms], [false, 'done', 0], `cycle ${cycle}`)
+    assert.deepEqual(
+      [status === 'failed' || status === 'error', own?.status, duration_ms],
+      [false, 'done', 0],
+      `cycle ${cycle}`,
+    )
     worked += 1
   }
   const open = await approvals(app, { status: 'open' })

@@ -73,6 +73,7 @@ export function simStore(world: World, life: Life): Store {
     label: (of) => read('label', () => reader.label(of)),
     labels: (prefix) => read('label', () => reader.labels(prefix)),
     audit: (from, page) => read('audit', () => reader.audit(from, page)),
+    prunable: (before) => read('prunable', () => reader.prunable(before)),
     selections: () => read('selections', () => reader.selections()),
     schedules: () => read('schedules', () => reader.schedules()),
     marks: () => read('marks', () => reader.marks()),

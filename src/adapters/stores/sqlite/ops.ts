@@ -12,6 +12,7 @@ import { append } from './journal.ts'
 import { delivered, hear, post, undelivered } from './outbox.ts'
 import { audit, grant, label, revoke } from './policy.ts'
 import { archive, cancel, claim, park, pause, release, retry, settle } from './queue.ts'
+import { prune } from './retention.ts'
 import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule } from './schedules.ts'
 import { select } from './selections.ts'
 import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
@@ -66,4 +67,5 @@ export const OPS: Ops = {
   delivered,
   undelivered,
   hear,
+  prune,
 }

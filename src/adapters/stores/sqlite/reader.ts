@@ -13,6 +13,7 @@ import { LATEST } from './documents.ts'
 import { matchOf, RECALL } from './facts.ts'
 import { DELIVERIES, DUE, deliveriesOf, postedOf } from './outbox.ts'
 import { labelIn, linkIn } from './policy.ts'
+import { PRUNABLE } from './retention.ts'
 import {
   APPROVAL_COLUMNS,
   approvalOf,
@@ -103,6 +104,9 @@ export function createReader(db: DatabaseSync): Reader {
     },
     async session(id) {
       return all(`SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id).map(sessionOf)[0]
+    },
+    async prunable(before) {
+      return all(PRUNABLE, before, 1).length > 0
     },
     async sessions({ limit, archived = false }) {
       const wanted = archived ? '' : 'WHERE s.archived_at IS NULL'

@@ -35,6 +35,8 @@ CREATE TABLE sessions (
   last INTEGER
 ) STRICT;
 
+CREATE INDEX sessions_by_age ON sessions (created_at);
+
 CREATE TABLE dispatches (
   n INTEGER PRIMARY KEY,
   dispatch_id TEXT NOT NULL UNIQUE,
@@ -65,6 +67,7 @@ CREATE TABLE dispatches (
   updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX dispatches_pending ON dispatches (priority DESC, n) WHERE status = 'pending' AND paused = 0;
+CREATE INDEX dispatches_session ON dispatches (session);
 CREATE INDEX dispatches_agent ON dispatches (kernel_id, agent_id, n);
 CREATE INDEX dispatches_cycle ON dispatches (cycle_id, n) WHERE cycle_id IS NOT NULL;
 CREATE INDEX dispatches_children ON dispatches (parent) WHERE parent IS NOT NULL;
@@ -82,6 +85,9 @@ CREATE TABLE tally (status TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT
 CREATE TRIGGER tally_insert AFTER INSERT ON dispatches BEGIN
   INSERT INTO tally VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
+CREATE TRIGGER tally_delete AFTER DELETE ON dispatches BEGIN
+  UPDATE tally SET n = n - 1 WHERE status = OLD.status;
+END;
 CREATE TRIGGER tally_update AFTER UPDATE OF status ON dispatches WHEN OLD.status <> NEW.status BEGIN
   UPDATE tally SET n = n - 1 WHERE status = OLD.status;
   INSERT INTO tally VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET n = n + 1;
@@ -97,7 +103,10 @@ CREATE TABLE journal (
   body TEXT NOT NULL
 ) STRICT;
 CREATE TRIGGER journal_update BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER journal_delete BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+-- But for what belonged to a session that is gone.
+CREATE TRIGGER journal_delete BEFORE DELETE ON journal WHEN EXISTS (SELECT 1 FROM sessions WHERE n = OLD.session) BEGIN
+  SELECT RAISE(ABORT, 'the journal is append-only');
+END;
 
 CREATE TABLE inbox (
   n INTEGER PRIMARY KEY,

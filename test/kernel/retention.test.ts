@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { dispatchesIn, kernelApp, once } from './kernels.ts'
+
+const DAY = 86_400_000
+
+const tracesIn = (home: string): number => readdirSync(join(home, 'traces')).length
+
+for (const [days, left] of [
+  [90, 1],
+  [null, 3],
+] as const)
+  test(`E6, case 142: retention.days: ${days}: after a hundred days and a cycle, ${left} of three runs are left, and so are their traces`, async (t) => {
+    const { app, home, clock } = await kernelApp(t, {
+      agents: [{ agent_id: 'a' }],
+      kernel: { planner: { mode: 'static' } },
+      config: { retention: { days } },
+    })
+    await once(app)
+    await clock.advance(DAY)
+    await once(app)
+    assert.deepEqual([(await dispatchesIn(app)).length, tracesIn(home)], [2, 2])
+    await clock.advance(100 * DAY)
+    await once(app)
+    assert.deepEqual([(await dispatchesIn(app)).length, tracesIn(home)], [left, left])
+    const { items } = (await app.run('cycles list', { limit: 10 })) as { items: unknown[] }
+    assert.equal(items.length, left)
+    assert.deepEqual(await app.context.store.verify(), [])
+  })
