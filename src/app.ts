@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { systemClock } from './adapters/clock.ts'
 import { randomIds } from './adapters/ids.ts'
 import { documents } from './app/documents.ts'
+import { egress } from './app/egress.ts'
 import { commands, server, socket } from './app/face.ts'
 import { base, config, home, log, store } from './app/house.ts'
 import { kernel } from './app/kernel.ts'
@@ -22,6 +23,7 @@ import { homePaths } from './home.ts'
 import { createHost, type Host } from './host/host.ts'
 import type { Channel } from './ports/channel.ts'
 import type { Clock } from './ports/clock.ts'
+import type { Resolver } from './ports/egress.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Model } from './ports/model.ts'
 import type { Plugin } from './ports/plugin.ts'
@@ -42,6 +44,8 @@ export interface AppOptions extends Parts {
   readonly signals?: Signals
   readonly clock?: Clock
   readonly ids?: Ids
+  /** How names of the network become addresses; default: as the machine does it. */
+  readonly resolve?: Resolver
   /** Who holds the home, as others are told. */
   readonly name?: string
 }
@@ -64,6 +68,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     config(options.config),
     log(),
     store(),
+    egress(options.resolve),
     trace(),
     hands(options),
     models(options.model),

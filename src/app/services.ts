@@ -11,6 +11,7 @@ import type { Behaviour, Critic } from '../ports/behaviour.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Documents } from '../ports/documents.ts'
+import type { Egress } from '../ports/egress.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Envs } from '../ports/env.ts'
 import type { Gate } from '../ports/gate.ts'
@@ -55,6 +56,7 @@ declare module '../ports/plugin.ts' {
     readonly store: Store
     readonly bell: Doorbell
     readonly models: Models
+    readonly egress: Egress
     readonly envs: Envs
     /** Add one in a plugin's set-up: the last one counts. */
     readonly embedders: Embedder[]

@@ -41,6 +41,7 @@ export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'kernel.ping_url': 'any',
   'channels.webhook': 'any',
   budget: 'any',
+  'policy.allow_hosts': 'any',
   'server.host': 'any',
   'server.port': 'any',
   sandbox: 'any',

@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod'
+import { listedOf } from '../domain/address.ts'
 import type { Json } from '../domain/json.ts'
 import type { ScheduleSpec } from '../domain/schedule.ts'
 
@@ -23,8 +24,8 @@ export const variable = z.string(VARIABLE).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VAR
 const LINK = 'an address that begins with http:// or https://'
 export const link = z.string(LINK).refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), LINK)
 
-const HOST = 'a host such as api.example.com or *.example.com, without scheme or path'
-export const host = z.string(HOST).regex(/^[^\s/@?#]+$/, HOST)
+const HOST = 'a host such as api.example.com, *.example.com or 127.0.0.1:8080, without scheme or path'
+export const host = z.string(HOST).refine((value) => listedOf(value) !== undefined, HOST)
 
 /** The reader makes nothing but JSON values, so what the program does not look into is Json by construction. */
 export const anything = z.unknown() as z.ZodType<Json, Json>

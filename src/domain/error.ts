@@ -48,6 +48,7 @@ export const ERROR_CODES = {
   document_refused: { retry: 'never', exit: 1 },
   tool_failed: { retry: 'never', exit: 1 },
   path_refused: { retry: 'never', exit: 1 },
+  egress_refused: { retry: 'never', exit: 1 },
   aborted: { retry: 'never', exit: 1 },
   internal: { retry: 'never', exit: 1 },
 } as const satisfies Record<string, { retry: Retry; exit: number }>
@@ -56,13 +57,15 @@ export type ErrorCode = keyof typeof ERROR_CODES
 
 export type ErrorCategory = 'model_error' | 'parse_error' | 'state_error' | 'tool_error' | 'env_error' | 'system_error'
 
+const ENV_CODES: readonly ErrorCode[] = ['path_refused', 'workspace_refused', 'egress_refused']
+
 /** From the type, never from the text: a tool that says «file not found» has not been not found. */
 export function categoryOf(code: ErrorCode): ErrorCategory {
   if (code.startsWith('model_')) return 'model_error'
   if (code.startsWith('decision_')) return 'parse_error'
   if (code === 'state_invalid') return 'state_error'
   if (code === 'tool_failed') return 'tool_error'
-  return code === 'path_refused' || code === 'workspace_refused' ? 'env_error' : 'system_error'
+  return ENV_CODES.includes(code) ? 'env_error' : 'system_error'
 }
 
 /** What was wrong, what was got, what was expected and what to do: one readable message made of those that are known. */

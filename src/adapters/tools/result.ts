@@ -12,7 +12,9 @@ export function knowing(content: string, path: string, sha: string): CallResult 
   return { status: 'ok', content, facts: { seen: { [path]: sha } } }
 }
 
-const TOLD: readonly ErrorCode[] = ['path_refused', 'conflict', 'not_found', 'tool_failed', 'document_refused']
+const TOLD: readonly ErrorCode[] = [
+  ...(['path_refused', 'egress_refused', 'conflict', 'not_found', 'tool_failed', 'document_refused'] as const),
+]
 
 /** Contract: what the model can do something about becomes an error result; everything else is thrown on. */
 export async function told(work: () => Promise<CallResult>): Promise<CallResult> {

@@ -1,0 +1,21 @@
+/** The plugin of the one way out: the owner's list, names resolved, and who connects. */
+
+import { createEgress } from '../adapters/egress/egress.ts'
+import { systemResolver } from '../adapters/egress/reach.ts'
+import { newSecret } from '../adapters/ids.ts'
+import { egressRules } from '../policy/egress.ts'
+import type { Resolver } from '../ports/egress.ts'
+import { definePlugin, type Plugin } from '../ports/plugin.ts'
+
+export function egress(resolve: Resolver = systemResolver): Plugin {
+  return definePlugin({
+    name: 'egress',
+    needs: ['config', 'clock'],
+    provides: ['egress'],
+    setup(host) {
+      const config = host.get('config')
+      const rules = egressRules(() => config.loaded.config.policy.allow_hosts)
+      host.provide('egress', createEgress({ rules, resolve, clock: host.get('clock'), secret: newSecret }))
+    },
+  })
+}

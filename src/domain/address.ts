@@ -1,0 +1,163 @@
+/**
+ * Address: where on the network something goes, strictly spelled: whatever two programs could read in two ways is none. Pure.
+ * A host is a name of ASCII labels, four decimal numbers, or an IPv6 address; no user, no escapes, no other ways to write a number.
+ */
+
+/** A host and a port. */
+export interface Place {
+  /** In lower case: a name, an IPv4 address, or an IPv6 address, without brackets and in its shortest form. */
+  readonly host: string
+  readonly port: number
+}
+
+export interface Address extends Place {
+  readonly scheme: 'http' | 'https'
+  /** As it is asked for: without what stands behind `#`. */
+  readonly url: string
+}
+
+export type Spelling<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  | { readonly kind: 'refused'; readonly why: string }
+
+const read = <T>(value: T): Spelling<T> => ({ kind: 'read', value })
+const refused = (why: string): Spelling<never> => ({ kind: 'refused', why })
+
+export const isWebPort = (port: number): boolean => port === 80 || port === 443
+
+const DEFAULT_PORTS = { http: 80, https: 443 } as const
+const MOST_OF_A_URL = 8192
+
+export function addressOf(text: string): Spelling<Address> {
+  if (text.length > MOST_OF_A_URL) return refused(`an address of more than ${MOST_OF_A_URL} characters`)
+  // A backslash is a slash to some, a line break or a blank is skipped by others.
+  if (/[\s\\]|\p{Cc}|\p{Cf}/u.test(text) || !text.isWellFormed())
+    return refused('a blank, a backslash or a control character')
+  const [, scheme, authority] = /^(https?):\/\/([^/?#]*)(?:[/?#]|$)/i.exec(text) ?? []
+  if (scheme === undefined || authority === undefined)
+    return refused('an address that begins with neither http:// nor https://')
+  const kind = scheme.toLowerCase() === 'https' ? 'https' : 'http'
+  const place = placeOf(authority, DEFAULT_PORTS[kind])
+  if (place.kind === 'refused') return place
+  const { host, port } = place.value
+  // Held against what every other program of ours would read in it.
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || url.hostname !== bracketed(host) || Number(url.port || DEFAULT_PORTS[kind]) !== port)
+    return refused('an address that can be read in more than one way')
+  url.hash = ''
+  return read({ scheme: kind, host, port, url: url.href })
+}
+
+/** `host`, `host:port` or `[ipv6]:port`. Without `port` one has to be named. */
+export function placeOf(text: string, port?: number): Spelling<Place> {
+  if (text.includes('@')) return refused('a user or a password before the host')
+  const [, host = '', , digits] = /^(\[[^\]]*\]|[^:]*)(:(.*))?$/s.exec(text) ?? []
+  if (host === '') return refused('an address without a host')
+  const named = digits === undefined ? port : portOf(digits)
+  if (named === undefined) return refused('a port that is none: expected a number from 1 to 65535')
+  const spelled = hostOf(host)
+  return spelled.kind === 'refused' ? spelled : read({ host: spelled.value, port: named })
+}
+
+function portOf(digits: string): number | undefined {
+  const port = /^[1-9]\d{0,4}$/.test(digits) ? Number(digits) : 0
+  return port >= 1 && port <= 65_535 ? port : undefined
+}
+
+/** Where it is not the one that goes without saying, the port belongs to the name. */
+export function placeText({ host, port }: Place): string {
+  return isWebPort(port) ? bracketed(host) : `${bracketed(host)}:${port}`
+}
+
+export const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+
+const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
+
+/** An IPv6 address stands in brackets. */
+export function hostOf(text: string): Spelling<string> {
+  if (text.startsWith('[')) {
+    const groups = ipv6Groups(text.slice(1, -1))
+    return groups && text.endsWith(']') ? read(shortest(groups)) : refused('no IPv6 address')
+  }
+  const name = text.toLowerCase()
+  // Look-alikes and everything that only becomes a host once somebody has rewritten it.
+  if (!/^[a-z0-9.-]+$/.test(name)) return refused('a host of other characters than letters, digits, dots and hyphens')
+  if (name.endsWith('.')) return refused('a host that ends in a dot')
+  if (name.length > 253) return refused('a host that is too long')
+  const labels = name.split('.')
+  if (!labels.every((label) => LABEL.test(label))) return refused('a host that is no name')
+  // What ends in a number is an IPv4 address to everybody, in one of many spellings.
+  if (/^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? ''))
+    return ipv4Octets(name) ? read(name) : refused('an IPv4 address that is not four decimal numbers')
+  return read(name)
+}
+
+export const isIp = (host: string): boolean => host.includes(':') || ipv4Octets(host) !== undefined
+
+/** Contract: undefined unless it is four decimal numbers, none of them with a nought before it. */
+export function ipv4Octets(text: string): readonly number[] | undefined {
+  const parts = text.split('.')
+  const octets = parts.map((part) => (/^(0|[1-9]\d{0,2})$/.test(part) ? Number(part) : 256))
+  return octets.length === 4 && octets.every((octet) => octet < 256) ? octets : undefined
+}
+
+/** Contract: eight numbers; undefined where it is none, or names a zone. */
+export function ipv6Groups(text: string): readonly number[] | undefined {
+  const halves = text.split('::')
+  if (halves.length > 2) return undefined
+  const [head, tail] = halves.map((half, at) => groupsIn(half, at === halves.length - 1))
+  if (!head || (halves.length === 2 && !tail)) return undefined
+  if (tail === undefined) return head.length === 8 ? head : undefined
+  const gap = 8 - head.length - tail.length
+  return gap >= 1 ? [...head, ...new Array<number>(gap).fill(0), ...tail] : undefined
+}
+
+/** `last`: only at the end it may be written as an IPv4 address. */
+function groupsIn(half: string, last: boolean): readonly number[] | undefined {
+  if (half === '') return []
+  const parts = half.split(':')
+  const groups: number[] = []
+  for (const [at, part] of parts.entries()) {
+    const octets = last && at === parts.length - 1 ? ipv4Octets(part) : undefined
+    const [a = 0, b = 0, c = 0, d = 0] = octets ?? []
+    if (octets) groups.push(a * 256 + b, c * 256 + d)
+    else if (/^[0-9a-f]{1,4}$/i.test(part)) groups.push(Number.parseInt(part, 16))
+    else return undefined
+  }
+  return groups
+}
+
+/** RFC 5952: the longest run of noughts is left out, the first of several. */
+function shortest(groups: readonly number[]): string {
+  const text = groups.map((group) => group.toString(16)).join(':')
+  const runs = [...text.matchAll(/(?<![0-9a-f])0(?::0)+(?![0-9a-f])/g)]
+  const longest = runs.reduce((best, run) => (run[0].length > best.length ? run[0] : best), '')
+  if (longest === '') return text
+  const at = runs.find(([run]) => run === longest)?.index ?? 0
+  return `${text.slice(0, at).replace(/:$/, '')}::${text.slice(at + longest.length).replace(/^:/, '')}`
+}
+
+/** One entry of `policy.allow_hosts`. */
+export interface Listed {
+  readonly host: string
+  /** Every name below `host`, and not `host` itself. */
+  readonly below: boolean
+  /** Undefined: the web's. */
+  readonly port: number | undefined
+}
+
+/** Contract: undefined where the entry is none. */
+export function listedOf(entry: string): Listed | undefined {
+  const below = entry.startsWith('*.')
+  const text = below ? entry.slice(2) : entry
+  const place = placeOf(text, 0)
+  if (place.kind === 'refused') return undefined
+  const { host, port } = place.value
+  if (below && (isIp(host) || !host.includes('.'))) return undefined
+  return { host, below, port: port === 0 ? undefined : port }
+}
+
+export function covers({ host, below, port }: Listed, place: Place): boolean {
+  const portFits = port === undefined ? isWebPort(place.port) : port === place.port
+  return portFits && (below ? place.host.endsWith(`.${host}`) : place.host === host)
+}

@@ -1,0 +1,348 @@
+/** Where anything may go: the spellings of an address, the classes of IP addresses, the owner's list. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { addressOf, hostOf, listedOf, placeOf } from '../domain/address.ts'
+import { egressRules } from './egress.ts'
+import { classOf } from './ip-classes.ts'
+
+/** Contract: why the whole of it is refused, by its letters or by where it leads; undefined where nothing is against it. */
+function refusalFor(url: string, listed: readonly string[] = [], ip?: string): string | undefined {
+  const read = addressOf(url)
+  if (read.kind === 'refused') return read.why
+  const rules = egressRules(() => listed)
+  return rules.refusal(read.value) ?? (ip === undefined ? undefined : rules.refusalOf(read.value, ip))
+}
+
+/** Ways to write 127.0.0.1, 169.254.169.254, 10.0.0.1 or this machine that some program or other understands. */
+const DISGUISED = [
+  ...[
+    'http://2130706433/',
+    'http://0x7f000001/',
+    'http://017700000001/',
+    'http://127.1/',
+    'http://127.0.1/',
+    'http://0/',
+  ],
+  ...['http://0x7f.0.0.1/', 'http://0177.0.0.1/', 'http://127.0.0.01/', 'http://127.0.0.0x1/', 'http://00000177.1/'],
+  ...['http://127.0.0.1./', 'http://localhost./', 'http://example.com./', 'http://127.0.0.1.:80/', 'http://[::1]./'],
+  ...[
+    'http://user@example.com/',
+    'http://user:pass@example.com/',
+    'http://example.com@127.0.0.1/',
+    'http://@127.0.0.1/',
+  ],
+  ...['http://example.com:80@127.0.0.1/', 'http://127.0.0.1#@example.com/', 'http://127.0.0.1\\@example.com/'],
+  ...[
+    'http://example.com\\.evil.com/',
+    'http:\\\\127.0.0.1\\',
+    'http:/127.0.0.1/',
+    'http:127.0.0.1',
+    'http:///127.0.0.1/',
+  ],
+  ...[
+    'http://①②⑦.⓪.⓪.①/',
+    'http://１２７.０.０.１/',
+    'http://127。0。0。1/',
+    'http://ⓛocalhost/',
+    'http://exam­ple.com/',
+  ],
+  ...['http://еxample.com/', 'http://example.com\u2044@evil.com/', 'http://faß.de/', 'http://ex\u200bample.com/'],
+  ...['http://%31%32%37.0.0.1/', 'http://127.0.0.1%2f@example.com/', 'http://local%68ost/', 'http://example%2ecom/'],
+  ...[
+    'http://[::ffff:127.0.0.1]/',
+    'http://[::ffff:7f00:1]/',
+    'http://[::127.0.0.1]/',
+    'http://[0:0:0:0:0:ffff:7f00:0001]/',
+  ],
+  ...[
+    'http://[::]/',
+    'http://[::1]/',
+    'http://[0000::1]/',
+    'http://[::1%25lo]/',
+    'http://[fe80::1%eth0]/',
+    'http://[::1/',
+  ],
+  ...[
+    'http://[64:ff9b::7f00:1]/',
+    'http://[64:ff9b::a9fe:a9fe]/',
+    'http://[2002:7f00:1::]/',
+    'http://[2002:a00:1::1]/',
+  ],
+  ...[
+    'http://[2001:0:7f00:1::]/',
+    'http://[fd00:ec2::254]/',
+    'http://[fc00::1]/',
+    'http://[fec0::1]/',
+    'http://[ff02::1]/',
+  ],
+  ...['http://[1::2::3]/', 'http://[1:2:3:4:5:6:7]/', 'http://[1:2:3:4:5:6:7:8:9]/', 'http://[12345::]/', 'http://[]/'],
+  ...['http://0.0.0.0/', 'http://10.0.0.1/', 'http://172.16.0.1/', 'http://172.31.255.255/', 'http://192.168.1.1/'],
+  ...[
+    'http://169.254.169.254/latest/meta-data/',
+    'http://100.100.100.200/',
+    'http://168.63.129.16/',
+    'http://192.0.0.192/',
+  ],
+  ...['http://100.64.0.1/', 'http://224.0.0.1/', 'http://255.255.255.255/', 'http://240.0.0.1/', 'http://198.18.0.1/'],
+  ...['http://localhost/', 'http://LOCALHOST/', 'http://a.localhost/', 'http://printer.local/', 'http://intranet/'],
+  ...[
+    'http://metadata.google.internal/',
+    'http://metadata/',
+    'http://db.corp/',
+    'http://router.lan/',
+    'http://x.home.arpa/',
+  ],
+  ...[
+    'http://example.com:0/',
+    'http://example.com:65536/',
+    'http://example.com:080/',
+    'http://example.com:/',
+    'http://example.com:8o/',
+  ],
+  ...['http://example.com:22/', 'http://example.com:25/', 'http://93.184.216.34:25/', 'http://example.com:-1/'],
+  ...[
+    'file:///etc/passwd',
+    'FILE:///etc/passwd',
+    'ftp://example.com/',
+    'gopher://127.0.0.1:6379/_x',
+    'data:text/html,x',
+  ],
+  ...[
+    'javascript:alert(1)',
+    'dict://127.0.0.1:11211/',
+    'ldap://127.0.0.1/',
+    'jar:http://example.com!/',
+    'view-source:http://x.com/',
+  ],
+  ...[
+    '//example.com/',
+    'example.com',
+    '',
+    ' http://example.com/',
+    'http://example.com/ ',
+    'http://exa mple.com/',
+    'http://\texample.com/',
+  ],
+  ...[
+    'http://example.com/\r\nHost: evil',
+    'http://example.com\n.evil.com/',
+    'ht\ntp://example.com/',
+    'http://example.com/\0',
+  ],
+  ...[
+    'http://-example.com/',
+    'http://example-.com/',
+    'http://exa..mple.com/',
+    'http://.example.com/',
+    'http://a_b.example.com/',
+  ],
+  ...[
+    'http://xn--/',
+    'http://xn--a-ecp.ru-/',
+    `http://${'a'.repeat(64)}.com/`,
+    `http://${'a.'.repeat(130)}com/`,
+    'http://*.example.com/',
+  ],
+]
+
+describe('the spelling of an address', () => {
+  test('case 37 of the network: nothing in disguise, nothing private, nothing but the web is let out', () => {
+    assert.ok(DISGUISED.length >= 110)
+    for (const url of DISGUISED) assert.notEqual(refusalFor(url), undefined, JSON.stringify(url))
+  })
+
+  test('what is plain passes, and comes out in one spelling', () => {
+    const plain: readonly (readonly [string, string, string, number])[] = [
+      ['http://example.com', 'http://example.com/', 'example.com', 80],
+      ['HTTPS://Example.COM:443/a?b=c#d', 'https://example.com/a?b=c', 'example.com', 443],
+      ['https://example.com:8443/', 'https://example.com:8443/', 'example.com', 8443],
+      ['http://93.184.216.34/', 'http://93.184.216.34/', '93.184.216.34', 80],
+      ['http://[2606:2800:0220:0001::]/', 'http://[2606:2800:220:1::]/', '2606:2800:220:1::', 80],
+      ['http://[2606:0:0:1:0:0:0:1]/', 'http://[2606:0:0:1::1]/', '2606:0:0:1::1', 80],
+      ['http://xn--bcher-kva.example/', 'http://xn--bcher-kva.example/', 'xn--bcher-kva.example', 80],
+      ['http://example.com/bücher?q=ü', 'http://example.com/b%C3%BCcher?q=%C3%BC', 'example.com', 80],
+      ['http://1.2.3.4.example.com/', 'http://1.2.3.4.example.com/', '1.2.3.4.example.com', 80],
+    ]
+    for (const [text, url, host, port] of plain) {
+      const read = addressOf(text)
+      assert.ok(read.kind === 'read', `${text}: ${read.kind === 'refused' && read.why}`)
+      assert.deepEqual([read.value.url, read.value.host, read.value.port], [url, host, port])
+      assert.equal(refusalFor(text), undefined, text)
+    }
+  })
+
+  test('whatever is accepted, every other reader of addresses finds the same host and port in it', () => {
+    const piece = fc.constantFrom(
+      ...'az09.-:@/\\[]%#?',
+      '127',
+      '0x7f',
+      '::',
+      'xn--',
+      '.com',
+      'localhost',
+      '①',
+      '\u3002',
+      ' ',
+    )
+    const text = fc.array(piece, { maxLength: 8 }).map((pieces) => `http://${pieces.join('')}`)
+    fc.assert(
+      fc.property(text, (url) => {
+        const read = addressOf(url)
+        if (read.kind === 'refused') return
+        const other = new URL(url)
+        assert.equal(other.hostname.replaceAll(/[[\]]/g, ''), read.value.host)
+        assert.equal(Number(other.port || 80), read.value.port)
+        assert.deepEqual([other.username, other.password], ['', ''])
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('an IPv6 address has one spelling, the one that others make of it, too', () => {
+    const group = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 65_535 }))
+    fc.assert(
+      fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {
+        const text = `[${groups.map((one) => one.toString(16).padStart(4, '0')).join(':')}]`
+        const read = hostOf(text)
+        assert.ok(read.kind === 'read')
+        assert.equal(`[${read.value}]`, new URL(`http://${text}/`).hostname)
+      }),
+    )
+  })
+
+  test('places: a port has to be there, or go without saying', () => {
+    assert.equal(placeOf('example.com').kind, 'refused')
+    assert.deepEqual(placeOf('example.com:443'), { kind: 'read', value: { host: 'example.com', port: 443 } })
+    assert.deepEqual(placeOf('[::1]:8080'), { kind: 'read', value: { host: '::1', port: 8080 } })
+    for (const text of ['::1:8080', '[::1]8080', 'a:b:1', 'example.com:', ':80', 'a@b:80'])
+      assert.equal(placeOf(text).kind, 'refused', text)
+  })
+})
+
+describe('classes of IP addresses', () => {
+  test('only what anybody can be is public', () => {
+    const open = [
+      '1.1.1.1',
+      '8.8.8.8',
+      '93.184.216.34',
+      '172.15.0.1',
+      '172.32.0.1',
+      '100.63.0.1',
+      '100.128.0.1',
+      '2606:4700::1',
+      '2a00:1450::1',
+    ]
+    for (const ip of open) assert.equal(classOf(ip).kind, 'public', ip)
+    const shut = [
+      ...[
+        '127.0.0.1',
+        '127.255.255.254',
+        '10.1.2.3',
+        '192.168.0.1',
+        '169.254.1.1',
+        '100.64.0.0',
+        '0.1.2.3',
+        '192.0.2.1',
+        '203.0.113.9',
+      ],
+      ...[
+        '192.88.99.1',
+        '239.1.1.1',
+        '255.255.255.255',
+        '::',
+        '::1',
+        '::ffff:8.8.8.8',
+        '::8.8.8.8',
+        '64:ff9b::808:808',
+        '64:ff9b:1::1',
+      ],
+      ...[
+        '2002:808:808::1',
+        '2001::1',
+        '2001:db8::1',
+        '3fff::1',
+        'fe80::1',
+        'fc00::1',
+        'fdff::1',
+        'fec0::1',
+        'ff02::1',
+        '4000::1',
+        '100::1',
+      ],
+      ...['fe80::1%eth0', '127.1', 'localhost', '', '1.2.3.4.5', '01.2.3.4'],
+    ]
+    for (const ip of shut) assert.notEqual(classOf(ip).kind, 'public', ip)
+  })
+})
+
+describe("the owner's list", () => {
+  test('a host lists itself on the ports of the web, a pattern whatever is below it, a port that port alone', () => {
+    const { isListed } = egressRules(() => ['api.example.com', '*.example.org', 'b.test:8443', '[::1]:3000'])
+    const yes = [
+      'api.example.com:443',
+      'api.example.com:80',
+      'a.example.org:443',
+      'a.b.example.org:443',
+      'b.test:8443',
+      '[::1]:3000',
+    ]
+    const no = [
+      'example.com:443',
+      'api.example.com:8443',
+      'x.api.example.com:443',
+      'example.org:443',
+      'evilexample.org:443',
+      'b.test:443',
+      '[::1]:80',
+    ]
+    const listed = (text: string): boolean => {
+      const place = placeOf(text)
+      assert.ok(place.kind === 'read')
+      return isListed(place.value)
+    }
+    assert.deepEqual(
+      yes.filter((text) => !listed(text)),
+      [],
+    )
+    assert.deepEqual(no.filter(listed), [])
+  })
+
+  test('what is not public is opened by that very host with its port, never by a pattern or a bare name', () => {
+    const local = 'http://127.0.0.1:8080/'
+    assert.equal(refusalFor(local, ['127.0.0.1:8080']), undefined)
+    for (const list of [[], ['127.0.0.1'], ['127.0.0.1:8081'], ['localhost:8080']])
+      assert.notEqual(refusalFor(local, list), undefined)
+    assert.equal(refusalFor('http://nas.local:5000/', ['nas.local:5000'], '192.168.1.5'), undefined)
+    assert.match(
+      refusalFor('http://nas.example.com/', ['nas.example.com', '*.example.com'], '192.168.1.5') ?? '',
+      /private network.*nas\.example\.com:80 in policy/,
+    )
+    assert.match(refusalFor('http://nas.local:5000/', ['nas.local:5000'], '169.254.169.254') ?? '', /metadata/)
+    assert.equal(refusalFor('http://169.254.169.254/', ['169.254.169.254:80']), undefined)
+    assert.match(
+      refusalFor('https://example.com/', [], '127.0.0.1') ?? '',
+      /leads to 127\.0\.0\.1, which is this machine/,
+    )
+    assert.equal(refusalFor('http://mail.example.com:25/', ['mail.example.com:25'], '1.1.1.1'), undefined)
+  })
+
+  test('an entry that is none lists nothing', () => {
+    for (const entry of [
+      '*',
+      '*.com',
+      '*.127.0.0.1',
+      'https://a.com',
+      'a.com/x',
+      'a@b.com',
+      '',
+      '*.',
+      'a.com:0',
+      '::1',
+      '0x7f.1',
+      'a.*.com',
+    ])
+      assert.equal(listedOf(entry), undefined, entry)
+  })
+})
