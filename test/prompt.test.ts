@@ -11,7 +11,7 @@ import { aBehaviour, aTool } from './contract/acting.ts'
 
 const STEPS = 40
 /** Fewer than the tokenizers in use need for English and JSON of this kind: 4.4. */
-const CHARACTERS_PER_TOKEN = 3.5
+const CHARACTERS_PER_TOKEN = 4
 const BUDGET = 'budget: { per_dispatch_calls: 99 }'
 
 /** A request as a provider's cache sees it: from its first byte on. */

@@ -5,6 +5,7 @@ import { desktopChannel } from '../adapters/channels/desktop.ts'
 import { send } from '../adapters/channels/http.ts'
 import { type Webhook, webhookChannel } from '../adapters/channels/webhook.ts'
 import { programAt } from '../adapters/machine.ts'
+import { messageTools } from '../adapters/tools/tools.ts'
 import { environment, type LoadedConfig, webhookSecretOf } from '../config.ts'
 import { Notifier } from '../kernel/notifier.ts'
 import type { Channel } from '../ports/channel.ts'
@@ -52,20 +53,19 @@ function webhookOf({ config }: LoadedConfig, log: Services['log']): Webhook | un
 export function notifier(): Plugin {
   return definePlugin({
     name: 'notifier',
-    needs: ['config', 'clock', 'store', 'bell', 'log', 'channels'],
+    needs: ['config', 'clock', 'store', 'bell', 'log', 'channels', 'tools'],
     provides: ['notifier'],
     setup(host) {
       const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
-      host.provide(
-        'notifier',
-        new Notifier({
-          ...{ clock, store: host.get('store'), bell: host.get('bell'), channels: host.get('channels').all },
-          settings: () => config.loaded.config.kernel,
-          redact: (text) => log.redact(text),
-          ping: (url, signal) => send(url, { method: 'GET' }, clock.now(), signal),
-          log: (level, event, details) => log.write(level, event, details),
-        }),
-      )
+      const made = new Notifier({
+        ...{ clock, store: host.get('store'), bell: host.get('bell'), channels: host.get('channels').all },
+        settings: () => config.loaded.config.kernel,
+        redact: (text) => log.redact(text),
+        ping: (url, signal) => send(url, { method: 'GET' }, clock.now(), signal),
+        log: (level, event, details) => log.write(level, event, details),
+      })
+      host.provide('notifier', made)
+      host.get('tools').add(...messageTools(made))
     },
   })
 }

@@ -1,7 +1,7 @@
 /** The plugins that do the work: hands, the engine, the queue. */
 
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
-import { builtinTools, memoryTools } from '../adapters/tools/tools.ts'
+import { builtinTools, memoryTools, webTools } from '../adapters/tools/tools.ts'
 import { namedBehaviours } from '../behaviours/behaviours.ts'
 import { planner } from '../behaviours/planner.ts'
 import { solo } from '../behaviours/solo.ts'
@@ -44,11 +44,11 @@ export interface Parts {
 export function hands(parts: Parts): Plugin {
   return definePlugin({
     name: 'hands',
-    needs: ['clock', 'home', 'config', 'store'],
+    needs: ['clock', 'home', 'config', 'store', 'egress'],
     provides: ['envs', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
     setup(host) {
       const { config } = host.get('config').loaded
-      const own = [...builtinTools(), ...memoryTools(host.get('store'))]
+      const own = [...builtinTools(), ...memoryTools(host.get('store')), ...webTools(host.get('egress'))]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
       const offered = (): string[] => [...tools.all.keys()].filter((name) => name !== 'bash' || bashIsOn(config))
       host.provide(
@@ -58,7 +58,10 @@ export function hands(parts: Parts): Plugin {
       host.provide('tools', tools)
       host.provide('critics', registry('critics', parts.critics ?? []))
       host.provide('gates', registry('gates', parts.gates ?? []))
-      const alone = unattended(offered, autonomous({ ...INSISTENCE, max_attempts: config.kernel.max_attempts }))
+      const alone = unattended(
+        () => offered().filter((name) => name !== 'ask_user'),
+        autonomous({ ...INSISTENCE, max_attempts: config.kernel.max_attempts }),
+      )
       host.provide('behaviours', registry('behaviours', [solo(offered), planner, alone, ...(parts.behaviours ?? [])]))
       host.provide('hooks', registry('hooks', parts.hooks ?? []))
       host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))

@@ -70,7 +70,7 @@ export interface Context extends Outside {
     readonly degraded: readonly string[]
   }>
   readonly kernel: Living
-  readonly notifier: Pick<Notifier, 'run' | 'once' | 'target' | 'language'>
+  readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
   /** Contract: this process comes to its end as if it were asked to from outside: what runs comes to the end of its step. */
   stop(): void

@@ -57,10 +57,23 @@ export const run = command({
     })
     tell({ kind: 'note', text: note ?? `the work is done in ${workspace}` })
     await watch(context, dispatch_id, tell)
+    await deliver(context, tell)
     return { dispatch_id, session_id, workspace, ...(await endingIn(context, dispatch_id, session_id)) }
   },
   exit: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
+
+/** Where nobody else carries away what it has said, it is done here. */
+async function deliver(
+  { kernel, notifier, signals, listen }: Context,
+  tell: (progress: Progress) => void,
+): Promise<void> {
+  if (kernel.running()) return
+  const stopListening = listen((progress) => {
+    if (progress.kind === 'note') tell(progress)
+  })
+  await notifier.deliver(signals.drain).finally(stopListening)
+}
 
 /** How a run stands: from its dispatch and its journal. */
 export async function endingIn({ store }: Context, run_id: string, session_id: string) {

@@ -5,7 +5,7 @@
  * Invariants: I4 (never silently twice); case 97 (an intent that cannot be written runs nothing).
  */
 
-import type { CallResult, Decision } from '../domain/decision.ts'
+import type { Call, CallResult, Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import type { AnyTool } from '../ports/tool.ts'
@@ -28,11 +28,7 @@ export async function act(run: Run, open: OpenTurn, decision: Decision): Promise
     case 'act':
       return performAll(run, open, await gate(run, open, decision.calls), decision.failFast ?? false)
     case 'wait':
-      if (decision.via)
-        settle(run, open, 0, decision.via, {
-          status: 'ok',
-          content: `waiting for ${decision.reason}; what comes follows`,
-        })
+      if (decision.via) await beforeWaiting(run, open, decision.via, decision.reason)
       return []
     case 'final':
       if (decision.via) settle(run, open, 0, decision.via, { status: 'ok', content: 'finished' })
@@ -40,6 +36,12 @@ export async function act(run: Run, open: OpenTurn, decision: Decision): Promise
     default:
       throw new TirelessError('internal', `nothing can be done about a decision of kind ${decision.kind}`)
   }
+}
+
+/** Where there is something to be done first (to ask somebody), it is a call like any other. */
+async function beforeWaiting(run: Run, open: OpenTurn, via: Call, reason: string): Promise<void> {
+  if (via.effect.recovery !== 'pure') await performAll(run, open, await gate(run, open, [via]), false)
+  else settle(run, open, 0, via, { status: 'ok', content: `waiting for ${reason}; what comes follows` })
 }
 
 async function performAll(

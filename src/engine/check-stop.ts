@@ -46,7 +46,7 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: Standi
     return { kind: 'end', stop_reason: 'final', answer: decision.answer }
   if (behaviour.shouldStop?.(ownCopy(state))) return { kind: 'end', stop_reason: 'agent_condition' }
   if (env.isTerminal?.(ownCopy(state))) return { kind: 'end', stop_reason: 'env_terminal' }
-  const waits = decision?.kind === 'wait' && verdict.kind === 'continue'
+  const waits = decision?.kind === 'wait' && verdict.kind === 'continue' && beganWell(thread, decision)
   const used = usedBy(run, began, waits ? 0 : 1)
   const stopped = interruption(run) ?? stagnation(thread) ?? overBudget(used, wishes.budget)
   if (stopped) return stopped
@@ -54,6 +54,11 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: Standi
   if (!waits) return { kind: 'continue' }
   const { match, reason, until = (thread.open?.answeredAt ?? 0) + LONGEST_WAIT_MS } = decision
   return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
+}
+
+/** Nothing is waited for that could not be asked for. */
+function beganWell({ open }: Thread, { via }: Extract<Decision, { kind: 'wait' }>): boolean {
+  return via === undefined || open?.settled.get(0)?.status === 'ok'
 }
 
 function stoppedBy({ reason, failure_class }: Extract<Verdict, { kind: 'stop' }>): End {

@@ -9,6 +9,9 @@ import type { Answer } from '../domain/record.ts'
 import { matchOf } from '../domain/wait.ts'
 import { checkCall, type Toolbox } from './toolbox.ts'
 
+/** Tools by which a mind says what it decides; the engine handles them. */
+const SPOKEN: readonly string[] = ['finish', 'wait', 'ask_user']
+
 export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number): Decision {
   const calls = answer.calls.map((asked) => checkCall(toolbox, asked))
   if (answer.finish === 'length')
@@ -21,7 +24,7 @@ export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number)
   const checked = refuseDuplicates(calls)
   if (checked.some((call) => call.fault))
     return invalid(checked.map(notRun), 'none of your calls was run, because at least one was malformed')
-  const spoken = checked.find((call) => call.tool === 'finish' || call.tool === 'wait')
+  const spoken = checked.find(({ tool }) => SPOKEN.includes(tool))
   if (!spoken) return { kind: 'act', calls: checked }
   if (checked.length > 1)
     return invalid(
@@ -32,7 +35,8 @@ export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number)
       ),
       `call ${spoken.tool} alone`,
     )
-  return spoken.tool === 'finish' ? finishing(spoken) : waiting(spoken, answeredAt)
+  if (spoken.tool === 'finish') return finishing(spoken)
+  return spoken.tool === 'wait' ? waiting(spoken, answeredAt) : askingOwner(spoken)
 }
 
 function spokenFinal(answer: string): Decision {
@@ -60,6 +64,12 @@ function waiting(call: Call, answeredAt: number): Decision {
     ...(instant === undefined ? {} : { until: instant }),
     via: call,
   }
+}
+
+/** The question itself goes out when it is acted on. */
+function askingOwner(call: Call): Decision {
+  const { question } = call.args as { question: string }
+  return { kind: 'wait', match: 'user_message', reason: question, via: call }
 }
 
 function refuseDuplicates(calls: readonly Call[]): Call[] {

@@ -35,17 +35,21 @@ interface Noisy {
   minimum?: number
   maximum?: number
   minLength?: number
+  maxLength?: number
+  default?: unknown
   additionalProperties?: unknown
 }
 
 /**
- * That an integer is no larger than the largest there is, that a text says something and that there is nothing else goes without saying, in
- * every request. What a model makes of it all the same is checked before it is run.
+ * How large a number and how long a text may be, what is taken where nothing is said, and that there is nothing else, goes without saying in every request. What a model makes of it
+ * all the same is checked before it is run.
  */
 function withoutNoise({ jsonSchema }: { readonly jsonSchema: Noisy }): void {
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  if (jsonSchema.minLength === 1) delete jsonSchema.minLength
+  delete jsonSchema.maximum
+  delete jsonSchema.minimum
+  delete jsonSchema.minLength
+  delete jsonSchema.maxLength
+  delete jsonSchema.default
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
 }
 

@@ -6,12 +6,13 @@
  */
 
 import type { CycleResult } from '../domain/cycle.ts'
-import { asTirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { type Language, languageOf } from '../domain/language.ts'
 import type { NewMessage } from '../domain/message.ts'
 import type { Note } from '../domain/note.ts'
 import { digestScheduleId } from '../domain/schedule.ts'
 import { clipped } from '../domain/summary.ts'
+import type { Letter, Postbox } from '../ports/postbox.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import type { Cycled } from './cycle.ts'
 import { type Carriage, Deliverer } from './deliverer.ts'
@@ -33,6 +34,8 @@ const EVERY_MORNING = '0 9 * * *'
 const MOST_CYCLES = 5000
 const MOST_OF_A_TEXT = 8000
 const PING_WITHIN_MS = 10_000
+/** Where the owner is told of whom nobody knows where he is: the terminal that runs the kernel, and the log. */
+const TERMINAL = { channel: 'console', chat_id: null }
 /** The wall clock may jump, so a long sleep is taken in naps. */
 const LONGEST_NAP_MS = 30_000
 
@@ -45,7 +48,7 @@ export interface NotifierParts extends Carriage {
   ping(url: string, signal: AbortSignal): Promise<void>
 }
 
-export class Notifier {
+export class Notifier implements Postbox {
   readonly #parts: NotifierParts
   readonly #deliverer: Deliverer
   /** By what ends them. */
@@ -131,6 +134,37 @@ export class Notifier {
     if (!signal.aborted) await Promise.all(this.#pings.values())
   }
 
+  /** Contract: one try of what is due by now; rejects only where the store fails. */
+  async deliver(signal: AbortSignal): Promise<void> {
+    if (!signal.aborted) await this.#deliverer.all(signal)
+  }
+
+  async post({ id, to, text, urgent }: Letter): Promise<{ readonly channel: string }> {
+    const { store, clock } = this.#parts
+    const target = to === null ? ((await this.target()) ?? TERMINAL) : this.#named(to)
+    const now = clock.now()
+    const kind = to !== null ? 'reply' : urgent ? 'alert' : 'notice'
+    const post = this.#post(target, { id, kind, text }, now)
+    // Quiet hours are the owner's: nobody else's words wait for them.
+    await commitOne(store, [to === null ? post : { ...post, due: now }])
+    return { channel: target.channel }
+  }
+
+  #named(to: string): Pick<Target, 'channel' | 'chat_id'> {
+    const { channels } = this.#parts
+    const [, channel = '', chat_id = null] = /^([^:]+)(?::(.+))?$/s.exec(to) ?? []
+    if (channels.get(channel)?.trouble() === null) return { channel, chat_id }
+    const why = channels.has(channel)
+      ? `${channel} cannot deliver: ${channels.get(channel)?.trouble()}`
+      : 'there is no such channel'
+    const open = [...channels.values()].filter((one) => one.trouble() === null).map(({ name }) => name)
+    throw new TirelessError('not_found', {
+      what: why,
+      got: to,
+      expected: `one of ${open.join(', ')}, or none: your owner`,
+    })
+  }
+
   async #told(target: Target): Promise<Told> {
     const key = JSON.stringify([target.channel, target.chat_id])
     const told = (await this.#parts.store.setting(TOLD)) as Told | null
@@ -139,7 +173,7 @@ export class Notifier {
 
   /** What can wait is held back in quiet hours. */
   #post(
-    { channel, chat_id }: Target,
+    { channel, chat_id }: Pick<Target, 'channel' | 'chat_id'>,
     message: Pick<NewMessage, 'id' | 'kind' | 'text'>,
     now: number,
   ): Extract<Op, { op: 'post' }> {

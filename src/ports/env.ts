@@ -26,9 +26,10 @@ export interface FileOps {
   read(path: string): Promise<FileContent | undefined>
   /**
    * Contract: whole and atomic (temporary file, fsync, rename); makes missing folders. `expected` is the digest the file must still have
-   * (null: it must not exist); otherwise `conflict`.
+   * (null: it must not exist); otherwise `conflict`. What is there already, byte for byte, is no conflict. Nothing below a `.git` is written: what
+   * lies there is run by whoever uses git.
    */
-  write(path: string, text: string, expected: string | null): Promise<{ readonly sha: string }>
+  write(path: string, content: string | Uint8Array, expected: string | null): Promise<{ readonly sha: string }>
   /** Contract: whether the file or folder that is there may be written to, as far as that can be told without writing; false where there is none. */
   writable(path: string): Promise<boolean>
   /** Contract: sorted, at most `limit` entries, `depth` levels; says whether there was more. */

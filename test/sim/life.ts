@@ -62,6 +62,7 @@ const ASLEEP: Context['kernel'] = {
 const SILENT: Context['notifier'] = {
   run: async () => {},
   once: async () => {},
+  deliver: async () => {},
   target: async () => null,
   language: () => 'en',
 }

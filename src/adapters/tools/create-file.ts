@@ -8,13 +8,13 @@ import { spelled } from './file-path.ts'
 import { failed, knowing, told } from './result.ts'
 
 const args = z.strictObject({
-  path: z.string().describe('The file, relative to the workspace; missing folders are made.'),
-  content: z.string().describe('The whole text of the file.'),
+  path: z.string().describe('The file; missing folders are made.'),
+  content: z.string().describe('The whole text.'),
 })
 
 export const createFile = defineTool<z.infer<typeof args>>({
   name: 'create_file',
-  description: 'Writes a new text file. An existing file is replaced only after you have viewed it as it is now.',
+  description: 'Writes a new text file. An existing one is replaced only after you have viewed it.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'idempotent', reach: 'workspace' }),

@@ -11,9 +11,9 @@ import { replaced } from './passage.ts'
 import { failed, knowing, told } from './result.ts'
 
 const args = z.strictObject({
-  path: z.string().describe('The file, relative to the workspace.'),
-  old: z.string().min(1).describe('The passage to replace, exactly as in the file; it must occur once.'),
-  new: z.string().describe('What to put in its place.'),
+  path: z.string().describe('The file.'),
+  old: z.string().min(1).describe('Exactly as in the file; it must occur once.'),
+  new: z.string().describe('What takes its place.'),
 })
 type Args = z.infer<typeof args>
 
@@ -22,7 +22,7 @@ type Plan = z.infer<typeof planned>
 
 export const editFile = defineTool<Args>({
   name: 'edit_file',
-  description: 'Replaces one passage of a text file that you have viewed. Refused if the file has changed since.',
+  description: 'Replaces a passage of a text file that you have viewed.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'reconcilable', reach: 'workspace' }),

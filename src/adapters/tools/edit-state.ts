@@ -15,7 +15,7 @@ const args = z.strictObject({
   old: z.string().min(1).optional().describe('A passage that occurs once, exactly.'),
   new: z.string().optional().describe('What replaces it.'),
   section: z.string().trim().min(1).optional().describe('Or: a heading, new or there.'),
-  text: z.string().optional().describe('What is to stand below it.'),
+  text: z.string().optional().describe('What stands below it.'),
 })
 type Args = z.infer<typeof args>
 

@@ -5,13 +5,13 @@ import { defineTool } from '../../ports/define-tool.ts'
 import { decision } from './decision.ts'
 
 const args = z.strictObject({
-  answer: z.string().describe('The final answer, for whoever asked.'),
-  summary: z.string().optional().describe('What was done, in a few sentences.'),
+  answer: z.string().describe('For whoever asked.'),
+  summary: z.string().optional().describe('What was done.'),
 })
 
 export const finish = defineTool<z.infer<typeof args>>({
   name: 'finish',
-  description: 'Ends the task with its answer. Call it alone, after you have seen the results of all other calls.',
+  description: 'Ends the task with its answer. Call it alone, after the results of all other calls.',
   args,
   ...decision,
 })

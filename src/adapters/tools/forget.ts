@@ -7,7 +7,7 @@ import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 
 const args = z.strictObject({
-  key: z.string().trim().min(1).describe('The name it was remembered under, exactly.'),
+  key: z.string().trim().min(1).describe('Its name, exactly.'),
 })
 
 export const forget = (store: Store): AnyTool =>

@@ -12,13 +12,13 @@ const MOST_CHARACTERS = 64 * 1024
 const MORE = '[there is more; list a folder below, or with a smaller depth]'
 
 const args = z.strictObject({
-  path: z.string().default('.').describe('The folder, relative to the workspace.'),
-  depth: z.number().int().min(1).max(20).default(2).describe('How many levels to show.'),
+  path: z.string().default('.').describe('The folder.'),
+  depth: z.number().int().min(1).max(20).default(2).describe('Levels.'),
 })
 
 export const listFiles = defineTool<z.infer<typeof args>>({
   name: 'list_files',
-  description: 'Lists the files of a folder with their sizes. Folders end in a slash.',
+  description: 'Lists the files of a folder.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),

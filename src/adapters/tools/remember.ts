@@ -11,9 +11,9 @@ import type { AnyTool } from '../../ports/tool.ts'
 import { failed } from './result.ts'
 
 const args = z.strictObject({
-  key: z.string().trim().min(1).max(MOST_KEY).describe('A short name; the same name replaces what it stood for.'),
-  text: z.string().trim().min(1).max(MOST_TEXT).describe('What to remember, so that it makes sense by itself.'),
-  until: z.string().min(1).optional().describe('Until when it holds: an ISO instant, or a duration such as 30d.'),
+  key: z.string().trim().min(1).max(MOST_KEY).describe('A short name; the same one replaces it.'),
+  text: z.string().trim().min(1).max(MOST_TEXT).describe('So that it makes sense by itself.'),
+  until: z.string().min(1).optional().describe('Until when it holds: an ISO instant, or 30d.'),
 })
 
 export const remember = (store: Store): AnyTool =>

@@ -98,6 +98,7 @@ describe('the toolbox', () => {
       'create_file(path, content)',
       'edit_file(path, old, new)',
       'list_files(path?, depth?)',
+      'search_files(pattern, path?)',
       'bash(command, timeout_s?)',
       'wait(for, until?)',
       'finish(answer, summary?)',
@@ -113,6 +114,7 @@ describe('the toolbox', () => {
       create_file: 'idempotent workspace',
       edit_file: 'reconcilable workspace',
       list_files: 'pure none',
+      search_files: 'pure none',
       bash: 'once workspace',
       wait: 'pure none',
       finish: 'pure none',
@@ -152,6 +154,7 @@ describe('the toolbox', () => {
       'create_file: file',
       'edit_file: file',
       'list_files: file',
+      'search_files: file',
       'bash: process file',
       'wait: ',
       'finish: ',
@@ -166,6 +169,7 @@ describe('the toolbox', () => {
       assertRefused(await s.call('create_file', { path, content: 'x' }), /./)
       assertRefused(await s.call('edit_file', { path, old: 'a', new: 'b' }), /./)
       assertRefused(await s.call('list_files', { path }), /./)
+      assertRefused(await s.call('search_files', { pattern: 'root', path }), /./)
       assert.equal(await s.before('edit_file', { path, old: 'a', new: 'b' }), null)
     }
   })

@@ -1,23 +1,39 @@
 /** The built-in tools. */
 
 import type { Documents } from '../../ports/documents.ts'
+import type { Egress } from '../../ports/egress.ts'
+import type { Postbox } from '../../ports/postbox.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { askUser } from './ask-user.ts'
 import { bash } from './bash.ts'
 import { createFile } from './create-file.ts'
 import { editFile } from './edit-file.ts'
 import { editState } from './edit-state.ts'
+import { fetch } from './fetch.ts'
 import { finish } from './finish.ts'
 import { forget } from './forget.ts'
 import { listFiles } from './list-files.ts'
 import { readState } from './read-state.ts'
 import { recall } from './recall.ts'
 import { remember } from './remember.ts'
+import { searchFiles } from './search-files.ts'
+import { sendMessage } from './send-message.ts'
 import { viewFile } from './view-file.ts'
 import { wait } from './wait.ts'
 
 export function builtinTools(): AnyTool[] {
-  return [viewFile, createFile, editFile, listFiles, bash, wait, finish]
+  return [viewFile, createFile, editFile, listFiles, searchFiles, bash, wait, finish]
+}
+
+/** Those that reach the network. */
+export function webTools(egress: Egress): AnyTool[] {
+  return [fetch(egress)]
+}
+
+/** Those by which an agent speaks to people. */
+export function messageTools(postbox: Postbox): AnyTool[] {
+  return [sendMessage(postbox), askUser(postbox)]
 }
 
 /** Those by which an agent remembers over its sessions. */

@@ -12,14 +12,14 @@ import { failed, knowing, told } from './result.ts'
 const MAX_BYTES = 64 * 1024
 
 const args = z.strictObject({
-  path: z.string().describe('The file, relative to the workspace.'),
-  from: z.number().int().min(1).optional().describe('First line to show, counted from 1.'),
-  to: z.number().int().min(1).optional().describe('Last line to show, included.'),
+  path: z.string().describe('The file.'),
+  from: z.number().int().min(1).optional().describe('First line, from 1.'),
+  to: z.number().int().min(1).optional().describe('Last line.'),
 })
 
 export const viewFile = defineTool<z.infer<typeof args>>({
   name: 'view_file',
-  description: 'Shows a text file of the workspace, whole or from one line to another.',
+  description: 'Shows a text file, whole or from one line to another.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),

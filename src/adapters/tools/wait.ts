@@ -5,13 +5,13 @@ import { defineTool } from '../../ports/define-tool.ts'
 import { decision } from './decision.ts'
 
 const args = z.strictObject({
-  for: z.string().min(1).describe('What to wait for: user_message, event:NAME, or anything in words.'),
-  until: z.string().min(1).optional().describe('The latest moment: an ISO instant, or a duration such as 10m.'),
+  for: z.string().min(1).describe('user_message, event:NAME, or anything in words.'),
+  until: z.string().min(1).optional().describe('At the latest: an ISO instant, or 10m.'),
 })
 
 export const wait = defineTool<z.infer<typeof args>>({
   name: 'wait',
-  description: 'Waits, at no cost, until something new arrives or the given moment has come. Call it alone.',
+  description: 'Waits, at no cost, until something new arrives. Call it alone.',
   args,
   ...decision,
 })

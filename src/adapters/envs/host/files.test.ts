@@ -280,8 +280,9 @@ for (const walk of WALKS)
     test('a listing is in order of the paths, bounded, and follows nothing', async () => {
       using w = world()
       const file = walk.of(w.root)
-      for (const path of ['b', 'a/x', 'a/deep/y', 'a-b', 'a.txt', '.git/objects/o', 'z/.git/config'])
-        await file.write(path, '12', null)
+      for (const path of ['b', 'a/x', 'a/deep/y', 'a-b', 'a.txt']) await file.write(path, '12', null)
+      for (const path of ['.git/objects', 'z/.git']) fs.mkdirSync(join(w.root, path), { recursive: true })
+      for (const path of ['.git/objects/o', 'z/.git/config']) fs.writeFileSync(join(w.root, path), '12')
       fs.symlinkSync(w.evil, join(w.root, 'out'))
       const all = await file.list('.', 9, 100)
       const paths = ['.git/', 'a-b', 'a.txt', 'a/', 'a/deep/', 'a/deep/y', 'a/x', 'b', 'out', 'z/', 'z/.git/']
@@ -307,7 +308,9 @@ for (const walk of WALKS)
     test('changes since an instant: new content, new names, folders that lost one; not .git, not the rest', async () => {
       using w = world()
       const file = walk.of(w.root)
-      for (const path of ['old/a', 'old/b', 'lost/c', '.git/x', 'renamed/d']) await file.write(path, 'x', null)
+      for (const path of ['old/a', 'old/b', 'lost/c', 'renamed/d']) await file.write(path, 'x', null)
+      fs.mkdirSync(join(w.root, '.git'))
+      fs.writeFileSync(join(w.root, '.git/x'), 'x')
       const newest = Math.max(
         ...fs.readdirSync(w.root, { recursive: true }).map((name) => fs.lstatSync(join(w.root, String(name))).ctimeMs),
       )

@@ -41,9 +41,11 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
     return held && { text: textOf(held.bytes, path), sha: held.sha }
   }
 
-  async function replace(path: string, text: string, expected: string | null) {
+  async function replace(path: string, content: string | Uint8Array, expected: string | null) {
     const { parents, name } = fileNames(root, path)
-    const bytes = bytesOf(text, path)
+    if ([...parents, name].some(isGit))
+      throw refused(path, 'inside .git, which is not written to', { fix: 'use git for what git keeps' })
+    const bytes = bytesOf(content, path)
     await using folder = await folders.enter(parents, expected === null)
     if (!folder) throw conflict(path, undefined, expected)
     // Awaited here: the folder must stay open until it is done.
@@ -94,8 +96,8 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
 
   return {
     read,
-    write(path, text, expected) {
-      const written = lastWrite.then(() => replace(path, text, expected))
+    write(path, content, expected) {
+      const written = lastWrite.then(() => replace(path, content, expected))
       lastWrite = written.catch(() => {})
       return written
     },
@@ -182,6 +184,11 @@ async function replaceIn(folder: Folder, name: string, bytes: Buffer, expected: 
     await rm(temporary, { force: true })
     await writeWhole(temporary, bytes, before?.stats)
     const current = (await hold(folder, name))?.sha ?? null
+    // The same write again, after a crash, finds its own work.
+    if (current === sha) {
+      await rm(temporary, { force: true })
+      return { sha }
+    }
     if (current !== expected) throw conflict(path, current ?? undefined, expected)
     await folder.confirm()
     await rename(temporary, folder.at(name))
@@ -223,9 +230,13 @@ function textOf(bytes: Buffer, path: string): string {
   throw refused(path, 'a binary file', { expected: 'UTF-8 text' })
 }
 
-function bytesOf(text: string, path: string): Buffer {
-  if (text.includes('\0') || !text.isWellFormed()) throw refused(path, 'binary content', { expected: 'UTF-8 text' })
-  const bytes = Buffer.from(text)
+/** As some file systems read it, too: without regard to case, without what cannot be seen, and by its short name. */
+const isGit = (name: string): boolean => /^(\.git|git~\d+)[. ]*(:.*)?$/i.test(name.replaceAll(/\p{Cf}/gu, ''))
+
+function bytesOf(content: string | Uint8Array, path: string): Buffer {
+  if (typeof content === 'string' && (content.includes('\0') || !content.isWellFormed()))
+    throw refused(path, 'binary content', { expected: 'UTF-8 text' })
+  const bytes = Buffer.from(content)
   if (bytes.length > MAX_FILE_BYTES)
     throw refused(path, 'too large', { got: `${bytes.length} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
   return bytes

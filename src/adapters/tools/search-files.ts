@@ -1,0 +1,96 @@
+/** search_files: the lines of the workspace that a pattern fits. Bounded in files, bytes, lines and time; a pattern that runs wild is stopped. */
+
+import { z } from 'zod'
+import { TirelessError } from '../../domain/error.ts'
+import { defineTool } from '../../ports/define-tool.ts'
+import type { FileOps } from '../../ports/env.ts'
+import type { ToolContext } from '../../ports/tool.ts'
+import { shown, spelled } from './file-path.ts'
+import { told } from './result.ts'
+import { type Hit, matcherOf } from './search/matcher.ts'
+
+const MOST_FILES = 5000
+const MOST_BYTES = 64 * 1024 * 1024
+const MOST_HITS = 200
+const MOST_OF_A_LINE = 300
+const DEEPEST = 64
+const WITHIN_MS = 5_000
+
+const args = z.strictObject({
+  pattern: z.string().min(1).max(1000).describe('A regular expression, or plain text.'),
+  path: z.string().default('.').describe('A folder or file.'),
+})
+
+export const searchFiles = defineTool<z.infer<typeof args>>({
+  name: 'search_files',
+  description: 'Finds lines in files.',
+  args,
+  needs: ['file'],
+  effect: () => ({ recovery: 'pure', reach: 'none' }),
+  gives: () => ({ trust: 'workspace', private: false }),
+  run: ({ pattern, path }, context) =>
+    told(async () => {
+      const { paths, more } = await pathsBelow(context, path)
+      const found = await hitsIn(paths, pattern, context)
+      const notes = [
+        ...(more || found.unread ? ['there is more than was looked at; search a folder below'] : []),
+        ...(found.hits.length >= MOST_HITS ? [`only the first ${MOST_HITS} lines are shown`] : []),
+        ...(found.literal ? ['the pattern is no regular expression, so it was taken as plain text'] : []),
+      ]
+      const lines = found.hits.map(({ path: at, line, text }) => `${shown(at)}:${line}: ${clippedLine(text)}`)
+      if (lines.length === 0) lines.push(`no line fits, in ${found.files} files`)
+      return { status: 'ok', content: [...lines, ...notes.map((note) => `[${note}]`)].join('\n') }
+    }),
+})
+
+async function pathsBelow(
+  { env, ops }: ToolContext,
+  path: string,
+): Promise<{ paths: readonly string[]; more: boolean }> {
+  // A file is searched by itself; whatever else it is, to list it says what is wrong with it.
+  if ((await textIn(ops('file'), path)) !== undefined) return { paths: [spelled(env, path)], more: false }
+  const { entries, more } = await ops('file').list(path, DEEPEST, MOST_FILES)
+  return { paths: entries.map((entry) => entry.path).filter((name) => !name.endsWith('/')), more }
+}
+
+interface Found {
+  readonly hits: readonly (Hit & { readonly path: string })[]
+  readonly files: number
+  readonly unread: boolean
+  readonly literal: boolean
+}
+
+async function hitsIn(paths: readonly string[], pattern: string, { ops, clock, signal }: ToolContext): Promise<Found> {
+  const over = new AbortController()
+  const matcher = matcherOf(pattern, { late: clock.sleep(WITHIN_MS, over.signal), signal })
+  const hits: (Hit & { readonly path: string })[] = []
+  let [files, bytes] = [0, 0]
+  try {
+    for (const path of paths) {
+      if (hits.length >= MOST_HITS || bytes > MOST_BYTES) return { hits, files, unread: true, literal: matcher.literal }
+      const text = await textIn(ops('file'), path)
+      if (text === undefined) continue
+      files += 1
+      bytes += text.length
+      const found = await matcher.hits(text, MOST_HITS - hits.length)
+      hits.push(...found.map((hit) => ({ ...hit, path })))
+    }
+    return { hits, files, unread: false, literal: matcher.literal }
+  } finally {
+    over.abort('over')
+    await matcher.close()
+  }
+}
+
+/** Contract: undefined where it is no text of ours: binary, too large, a link, gone. */
+async function textIn(file: FileOps, path: string): Promise<string | undefined> {
+  try {
+    return (await file.read(path))?.text
+  } catch (thrown) {
+    if (thrown instanceof TirelessError && thrown.code === 'path_refused') return undefined
+    throw thrown
+  }
+}
+
+const clippedLine = (text: string): string =>
+  text.length <= MOST_OF_A_LINE ? text : `${text.slice(0, MOST_OF_A_LINE).toWellFormed()} […]`

@@ -1,0 +1,11 @@
+/** Entry of the thread that searches: a pattern to begin with, then one text after the other. */
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { linesWith } from './lines.ts'
+import type { Expression } from './matcher.ts'
+
+const { pattern, flags } = workerData as Expression
+const expression = new RegExp(pattern, flags)
+parentPort?.on('message', ({ text, most }: { readonly text: string; readonly most: number }) => {
+  parentPort?.postMessage(linesWith((line) => expression.test(line), text, most))
+})

@@ -1,0 +1,178 @@
+/** The tool fetch, through a run of the public entry, against real servers. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import zlib from 'node:zlib'
+import { recordsOf } from '../contract/acting.ts'
+import { calling, eachAlone, listing, living, names, serve } from './serving.ts'
+
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 255])
+const resolve = names({ 'site.test': '127.0.0.1', 'other.test': '127.0.0.1', 'inside.example': '10.0.0.7' })
+
+describe('fetch', () => {
+  test('a page comes as text to read, other text as it is, with where it came from', async (t) => {
+    const { port } = await serve(t, (request, response) => {
+      if (request.url === '/page')
+        response
+          .setHeader('content-type', 'text/html; charset=utf-8')
+          .end('<title>T</title><script>evil()</script><p>Hello <a href="/x">there</a></p>')
+      else if (request.url === '/packed')
+        response
+          .writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' })
+          .end(zlib.gzipSync('unpacked'))
+      else if (request.url === '/latin')
+        response.setHeader('content-type', 'text/plain; charset=iso-8859-1').end(Buffer.from([0xe4]))
+      else response.setHeader('content-type', 'application/json').end('{"a": 1}')
+    })
+    const at = `http://site.test:${port}`
+    const { results } = await living(
+      t,
+      ['/page', '/json', '/packed', '/latin'].map((path) => calling('fetch', { url: `${at}${path}` })),
+      { resolve, yaml: listing(`site.test:${port}`) },
+    )
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['ok', 'ok', 'ok', 'ok'],
+    )
+    assert.equal(results[0]?.content, `HTTP 200 ${at}/page (text/html; charset=utf-8)\n\n# T\n\nHello [there](${at}/x)`)
+    assert.match(results[1]?.content ?? '', /\n\n\{"a": 1\}$/)
+    assert.match(results[2]?.content ?? '', /\n\nunpacked$/)
+    assert.match(results[3]?.content ?? '', /\n\nä$/)
+  })
+
+  test('effects follow from the arguments: to ask changes nothing and reaches that host; to send is said once, to others', async (t) => {
+    const { port, asked, bodies } = await serve(t, (_, response) => response.end('ok'))
+    const url = `http://site.test:${port}/`
+    const calls = [
+      { url },
+      { url, method: 'HEAD' },
+      { url, method: 'POST', body: '{"a":1}' },
+      { url, method: 'PUT', body: 'a=b&c=d' },
+      { url, save_to: 'kept' },
+    ]
+    const lived = await living(
+      t,
+      calls.map((args) => calling('fetch', args)),
+      { resolve, yaml: listing(`site.test:${port}`) },
+    )
+    const effects = (await recordsOf(lived.app, lived.session_id, 'call_intended')).map(({ effect }) => effect)
+    const host = `site.test:${port}`
+    assert.deepEqual(effects, [
+      { recovery: 'pure', reach: 'network', host },
+      { recovery: 'pure', reach: 'network', host },
+      { recovery: 'once', reach: 'third_party' },
+      { recovery: 'once', reach: 'third_party' },
+      { recovery: 'idempotent', reach: 'network', host },
+    ])
+    const tool = lived.app.service('tools').all.get('fetch')
+    assert.deepEqual(tool?.destinations?.({ url, method: 'GET' } as never), [host])
+    assert.deepEqual(tool?.gives?.({ url, method: 'GET' } as never), { trust: 'untrusted', private: false })
+    assert.deepEqual(
+      asked.map((line) => line.split(' ')[0]),
+      ['GET', 'HEAD', 'POST', 'PUT', 'GET'],
+    )
+    assert.deepEqual(bodies, ['', '', '{"a":1}', 'a=b&c=d', ''])
+  })
+
+  test('what is no text is kept in a new file, byte for byte, or not taken', async (t) => {
+    const { port } = await serve(t, (_, response) => response.setHeader('content-type', 'image/png').end(PNG))
+    const url = `http://site.test:${port}/a.png`
+    const calls = [
+      { url },
+      { url, save_to: 'pictures/a.png' },
+      { url, save_to: '../a.png' },
+      { url, save_to: '.git/hooks/pre-commit' },
+    ]
+    const { results, workspace } = await living(
+      t,
+      calls.map((args) => calling('fetch', args)),
+      { resolve, yaml: listing(`site.test:${port}`) },
+    )
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['error', 'ok', 'error', 'error'],
+    )
+    assert.match(results[0]?.content ?? '', /no text.*save_to/)
+    assert.deepEqual(readFileSync(join(workspace, 'pictures/a.png')), PNG)
+  })
+
+  test('a redirect to another host is told and not followed; errors of the other side are told with what they say', async (t) => {
+    const other = await serve(t, (_, response) => response.end('followed'))
+    const { port } = await serve(t, (request, response) => {
+      if (request.url === '/gone') response.writeHead(404, { 'content-type': 'text/plain' }).end('not here')
+      else response.writeHead(302, { location: `http://other.test:${other.port}/` }).end()
+    })
+    const calls = ['/', '/gone'].map((path) => calling('fetch', { url: `http://site.test:${port}${path}` }))
+    const { results } = await living(t, calls, { resolve, yaml: listing(`site.test:${port}`) })
+    assert.match(
+      results[0]?.content ?? '',
+      new RegExp(`redirects to "http://other\\.test:${other.port}/", which was not asked`),
+    )
+    assert.deepEqual(other.asked, [])
+    assert.deepEqual([results[1]?.status, /404.*not here/s.test(results[1]?.content ?? '')], ['error', true])
+  })
+
+  test('SSRF: no spelling, name or redirect brings anything from a private place, and the model is told why', async (t) => {
+    const secrets = Array.from({ length: 12 }, (_, n) => `SECRET-${n}-4711`)
+    const inside = await serve(t, (request, response) =>
+      response.end(secrets[Number(request.url?.slice(1)) % 12] ?? secrets.join()),
+    )
+    const outside = await serve(t, (request, response) => {
+      const to = new URL(request.url ?? '', 'http://x').searchParams.get('to') ?? ''
+      response.writeHead(302, { location: Buffer.from(to).toString('latin1') }).end()
+    })
+    const { port } = inside
+    const places = [
+      ...[
+        `http://127.0.0.1:${port}/0`,
+        `http://localhost:${port}/1`,
+        `http://[::1]:${port}/2`,
+        `http://inside.example:${port}/3`,
+      ],
+      ...[
+        `http://other.test:${port}/4`,
+        `http://2130706433:${port}/5`,
+        `http://0x7f000001:${port}/6`,
+        `http://127.1:${port}/7`,
+      ],
+      ...[
+        `http://[::ffff:127.0.0.1]:${port}/8`,
+        `http://127.0.0.1.:${port}/9`,
+        `http://a@127.0.0.1:${port}/10`,
+        `http://①27.0.0.1:${port}/11`,
+      ],
+      ...[
+        `file:///etc/passwd`,
+        `http://169.254.169.254/latest/meta-data/`,
+        `gopher://127.0.0.1:${port}/_GET`,
+        `http://0/`,
+      ],
+    ]
+    const redirected = places.map((place) => `http://site.test:${outside.port}/?to=${encodeURIComponent(place)}`)
+    const calls = [...places, ...redirected].map((url) => calling('fetch', { url }))
+    const { results, app } = await eachAlone(t, calls, { resolve, yaml: listing(`site.test:${outside.port}`) })
+    assert.equal(results.length, calls.length)
+    assert.deepEqual(inside.asked, [])
+    assert.equal(outside.asked.length, redirected.length)
+    const told = JSON.stringify([results, await app.run('trace list', {})])
+    for (const secret of secrets) assert.equal(told.includes(secret), false)
+    assert.match(
+      results[0]?.content ?? '',
+      /127\.0\.0\.1 is this machine; expected a public address, or 127\.0\.0\.1:\d+ in policy\.allow_hosts/,
+    )
+    for (const { status } of results.slice(0, places.length)) assert.equal(status, 'error')
+  })
+
+  test('rebinding: a name that is public when it is judged and private afterwards is connected to as judged', async (t) => {
+    const { port, asked } = await serve(t, (_, response) => response.end('SECRET'))
+    let answers = 0
+    // Documentation addresses answer nobody; whoever looked the name up again would reach the server.
+    const turning = async (): Promise<readonly string[]> => (answers++ % 2 === 0 ? ['203.0.113.1'] : ['127.0.0.1'])
+    const calls = [1, 2].map((n) => calling('fetch', { url: `http://turning.example:${port}/${n}` }))
+    const { results } = await living(t, calls, { resolve: turning })
+    for (const { status, content } of results) assert.deepEqual([status, /leads to/.test(content)], ['error', true])
+    assert.deepEqual([asked, answers], [[], 2])
+  })
+})

@@ -1,0 +1,189 @@
+/** The tools send_message and ask_user: what an agent says to people, through the outbox, and the answer that comes back. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { App } from '../../src/app.ts'
+import type { Posted } from '../../src/domain/message.ts'
+import type { Channel } from '../../src/ports/channel.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../apps.ts'
+import { heard, resultsOf } from '../contract/acting.ts'
+import { calling, living } from './serving.ts'
+
+/** A channel that keeps what it is handed. */
+function chat(name = 'chat'): Channel & { readonly told: string[] } {
+  const told: string[] = []
+  return {
+    name,
+    told,
+    trouble: () => null,
+    deliver: async ({ text, chat_id }) => void told.push(`${chat_id ?? '-'}: ${text}`),
+  }
+}
+
+const posted = async (app: App): Promise<readonly Posted[]> =>
+  ((await app.run('notices list', {})) as { items: readonly Posted[] }).items
+
+describe('send_message', () => {
+  test('without `to` it goes to the owner, wherever he is told of things, and nobody has to allow it', async (t) => {
+    const own = chat()
+    const calls = [calling('send_message', { text: 'the report is ready' })]
+    const { app, results } = await living(t, calls, {
+      channels: [own],
+      yaml: 'kernel: { channel: chat, chat_id: me }\n',
+    })
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['ok'],
+    )
+    assert.deepEqual(own.told, ['me: the report is ready'])
+    assert.deepEqual(
+      (await posted(app)).map(({ channel, status, kind }) => [channel, status, kind]),
+      [['chat', 'sent', 'notice']],
+    )
+    const tool = app.service('tools').all.get('send_message')
+    assert.deepEqual(tool?.effect({ text: 'x' } as never), { recovery: 'idempotent', reach: 'none' })
+    assert.deepEqual(tool?.destinations?.({ text: 'x' } as never), [])
+  })
+
+  test('where nobody has said how the owner is told, it is on the terminal and in the log', async (t) => {
+    const told: string[] = []
+    const app = await openApp(t, {
+      model: scriptedModel([calling('send_message', { text: 'hello' }), { text: 'done' }]),
+    })
+    await app.run('run', { task: 'x' }, (progress) => {
+      if (progress.kind === 'note') told.push(progress.text)
+    })
+    assert.ok(told.includes('hello'), told.join('\n'))
+  })
+
+  test('with `to` it goes by that channel to others; one that there is not, or that cannot deliver, is refused with those that there are', async (t) => {
+    const own = chat()
+    const calls = [
+      { to: 'chat:team', text: 'one' },
+      { to: 'nobody', text: 'two' },
+      { to: 'webhook', text: 'three' },
+    ]
+    const { app, results } = await living(
+      t,
+      calls.map((args) => calling('send_message', args)),
+      { channels: [own] },
+    )
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['ok', 'error', 'error'],
+    )
+    assert.match(
+      results[1]?.content ?? '',
+      /no such channel; got nobody; expected one of console, .*chat, or none: your owner/,
+    )
+    assert.match(results[2]?.content ?? '', /webhook cannot deliver: channels\.webhook is not configured/)
+    assert.deepEqual(own.told, ['team: one'])
+    const tool = app.service('tools').all.get('send_message')
+    assert.deepEqual(tool?.effect({ to: 'chat', text: 'x' } as never), { recovery: 'idempotent', reach: 'third_party' })
+    assert.deepEqual(tool?.destinations?.({ to: 'chat:team', text: 'x' } as never), ['chat:team'])
+  })
+
+  test('case 93: the same call, run again after a crash, is one message', async (t) => {
+    const home = freshFolder(t)
+    const own = chat()
+    const calls = [calling('send_message', { text: 'once' })]
+    const { app, session_id } = await living(t, calls, { home, channels: [own] })
+    const [row] = await posted(app)
+    const tool = app.service('tools').all.get('send_message')
+    const context = { call: row?.id.replace(/^say-/, '') ?? '' }
+    assert.deepEqual(await tool?.run({ text: 'once' } as never, context as never), {
+      status: 'ok',
+      content: 'it goes out by console',
+    })
+    assert.equal((await posted(app)).length, 1)
+    assert.equal(row?.id, `say-${session_id}.1.0`)
+  })
+
+  test('quiet hours hold it back from the owner, and a question does not wait', async (t) => {
+    const now = new Date()
+    const hours = (by: number): string => new Date(now.getTime() + by * 3_600_000).toISOString().slice(11, 16)
+    const yaml = `kernel: { channel: chat, timezone: UTC, quiet_hours: "${hours(-1)}-${hours(1)}" }\n`
+    const own = chat()
+    await living(t, [calling('send_message', { text: 'later' }), calling('ask_user', { question: 'now?' })], {
+      channels: [own],
+      yaml,
+    })
+    assert.deepEqual(
+      own.told.map((text) => text.split('\n')[0]),
+      ['-: now?'],
+    )
+  })
+})
+
+describe('ask_user', () => {
+  const asks = calling('ask_user', { question: 'red or blue?' })
+
+  test('the question goes out once, the run waits at no cost, and the answer is its next input', async (t) => {
+    const own = chat()
+    const model = scriptedModel([asks, { text: 'blue it is' }])
+    const app = await openApp(t, { model, channels: [own], yaml: 'kernel: { channel: chat }\n' })
+    const { status, wait, session_id, dispatch_id } = await runTaskIn(app)
+    assert.deepEqual([status, wait?.reason], ['waiting', 'red or blue?'])
+    assert.equal(own.told.length, 1)
+    assert.match(
+      own.told[0] ?? '',
+      new RegExp(`^-: red or blue\\?\\n\\n\\(default asks\\. Answer: tireless send --session ${session_id} "…"\\)$`),
+    )
+    await app.run('start', { until_idle: true })
+    assert.deepEqual([model.requests.length, own.told.length], [1, 1], 'waiting costs nothing and asks nobody twice')
+    await app.run('send', { session: session_id, text: 'blue' })
+    await app.run('start', { until_idle: true })
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
+    assert.match(heard(model, 1), /blue/)
+    const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+    assert.equal(replayed.identical, true)
+    assert.equal(own.told.length, 1)
+  })
+
+  test('nothing else is held up while one run waits for its answer, and a restart forgets neither', async (t) => {
+    const home = freshFolder(t)
+    const first = await openApp(t, { home, model: scriptedModel([asks]) })
+    const { session_id, dispatch_id } = await runTaskIn(first)
+    await first.close()
+    const model = scriptedModel((_, turn) => (turn === 0 ? { text: 'something else' } : { text: 'red it is' }))
+    const app = await openApp(t, { home, model })
+    assert.equal((await runTaskIn(app, 'another task')).status, 'done')
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'waiting')
+    await app.run('send', { session: session_id, text: 'red' })
+    await app.run('start', { until_idle: true })
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
+  })
+
+  test('it is called alone, and what could not be asked is not waited for', async (t) => {
+    const model = scriptedModel([
+      { calls: [{ tool: 'ask_user', args: { question: 'x?' } }, { tool: 'list_files' }] },
+      asks,
+      { text: 'then without' },
+    ])
+    const app = await openApp(t, {
+      model,
+      yaml: 'kernel: { channel: chat }\n',
+      gates: [
+        {
+          name: 'no',
+          judge: async ({ tool }) => (tool === 'ask_user' ? { kind: 'deny', reason: 'not today' } : { kind: 'allow' }),
+        },
+      ],
+    })
+    const { session_id, status } = await runTaskIn(app)
+    assert.match(heard(model, 1), /call ask_user alone/)
+    assert.equal(status, 'done')
+    assert.match(JSON.stringify(await resultsOf(app, session_id)), /not today/)
+    assert.deepEqual(await posted(app), [])
+    assert.ok(!kindsOf(await journalOf(app, session_id)).includes('call_intended'))
+  })
+
+  test('whoever works unattended is not offered it', async (t) => {
+    const model = scriptedModel([{ text: 'done' }])
+    const app = await openApp(t, { model })
+    await runTaskIn(app, 'x', { behaviour: 'unattended' })
+    const offered = model.requests[0]?.tools.map(({ name }) => name) ?? []
+    assert.deepEqual([offered.includes('ask_user'), offered.includes('send_message')], [false, true])
+  })
+})

@@ -1,0 +1,91 @@
+/** The tool search_files, through a run of the public entry, in real folders. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { freshFolder } from '../apps.ts'
+import { calling, living } from './serving.ts'
+
+/** An agent at work in a repository with these files. */
+async function searching(
+  t: TestContext,
+  files: Readonly<Record<string, string | Buffer>>,
+  calls: readonly object[],
+  plant = (_: string) => {},
+) {
+  const workspace = join(freshFolder(t, 'given'), 'given')
+  mkdirSync(workspace)
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(workspace, path)), { recursive: true })
+    writeFileSync(join(workspace, path), content)
+  }
+  plant(workspace)
+  const git = (...args: string[]) => execFileSync('git', ['-C', workspace, ...args], { stdio: 'ignore' })
+  git('init', '-q')
+  git('config', 'needle.needle', 'needle')
+  git('add', '-A')
+  git('-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-qm', 'all')
+  const steps = calls.map((args) => calling('search_files', args))
+  return (await living(t, steps, {}, { workspace })).results
+}
+
+describe('search_files', () => {
+  test('lines with their places, by expression or plain text, in a folder or a file; binaries, .git and links aside', async (t) => {
+    const files = {
+      'a.txt': 'one\ntwo needle\r\nthree\n',
+      'deep/b.md': 'needles (many)\nfoo.bar()\n',
+      'deep/bin': Buffer.from([0, 1, 2, ...Buffer.from('needle')]),
+    }
+    const results = await searching(
+      t,
+      files,
+      [
+        { pattern: 'needle' },
+        { pattern: '^n\\w+s\\b', path: 'deep' },
+        { pattern: 'foo.bar(', path: 'deep/b.md' },
+        { pattern: 'nothing' },
+        { pattern: 'x', path: '../..' },
+        { pattern: 'x', path: 'no' },
+      ],
+      (workspace) => {
+        writeFileSync(join(dirname(workspace), 'outside'), 'needle outside\n')
+        symlinkSync('../outside', join(workspace, 'link'))
+        linkSync(join(dirname(workspace), 'outside'), join(workspace, 'hard'))
+      },
+    )
+    assert.equal(results[0]?.content, 'a.txt:2: two needle\ndeep/b.md:1: needles (many)')
+    assert.equal(results[1]?.content, 'deep/b.md:1: needles (many)')
+    assert.equal(
+      results[2]?.content,
+      'deep/b.md:2: foo.bar()\n[the pattern is no regular expression, so it was taken as plain text]',
+    )
+    assert.match(results[3]?.content ?? '', /^no line fits, in 2 files$/)
+    assert.deepEqual(
+      results.slice(4).map(({ status }) => status),
+      ['error', 'error'],
+    )
+  })
+
+  test('a pattern that would take for ever is stopped, and nothing else is held up by it', async (t) => {
+    let turns = 0
+    const ticking = setInterval(() => {
+      turns += 1
+    }, 20)
+    t.after(() => clearInterval(ticking))
+    const results = await searching(t, { 'a.txt': `${'a'.repeat(60)}!\n` }, [{ pattern: '^(a+)+$' }])
+    assert.deepEqual([results[0]?.status, /took too long/.test(results[0]?.content ?? '')], ['error', true])
+    assert.ok(turns > 20, 'the program went on meanwhile')
+  })
+
+  test('what is found is bounded, and says so', async (t) => {
+    const [many, long] = await searching(t, { many: 'x\n'.repeat(1000), long: `y${'z'.repeat(5000)}` }, [
+      { pattern: 'x' },
+      { pattern: 'y' },
+    ])
+    assert.equal(many?.content.split('\n').filter((line) => line.startsWith('many:')).length, 200)
+    assert.match(many?.content ?? '', /only the first 200/)
+    assert.ok((long?.content.length ?? 0) < 400)
+  })
+})
