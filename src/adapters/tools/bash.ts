@@ -6,7 +6,7 @@ import { assertNever } from '../../domain/error.ts'
 import { OF_WORKSPACE } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ProcessResult } from '../../ports/env.ts'
-import { shown } from './file-path.ts'
+import { leftOf } from './left-of.ts'
 import { told } from './result.ts'
 
 const DEFAULT_SECONDS = 120
@@ -35,17 +35,7 @@ export const bash = defineTool<z.infer<typeof args>>({
     told(async () =>
       resultOf(await ops('process').run(call, command, { timeoutMs: timeout_s * 1000, signal }), timeout_s),
     ),
-  remains: async (_, { ops, call, intendedAt }) => {
-    const { output, killed } = await ops('process').reap(call)
-    const changed = await ops('file').changedSince(intendedAt)
-    return [
-      killed ? 'It was still running and was killed.' : 'Nothing of it was running any more.',
-      output === '' ? 'It had written no output.' : `Its output so far:\n${output}`,
-      changed.length === 0
-        ? 'No path of the workspace has changed since it was started.'
-        : `Paths changed since it was started (a folder when names in it came or went):\n${changed.map(shown).join('\n')}`,
-    ].join('\n')
-  },
+  remains: (_, context) => leftOf(context),
   settled: async ({ ops, call }) => ops('process').forget(call),
 })
 

@@ -13,6 +13,7 @@ import { editState } from './edit-state.ts'
 import { fetch } from './fetch.ts'
 import { finish } from './finish.ts'
 import { forget } from './forget.ts'
+import { git } from './git/git.ts'
 import { listFiles } from './list-files.ts'
 import { readState } from './read-state.ts'
 import { recall } from './recall.ts'
@@ -28,7 +29,7 @@ export function builtinTools(): AnyTool[] {
 
 /** Those that reach the network. */
 export function webTools(egress: Egress): AnyTool[] {
-  return [fetch(egress)]
+  return [fetch(egress), git(egress)]
 }
 
 /** Those by which an agent speaks to people. */

@@ -1,0 +1,521 @@
+/** The tool git, through a run of the public entry, in real repositories and against a real remote. */
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/adapters/clock.ts'
+import type { Effect } from '../../src/domain/effect.ts'
+import { type OpsGroup, opsOf } from '../../src/ports/env.ts'
+import type { ToolContext } from '../../src/ports/tool.ts'
+import { freshFolder, openApp } from '../apps.ts'
+import { calling, eachAlone, listing, living, names } from './serving.ts'
+
+const inGit = (folder: string, ...args: string[]): string =>
+  execFileSync('git', ['-C', folder, '-c', 'user.name=owner', '-c', 'user.email=owner@x', ...args], {
+    encoding: 'utf8',
+  }).trim()
+
+/** A repository with one commit. */
+function repository(t: TestContext): string {
+  const folder = join(freshFolder(t, 'git'), 'repo')
+  mkdirSync(folder)
+  inGit(folder, 'init', '-q', '-b', 'main')
+  writeFileSync(join(folder, 'a.txt'), 'one\n')
+  inGit(folder, 'add', '-A')
+  inGit(folder, 'commit', '-qm', 'first')
+  return folder
+}
+
+const git = (...args: string[]) => calling('git', { args })
+
+describe('git', () => {
+  test('status, add, commit, log, diff, branches: what an agent needs, and commits that say whose they are', async (t) => {
+    const workspace = repository(t)
+    const calls = [
+      calling('create_file', { path: 'b.txt', content: 'two\n' }),
+      ...[git('status', '--short'), git('add', '-A'), git('commit', '-m', "second; it's $HOME `id`")],
+      ...[
+        git('log', '--oneline', '-2'),
+        git('switch', '-c', 'side'),
+        git('branch'),
+        git('diff', 'main..side'),
+        git('show', 'HEAD:a.txt'),
+      ],
+    ]
+    const { results } = await living(t, calls, {}, { workspace })
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      Array(9).fill('ok'),
+    )
+    assert.equal(results[1]?.content, '?? b.txt')
+    assert.match(results[4]?.content ?? '', /second; it's \$HOME `id`\n.* first/)
+    assert.equal(results[6]?.content, 'main\n* side')
+    assert.equal(results[8]?.content, 'one')
+    assert.equal(inGit(workspace, 'log', '-1', '--format=%an <%ae>'), 'Tireless <tireless@localhost>')
+  })
+
+  test('effects follow from the verb and its options', async (t) => {
+    const app = await openApp(t)
+    const tool = app.service('tools').all.get('git')
+    assert.ok(tool)
+    const effect = (...args: string[]): string => {
+      const { recovery, reach, host = '' } = tool.effect(tool.args.parse({ args })) as Effect
+      return `${recovery} ${reach} ${host}`.trim()
+    }
+    const url = 'https://example.com/o/r.git'
+    const expected: readonly (readonly [string, readonly string[]])[] = [
+      ['pure none', ['status']],
+      ['pure none', ['log', '-5', '--stat']],
+      ['pure none', ['branch', '-a']],
+      ['pure none', ['stash', 'list']],
+      ['reconcilable workspace', ['add', '.']],
+      ['reconcilable workspace', ['commit', '-am', 'x']],
+      ['once workspace', ['commit', '--amend', '--no-edit']],
+      ['once workspace', ['checkout', 'main']],
+      ['once workspace', ['merge', 'side']],
+      ['once workspace', ['reset', '--hard', 'HEAD~1']],
+      ['once workspace', ['branch', 'new']],
+      ['once workspace', ['stash']],
+      ['once workspace', ['init']],
+      ['pure network example.com', ['ls-remote', url]],
+      ['idempotent network example.com', ['fetch', url, 'main']],
+      ['once network example.com', ['clone', url]],
+      ['once network example.com', ['pull', url, 'main']],
+      ['once third_party', ['push', url, 'main']],
+    ]
+    for (const [what, args] of expected) assert.equal(effect(...args), what, args.join(' '))
+    assert.deepEqual(tool.destinations?.({ args: ['push', url, 'main'] } as never), [url])
+    assert.deepEqual(tool.destinations?.({ args: ['commit', '-m', 'x'] } as never), [])
+  })
+
+  test('Q9: options, verbs and paths that run, read, write or reach something else are refused before anything is run', async (t) => {
+    const app = await openApp(t)
+    const tool = app.service('tools').all.get('git')
+    const wrong = [
+      ...[
+        ['-c', 'core.pager=id', 'log'],
+        ['--exec-path=/x', 'status'],
+        ['-C', '/', 'status'],
+        ['--git-dir=/x', 'log'],
+        ['-p', 'log'],
+      ],
+      ...[
+        ['config', 'x.y', 'z'],
+        ['gc'],
+        ['bisect', 'run', 'id'],
+        ['submodule', 'foreach', 'id'],
+        ['filter-branch'],
+        ['difftool'],
+        ['worktree', 'add', '../x'],
+      ],
+      ...[
+        ['archive', '--remote=x'],
+        ['daemon'],
+        ['hook', 'run', 'x'],
+        ['apply', '../x'],
+        ['bundle', 'create', '/x'],
+        ['!id'],
+        ['st'],
+        [''],
+      ],
+      ...[
+        ['log', '--output=/tmp/x'],
+        ['log', '--outp=x'],
+        ['diff', '--no-index', '/etc/passwd', '/dev/null'],
+        ['diff', '/etc/passwd', '/dev/null'],
+      ],
+      ...[
+        ['diff', '../x', 'a'],
+        ['diff', '--', '/etc/passwd'],
+        ['diff', '--ext-diff'],
+        ['show', '--textconv'],
+        ['log', '-O/etc/passwd'],
+        ['show', 'HEAD:../../x'],
+      ],
+      ...[
+        ['commit', '-F', '/etc/passwd'],
+        ['commit', '--file=/etc/passwd'],
+        ['commit', '-t', 'x'],
+        ['commit', '-e'],
+        ['commit', '-S'],
+        ['commit', '--gpg-sign'],
+      ],
+      ...[
+        ['add', '/etc/passwd'],
+        ['add', '--pathspec-from-file=/etc/passwd'],
+        ['add', '-p'],
+        ['add', '-i'],
+        ['add', '-e'],
+        ['blame', '--contents', '/etc/passwd', 'a'],
+      ],
+      ...[
+        ['rebase', '-i'],
+        ['rebase', '--exec', 'id'],
+        ['rebase', '-x', 'id'],
+        ['init', '--template=/x'],
+        ['init', '--separate-git-dir=/x'],
+        ['init', '/tmp/x'],
+      ],
+      ...[
+        ['push'],
+        ['push', 'origin', 'main'],
+        ['fetch', 'origin'],
+        ['fetch', '--all'],
+        ['pull'],
+        ['clone', '/etc'],
+        ['clone', '../other'],
+        ['clone', 'file:///x'],
+      ],
+      ...[
+        ['clone', 'ext::sh -c id'],
+        ['clone', 'ssh://x/y'],
+        ['clone', 'git@x:y'],
+        ['clone', 'git://x/y'],
+        ['clone', 'https://u:p@example.com/x'],
+      ],
+      ...[
+        ['clone', 'https://example.com/x', '../y'],
+        ['clone', '-u', 'id', 'https://example.com/x'],
+        ['clone', '--upload-pack=id', 'https://example.com/x'],
+      ],
+      ...[
+        ['clone', '--upload=id', 'https://example.com/x'],
+        ['clone', '-c', 'a=b', 'https://example.com/x'],
+        ['clone', '--template=/x', 'https://example.com/x'],
+      ],
+      ...[
+        ['clone', '--recurse-submodules', 'https://example.com/x'],
+        ['fetch', '--upload-pack', 'id', 'https://example.com/x'],
+      ],
+      ...[
+        ['push', '--receive-pack=id', 'https://example.com/x'],
+        ['push', '--exec=id', 'https://example.com/x'],
+        ['ls-remote', '--upload-pack=id', 'https://example.com/x'],
+      ],
+      ...[['log', 'a\0b'], []],
+    ]
+    assert.ok(wrong.length > 70)
+    for (const args of wrong) assert.equal(tool?.args.safeParse({ args }).success, false, JSON.stringify(args))
+  })
+
+  test('E case 121: nothing that the repository, its configuration or the environment names is run, and no other repository is touched', async (t) => {
+    const workspace = repository(t)
+    const outer = repository(t)
+    const ran = join(freshFolder(t, 'ran'), 'ran')
+    const evil = join(workspace, 'evil')
+    writeFileSync(evil, `#!/bin/sh\necho "$0 $*" >> ${ran}\ncat\n`, { mode: 0o755 })
+    writeFileSync(join(workspace, '.gitattributes'), '*.txt filter=evil\n')
+    const keys = [
+      ...[
+        'core.fsmonitor',
+        'core.pager',
+        'core.editor',
+        'core.sshCommand',
+        'core.askPass',
+        'core.alternateRefsCommand',
+        'pager.log',
+        'pager.status',
+      ],
+      ...[
+        'credential.helper',
+        'gpg.program',
+        'filter.evil.clean',
+        'filter.evil.smudge',
+        'sequence.editor',
+        'init.templateDir',
+      ],
+    ]
+    for (const key of keys) inGit(workspace, 'config', key, evil)
+    for (const [key, value] of [
+      ['alias.status', `!${evil}`],
+      ['core.hooksPath', workspace],
+      ['commit.gpgSign', 'true'],
+      ['log.showSignature', 'true'],
+    ] as const)
+      inGit(workspace, 'config', key, value)
+    for (const hook of [
+      'pre-commit',
+      'post-commit',
+      'prepare-commit-msg',
+      'post-checkout',
+      'post-index-change',
+      'reference-transaction',
+    ])
+      for (const place of [join(workspace, hook), join(workspace, '.git/hooks', hook)]) {
+        mkdirSync(join(place, '..'), { recursive: true })
+        writeFileSync(place, readFileSync(evil), { mode: 0o755 })
+      }
+    execFileSync('git', [
+      '-C',
+      workspace,
+      '-c',
+      'core.hooksPath=/dev/null',
+      '-c',
+      'core.fsmonitor=false',
+      '-c',
+      'filter.evil.clean=',
+      '-c',
+      'commit.gpgSign=false',
+      'add',
+      '-A',
+    ])
+    execFileSync('git', [
+      '-C',
+      workspace,
+      '-c',
+      'core.hooksPath=/dev/null',
+      '-c',
+      'core.fsmonitor=false',
+      '-c',
+      'filter.evil.clean=',
+      '-c',
+      'commit.gpgSign=false',
+      '-c',
+      'user.name=o',
+      '-c',
+      'user.email=o',
+      'commit',
+      '-qm',
+      'evil',
+    ])
+    const before = inGit(outer, 'log', '--format=%H')
+    for (const [name, value] of Object.entries({
+      GIT_DIR: join(outer, '.git'),
+      GIT_WORK_TREE: outer,
+      GIT_EXTERNAL_DIFF: evil,
+      GIT_SSH_COMMAND: evil,
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'core.pager',
+      GIT_CONFIG_VALUE_0: evil,
+    })) {
+      process.env[name] = value
+      t.after(() => {
+        delete process.env[name]
+      })
+    }
+    const calls = [
+      calling('create_file', { path: 'c.txt', content: 'three\n' }),
+      ...[
+        git('status'),
+        git('add', '-A'),
+        git('commit', '-m', 'ours'),
+        git('log', '-p', '-1', '--format=%H %G?'),
+        git('diff', 'HEAD~1'),
+      ],
+      ...[git('switch', '-c', 'side'), git('checkout', 'main'), git('merge', '--no-ff', 'side'), git('blame', 'c.txt')],
+    ]
+    const { results } = await living(t, calls, {}, { workspace })
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      Array(10).fill('ok'),
+    )
+    assert.equal(existsSync(ran), false, existsSync(ran) ? readFileSync(ran, 'utf8') : '')
+    delete process.env.GIT_DIR
+    assert.equal(inGit(outer, 'log', '--format=%H'), before)
+  })
+
+  test('a configuration that leads elsewhere and cannot be set aside keeps git from being run at all', async (t) => {
+    for (const [key, value] of [
+      ['url.https://evil.example/.insteadOf', 'https://example.com/'],
+      ['merge.x.driver', 'id'],
+      ['diff.x.textconv', 'id'],
+      ['http.proxy', 'http://evil'],
+    ] as const) {
+      const workspace = repository(t)
+      inGit(workspace, 'config', key, value)
+      const { results } = await living(t, [git('status')], {}, { workspace })
+      assert.deepEqual(
+        [results[0]?.status, /configuration would have git run or reach/.test(results[0]?.content ?? '')],
+        ['error', true],
+        key,
+      )
+    }
+  })
+
+  test('without a repository of its own it says so, and finds none above or through a link', async (t) => {
+    const outer = repository(t)
+    const calls = [git('status'), git('log'), git('init'), git('status', '--short')]
+    const { results, workspace } = await living(t, calls)
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['error', 'error', 'ok', 'ok'],
+    )
+    assert.match(results[0]?.content ?? '', /no git repository; make one with: init/)
+    assert.ok(existsSync(join(workspace, '.git')))
+    const folder = join(freshFolder(t, 'linked'), 'linked')
+    mkdirSync(folder)
+    symlinkSync(join(outer, '.git'), join(folder, '.git'))
+    writeFileSync(join(folder, 'a.txt'), 'one\n')
+    const linked = await living(t, [git('log')], {}, { workspace: folder })
+    assert.equal(linked.workspace, folder)
+    assert.equal(linked.results.at(-1)?.status, 'error')
+  })
+})
+
+/** A call as recovery sees it: what was there before, the call, and what its probe says afterwards. */
+async function recovering(t: TestContext, workspace: string, ...args: string[]) {
+  const app = await openApp(t)
+  const tool = app.service('tools').all.get('git')
+  assert.ok(tool?.before && tool.probe)
+  const env = await app.service('envs').open(workspace)
+  const context = {
+    ...{
+      env,
+      call: 's.1.0',
+      clock: systemClock,
+      intendedAt: Date.now(),
+      seen: new Map(),
+      signal: new AbortController().signal,
+    },
+    ops: (group: OpsGroup) => opsOf(env, group),
+    origin: { agent_id: 'default', session_id: 's', turn: 1 },
+  } as ToolContext
+  const given = { args } as never
+  const before = await tool.before(given, context)
+  return {
+    probe: async () => tool.probe?.(given, before, context),
+    run: () => tool.run(given, context),
+  }
+}
+
+describe('git after a crash', () => {
+  test('case 93: an interrupted commit is known by what the last commit was, is and says; nothing is committed twice', async (t) => {
+    const workspace = repository(t)
+    writeFileSync(join(workspace, 'b.txt'), 'two')
+    inGit(workspace, 'add', '-A')
+    const call = await recovering(t, workspace, 'commit', '-m', 'second')
+    assert.deepEqual(await call.probe(), { kind: 'not' })
+    assert.equal((await call.run()).status, 'ok')
+    assert.deepEqual(await call.probe(), {
+      kind: 'happened',
+      result: { status: 'ok', content: `the commit was made: ${inGit(workspace, 'rev-parse', 'HEAD')}` },
+    })
+    inGit(workspace, 'commit', '-q', '--allow-empty', '-m', 'of somebody else')
+    assert.deepEqual(await call.probe(), { kind: 'unclear' })
+  })
+
+  test('case 93: an interrupted add is known by the index; a lock that was left behind keeps nobody out', async (t) => {
+    const workspace = repository(t)
+    writeFileSync(join(workspace, 'b.txt'), 'two')
+    const call = await recovering(t, workspace, 'add', '-A')
+    writeFileSync(join(workspace, '.git/index.lock'), '')
+    assert.deepEqual(await call.probe(), { kind: 'not' })
+    assert.equal((await call.run()).status, 'ok')
+    assert.equal((await call.probe())?.kind, 'happened')
+  })
+})
+
+/** A bare repository behind HTTP, as git serves it itself. */
+async function remote(
+  t: TestContext,
+): Promise<{ readonly port: number; readonly folder: string; readonly asked: string[] }> {
+  const parent = freshFolder(t, 'remote')
+  const folder = join(parent, 'r.git')
+  inGit(parent, 'init', '-q', '--bare', '-b', 'main', folder)
+  inGit(folder, 'config', 'http.receivepack', 'true')
+  const asked: string[] = []
+  const server = http.createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
+    const env = {
+      ...{
+        PATH: process.env.PATH,
+        GIT_PROJECT_ROOT: parent,
+        GIT_HTTP_EXPORT_ALL: '1',
+        PATH_INFO: pathname,
+        QUERY_STRING: searchParams.toString(),
+      },
+      ...{
+        REQUEST_METHOD: request.method,
+        CONTENT_TYPE: request.headers['content-type'] ?? '',
+        REMOTE_ADDR: '127.0.0.1',
+        GIT_PROTOCOL: request.headers['git-protocol']?.toString() ?? '',
+      },
+      ...(request.headers['content-encoding']
+        ? { HTTP_CONTENT_ENCODING: String(request.headers['content-encoding']) }
+        : {}),
+    }
+    const backend = spawn('git', ['http-backend'], { env })
+    request.pipe(backend.stdin)
+    const chunks: Buffer[] = []
+    backend.stdout.on('data', (data) => chunks.push(data))
+    backend.on('close', () => {
+      const whole = Buffer.concat(chunks)
+      const end = whole.indexOf('\r\n\r\n')
+      const headers = whole
+        .subarray(0, end)
+        .toString()
+        .split('\r\n')
+        .map((line) => line.split(': ') as [string, string])
+      const status = Number(headers.find(([name]) => name === 'Status')?.[1]?.slice(0, 3) ?? 200)
+      response
+        .writeHead(status, Object.fromEntries(headers.filter(([name]) => name !== 'Status')))
+        .end(whole.subarray(end + 4))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, folder, asked }
+}
+
+describe('git and the network', () => {
+  test('push, ls-remote, clone, fetch and pull reach the address they name, through the way out', async (t) => {
+    const { port, folder, asked } = await remote(t)
+    const workspace = repository(t)
+    const url = `http://git.test:${port}/r.git`
+    const options = { resolve: names({ 'git.test': '127.0.0.1' }), yaml: listing(`git.test:${port}`) }
+    const calls = [
+      git('push', url, 'main'),
+      git('ls-remote', url),
+      git('fetch', url, 'main'),
+      git('pull', '--ff-only', url, 'main'),
+    ]
+    const { results } = await living(t, calls, options, { workspace })
+    assert.deepEqual(
+      results.map(({ status, content }) => (status === 'ok' ? status : content)),
+      Array(4).fill('ok'),
+    )
+    assert.equal(inGit(folder, 'rev-parse', 'main'), inGit(workspace, 'rev-parse', 'main'))
+    const cloned = await living(t, [git('clone', url, 'copy'), calling('view_file', { path: 'copy/a.txt' })], options)
+    assert.equal(cloned.results[1]?.content, 'one\n')
+    assert.ok(asked.length >= 8)
+  })
+
+  test('private places and other hosts are refused there, too, whatever they are called or redirect to', async (t) => {
+    const { port, asked } = await remote(t)
+    const hop = http.createServer((request, response) =>
+      response.writeHead(302, { location: `http://127.0.0.1:${port}${request.url}` }).end(),
+    )
+    await new Promise<void>((resolve) => hop.listen(0, '127.0.0.1', resolve))
+    t.after(() => hop.close())
+    const hopPort = (hop.address() as AddressInfo).port
+    const urls = [
+      `http://127.0.0.1:${port}/r.git`,
+      `http://localhost:${port}/r.git`,
+      `http://evil.example:${port}/r.git`,
+      `http://hop.test:${hopPort}/r.git`,
+      `http://2130706433:${port}/r.git`,
+    ]
+    const options = {
+      resolve: names({ 'evil.example': '127.0.0.1', 'hop.test': '127.0.0.1' }),
+      yaml: listing(`hop.test:${hopPort}`),
+    }
+    const { results } = await eachAlone(
+      t,
+      urls.map((url) => git('ls-remote', url)),
+      options,
+    )
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      Array(5).fill('error'),
+    )
+    assert.deepEqual(asked, [])
+  })
+})
