@@ -2,14 +2,16 @@
 
 import { statSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { placeOf } from '../domain/address.ts'
 import type { Policy } from '../engine/ruled.ts'
+import { egressRules } from '../policy/egress.ts'
 import type { Services } from '../ports/plugin.ts'
 
 /** `workspaces`: the folder of the home that holds those that are the program's own. */
 export function policyOf(config: Services['config'], workspaces: string): Policy {
   const settings = () => config.loaded.config.policy
   return {
-    isAllowed: (host) => settings().allow_hosts.some((allowed) => isHost(allowed, host)),
+    isAllowed: (host) => isListed(host, settings().allow_hosts),
     grants: () =>
       settings().grants.map(({ tool, to, agent }, n) => ({
         ...{ id: `policy.grants[${n}]`, tool, to, agent_id: agent, session_id: null, args: null },
@@ -26,7 +28,8 @@ export function policyOf(config: Services['config'], workspaces: string): Policy
 const isWorktree = (workspace: string): boolean =>
   statSync(join(workspace, '.git'), { throwIfNoEntry: false })?.isFile() ?? false
 
-function isHost(allowed: string, host: string): boolean {
-  const [wanted, got] = [allowed.toLowerCase(), host.toLowerCase()]
-  return wanted.startsWith('*.') ? got.endsWith(wanted.slice(1)) : got === wanted
+/** A host is written without its port where that goes without saying. */
+function isListed(host: string, listed: readonly string[]): boolean {
+  const place = placeOf(host, 443)
+  return place.kind === 'read' && egressRules(() => listed).isListed(place.value)
 }

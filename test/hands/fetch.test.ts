@@ -52,12 +52,15 @@ describe('fetch', () => {
       { url, method: 'PUT', body: 'a=b&c=d' },
       { url, save_to: 'kept' },
     ]
-    const lived = await living(
+    const { app } = await eachAlone(
       t,
       calls.map((args) => calling('fetch', args)),
       { resolve, yaml: listing(`site.test:${port}`) },
     )
-    const effects = (await recordsOf(lived.app, lived.session_id, 'call_intended')).map(({ effect }) => effect)
+    const { items } = (await app.run('sessions list', {})) as { items: { session_id: string }[] }
+    const effects: unknown[] = []
+    for (const { session_id } of items.toReversed())
+      effects.push(...(await recordsOf(app, session_id, 'call_intended')).map(({ effect }) => effect))
     const host = `site.test:${port}`
     assert.deepEqual(effects, [
       { recovery: 'pure', reach: 'network', host },
@@ -66,7 +69,7 @@ describe('fetch', () => {
       { recovery: 'once', reach: 'third_party' },
       { recovery: 'idempotent', reach: 'network', host },
     ])
-    const tool = lived.app.service('tools').all.get('fetch')
+    const tool = app.service('tools').all.get('fetch')
     assert.deepEqual(tool?.destinations?.({ url, method: 'GET' } as never), [host])
     assert.deepEqual(tool?.gives?.({ url, method: 'GET' } as never), { trust: 'untrusted', private: false })
     assert.deepEqual(

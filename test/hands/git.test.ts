@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock.ts'
 import type { Effect } from '../../src/domain/effect.ts'
+import { CLEAN } from '../../src/domain/trust.ts'
 import { type OpsGroup, opsOf } from '../../src/ports/env.ts'
 import type { ToolContext } from '../../src/ports/tool.ts'
 import { freshFolder, openApp } from '../apps.ts'
@@ -373,6 +374,7 @@ async function recovering(t: TestContext, workspace: string, ...args: string[]) 
     },
     ops: (group: OpsGroup) => opsOf(env, group),
     origin: { agent_id: 'default', session_id: 's', turn: 1 },
+    label: CLEAN,
   } as ToolContext
   const given = { args } as never
   const before = await tool.before(given, context)

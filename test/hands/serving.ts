@@ -55,7 +55,7 @@ export async function living(
   options: AppOptions & { yaml?: string } = {},
   input: object = {},
 ): Promise<Lived> {
-  const app = await openApp(t, { model: scriptedModel([...calls, { text: 'done' }]), ...options })
+  const app = await openApp(t, { model: scriptedModel([...calls, { text: 'done' }]), yaml: listing(), ...options })
   const { session_id, workspace } = await runTaskIn(app, 'the task', input)
   return { app, results: await resultsOf(app, session_id), session_id, workspace }
 }
@@ -69,7 +69,11 @@ export const names =
     throw Object.assign(new Error(`no ${name}`), { code: 'ENOTFOUND' })
   }
 
-export const listing = (...hosts: readonly string[]): string => `policy: { allow_hosts: ${JSON.stringify(hosts)} }\n`
+/** A configuration that lists these hosts, and lets every tool go anywhere: what is left is the way out itself. */
+export function listing(...hosts: readonly string[]): string {
+  const grants = ['fetch', 'git', 'browser', 'send_message'].map((tool) => ({ tool, to: ['*'] }))
+  return `policy: ${JSON.stringify({ allow_hosts: hosts, grants })}\n`
+}
 
 /** The same, each call in a run of its own: some are refused before they are made, and a run gives up after a few of those. */
 export async function eachAlone(
@@ -79,7 +83,7 @@ export async function eachAlone(
 ): Promise<Pick<Lived, 'app' | 'results'>> {
   let at = 0
   const model = scriptedModel((_, turn) => (turn === 0 ? (calls[at] ?? { text: 'none' }) : { text: 'done' }))
-  const app = await openApp(t, { model, ...options })
+  const app = await openApp(t, { model, yaml: listing(), ...options })
   const results: CallResult[] = []
   for (at = 0; at < calls.length; at += 1) results.push(...(await resultsOf(app, (await runTaskIn(app)).session_id)))
   return { app, results }

@@ -1,6 +1,7 @@
 /** ask_user: a question to the owner. It is posted like any message; then the engine parks the run until somebody has said something. */
 
 import { z } from 'zod'
+import { CLEAN } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Postbox } from '../../ports/postbox.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -16,7 +17,7 @@ export const askUser = (postbox: Postbox): AnyTool =>
     description: 'Asks your owner and waits for the answer. Call it alone.',
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
-    gives: () => ({ trust: 'trusted', private: false }),
+    gives: () => CLEAN,
     destinations: () => [],
     run: ({ question }, { call, origin }) =>
       told(async () => {

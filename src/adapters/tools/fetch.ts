@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { type Address, addressOf, placeText } from '../../domain/address.ts'
 import type { CallResult } from '../../domain/decision.ts'
+import { UNTRUSTED } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Answered, Egress, SentOn } from '../../ports/egress.ts'
 import type { AnyTool, ToolContext } from '../../ports/tool.ts'
@@ -39,7 +40,7 @@ export const fetch = (egress: Egress): AnyTool =>
       isSafe(method)
         ? { recovery: save_to === undefined ? 'pure' : 'idempotent', reach: 'network', host: placeText(known(url)) }
         : { recovery: 'once', reach: 'third_party' },
-    gives: () => ({ trust: 'untrusted', private: false }),
+    gives: () => UNTRUSTED,
     destinations: ({ url }) => [placeText(known(url))],
     run: (wanted, context) => told(() => answerTo(egress, wanted, context)),
   })

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
+import { OF_WORKSPACE } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { FileOps } from '../../ports/env.ts'
 import type { ToolContext } from '../../ports/tool.ts'
@@ -27,7 +28,7 @@ export const searchFiles = defineTool<z.infer<typeof args>>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
-  gives: () => ({ trust: 'workspace', private: false }),
+  gives: () => OF_WORKSPACE,
   run: ({ pattern, path }, context) =>
     told(async () => {
       const { paths, more } = await pathsBelow(context, path)

@@ -1,6 +1,7 @@
 /** send_message: words to the owner, or by a channel to others. It is in the outbox when the call is over, once, whatever happens meanwhile. */
 
 import { z } from 'zod'
+import { CLEAN } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Postbox } from '../../ports/postbox.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -17,7 +18,7 @@ export const sendMessage = (postbox: Postbox): AnyTool =>
     description: 'Tells your owner, or others.',
     args,
     effect: ({ to }) => ({ recovery: 'idempotent', reach: to === undefined ? 'none' : 'third_party' }),
-    gives: () => ({ trust: 'trusted', private: false }),
+    gives: () => CLEAN,
     destinations: ({ to }) => (to === undefined ? [] : [to]),
     run: ({ to = null, text }, { call }) =>
       told(async () => {

@@ -5,6 +5,7 @@ import { type Address, addressOf, placeText } from '../../../domain/address.ts'
 import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { assertNever, TirelessError } from '../../../domain/error.ts'
+import { OF_WORKSPACE, UNTRUSTED } from '../../../domain/trust.ts'
 import { defineTool } from '../../../ports/define-tool.ts'
 import type { Egress } from '../../../ports/egress.ts'
 import type { ProcessResult } from '../../../ports/env.ts'
@@ -37,7 +38,7 @@ export const git = (egress: Egress): AnyTool =>
     args,
     needs: ['process', 'file'],
     effect: (wanted) => effectOf(known(wanted)),
-    gives: (wanted) => ({ trust: isNetwork(known(wanted).kind) ? 'untrusted' : 'workspace', private: false }),
+    gives: (wanted) => (isNetwork(known(wanted).kind) ? UNTRUSTED : OF_WORKSPACE),
     destinations: (wanted) => destinationsOf(known(wanted)),
     before: (wanted, context) => beforeOf(known(wanted).kind, (command) => asked(context, command)),
     run: (wanted, context) => told(() => done(egress, wanted, context)),
