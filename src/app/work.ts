@@ -1,7 +1,9 @@
 /** The plugins that do the work: hands, the engine, the queue. */
 
+import { tmpdir } from 'node:os'
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
-import { builtinTools, memoryTools, webTools } from '../adapters/tools/tools.ts'
+import { programAt } from '../adapters/machine.ts'
+import { builtinTools, type Launching, memoryTools, namedTools, webTools } from '../adapters/tools/tools.ts'
 import { namedBehaviours } from '../behaviours/behaviours.ts'
 import { planner } from '../behaviours/planner.ts'
 import { solo } from '../behaviours/solo.ts'
@@ -20,6 +22,7 @@ import type { Doorbell } from '../kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome, type Reins, tellRein } from '../kernel/drain.ts'
 import { MEMORY_KINDS } from '../memory/kinds.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
+import type { Egress } from '../ports/egress.ts'
 import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
 import type { MemoryKind } from '../ports/memory.ts'
@@ -48,9 +51,12 @@ export function hands(parts: Parts): Plugin {
     provides: ['envs', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
     setup(host) {
       const { config } = host.get('config').loaded
-      const own = [...builtinTools(), ...memoryTools(host.get('store')), ...webTools(host.get('egress'))]
+      const egress = host.get('egress')
+      const named = namedTools(launchingOf(egress, environment()))
+      const own = [...builtinTools(), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
-      const offered = (): string[] => [...tools.all.keys()].filter((name) => name !== 'bash' || bashIsOn(config))
+      const offered = (): string[] =>
+        [...tools.all.keys()].filter((name) => !isByName(name) && (name !== 'bash' || bashIsOn(config)))
       host.provide(
         'envs',
         workspaceEnvs({ callsDir: host.get('home').calls, clock: host.get('clock'), env: environment() }),
@@ -68,6 +74,21 @@ export function hands(parts: Parts): Plugin {
       host.provide('memories', registry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
     },
   })
+}
+
+/** Offered to agents that name it, and not to all: few need it, and its words are in every request. */
+const isByName = (tool: string): boolean => tool === 'browser'
+
+const CHROMIUMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+/** Contract: undefined where there is no Chromium. It is told nothing of our environment but where programs are. */
+function launchingOf(egress: Egress, env: ReturnType<typeof environment>): Launching | undefined {
+  const { CHROMIUM, PATH = '', LANG = 'C.UTF-8' } = env
+  const chromium =
+    CHROMIUM || CHROMIUMS.map((name) => programAt(name, `${PATH}:/usr/bin`)).find((at) => at !== undefined)
+  return chromium === undefined || chromium === ''
+    ? undefined
+    : { egress, chromium, env: { PATH, LANG, HOME: tmpdir() }, isRoot: process.getuid?.() === 0 }
 }
 
 export function registry<T extends { readonly name: string }>(
@@ -128,6 +149,7 @@ export function engine(): Plugin {
         behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo', {
           of: (agentId) => config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
           knows: (tool) => tools.has(tool),
+          isByName,
         }),
         tools,
         parsers: host.get('parsers').all,

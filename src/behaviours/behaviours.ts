@@ -8,12 +8,14 @@ export interface Limits {
   of(agentId: string): readonly string[] | null
   /** Whether there is such a tool at all. */
   knows(tool: string): boolean
+  /** Whether it is only for those that name it. */
+  isByName(tool: string): boolean
 }
 
 export function namedBehaviours(
   all: () => ReadonlyMap<string, Behaviour>,
   first: string,
-  limits: Limits = { of: () => null, knows: () => true },
+  limits: Limits = { of: () => null, knows: () => true, isByName: () => false },
 ): Behaviours {
   return {
     get(agentId, name = first) {
@@ -33,7 +35,10 @@ export function namedBehaviours(
 const ALWAYS: ReadonlySet<string> = new Set(['finish', 'wait'])
 
 /** A name that nobody knows stays in: the preflight says so, where to leave it out would be to hide a slip of the pen. */
-function limited(offered: readonly string[], only: readonly string[], { knows }: Limits): readonly string[] {
+function limited(offered: readonly string[], only: readonly string[], { knows, isByName }: Limits): readonly string[] {
   const allowed = offered.filter((tool) => only.includes(tool) || ALWAYS.has(tool))
-  return [...allowed, ...only.filter((tool) => !knows(tool))]
+  // Whoever has no hands at all gets none by their names.
+  const named =
+    offered.length === 0 ? [] : only.filter((tool) => knows(tool) && isByName(tool) && !offered.includes(tool))
+  return [...allowed, ...named, ...only.filter((tool) => !knows(tool))]
 }

@@ -141,7 +141,7 @@ async function setUp(
       await opening.setUp(
         'ENV_TOOL_SETUP_FAILED',
         async () => tool.setup?.({ env }),
-        () => tool.teardown?.(),
+        () => tool.teardown?.({ env }),
       )
   return opening.isWhole ? env : undefined
 }

@@ -45,6 +45,9 @@ export interface SentOn {
   readonly to: string
 }
 
+/** How a refusal ends of a place that `admits` knows nothing of. */
+export const UNNAMED = 'was not named'
+
 export interface EgressProxy {
   /** 0 where it listens on a file. */
   readonly port: number

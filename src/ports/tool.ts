@@ -69,7 +69,7 @@ export interface Tool<Args = never> {
   /** Contract: called after the result is durable; never throws. */
   settled?(context: ToolContext): Promise<void>
   /** Contract: called once for each `setup` that came through, later ones first, however the run went. */
-  teardown?(): Promise<void>
+  teardown?(context: { readonly env: Env }): Promise<void>
 }
 
 export type AnyTool = Tool<never>

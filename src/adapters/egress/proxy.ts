@@ -9,7 +9,7 @@ import net from 'node:net'
 import type { Duplex } from 'node:stream'
 import { addressOf, type Place, placeOf, placeText } from '../../domain/address.ts'
 import { asTirelessError } from '../../domain/error.ts'
-import type { EgressProxy } from '../../ports/egress.ts'
+import { type EgressProxy, UNNAMED } from '../../ports/egress.ts'
 import { egressRefused, type Reach } from './reach.ts'
 
 const USER = 'tireless'
@@ -46,7 +46,7 @@ export async function openProxy({ admits, reach, password, at }: Parts): Promise
     socket.on('error', () => socket.destroy())
   }
   const judged = async (place: Place): Promise<readonly string[]> => {
-    if (!admits(place)) throw egressRefused(`${placeText(place)} was not named`)
+    if (!admits(place)) throw egressRefused(`${placeText(place)} ${UNNAMED}`)
     return reach(place)
   }
   /** Contract: what to answer where it was refused. */

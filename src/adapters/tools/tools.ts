@@ -7,6 +7,8 @@ import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { askUser } from './ask-user.ts'
 import { bash } from './bash.ts'
+import { browser } from './browser/browser.ts'
+import type { Launching } from './browser/session.ts'
 import { createFile } from './create-file.ts'
 import { editFile } from './edit-file.ts'
 import { editState } from './edit-state.ts'
@@ -23,6 +25,8 @@ import { sendMessage } from './send-message.ts'
 import { viewFile } from './view-file.ts'
 import { wait } from './wait.ts'
 
+export type { Launching } from './browser/session.ts'
+
 export function builtinTools(): AnyTool[] {
   return [viewFile, createFile, editFile, listFiles, searchFiles, bash, wait, finish]
 }
@@ -30,6 +34,11 @@ export function builtinTools(): AnyTool[] {
 /** Those that reach the network. */
 export function webTools(egress: Egress): AnyTool[] {
   return [fetch(egress), git(egress)]
+}
+
+/** Those that are offered to agents that name them. */
+export function namedTools(launching: Launching | undefined): AnyTool[] {
+  return launching ? [browser(launching)] : []
 }
 
 /** Those by which an agent speaks to people. */

@@ -1,0 +1,224 @@
+/** The tool browser, through runs of the public entry, with a real Chromium against real pages of this machine. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { AppOptions } from '../../src/app.ts'
+import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp, runTaskIn, until } from '../apps.ts'
+import { skip } from '../browser/chromium.ts'
+import { calling, type Lived, listing, living, names, serve } from './serving.ts'
+
+const AGENT = 'kernel: { agents: [{ agent_id: surfer, prompt: x, tools: [browser, list_files] }] }\n'
+const page = (body: string, head = ''): string => `<!doctype html><title>T</title>${head}<body>${body}</body>`
+const html = { 'content-type': 'text/html; charset=utf-8' }
+
+const surfing = (
+  t: TestContext,
+  calls: readonly ScriptedStep[],
+  hosts: readonly string[],
+  options: AppOptions = {},
+): Promise<Lived> => living(t, calls, { ...options, yaml: AGENT + listing(...hosts) }, { agent: 'surfer' })
+
+const surf = (action: string, more: object = {}) => calling('browser', { action, ...more })
+/** Of one run's Chromium: its processes, known by the proxy that they are told to use. */
+const chromiums = (): number =>
+  execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes('--proxy-bypass-list=<-loopback>')).length
+
+describe('browser', { skip }, () => {
+  test('opens, reads with numbers, types, clicks, goes back, takes a picture; gone with the run', async (t) => {
+    const { port, asked } = await serve(t, (request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
+      const form =
+        '<h1>Shop</h1><form action="/found"><input name="q" placeholder="search for"><select name="s"><option>a<option>b</select><button>Go</button></form><p style="display:none">hidden</p>'
+      const found = `<p id="out"></p><a href="/">again</a><script>document.getElementById('out').textContent = 'found: ' + ${JSON.stringify(searchParams.get('q'))} + ' in ' + ${JSON.stringify(searchParams.get('s'))}</script>`
+      response.writeHead(200, html).end(page(pathname === '/found' ? found : form))
+    })
+    const host = `shop.test:${port}`
+    const calls = [
+      surf('open', { url: `http://${host}/` }),
+      ...[
+        surf('type', { host, element: 1, text: 'red "shoes"' }),
+        surf('select', { host, element: 2, text: 'b' }),
+        surf('click', { host, element: 3 }),
+      ],
+      ...[
+        surf('back', { host }),
+        surf('read'),
+        surf('screenshot', { save_to: 'shop.png' }),
+        surf('close'),
+        surf('read'),
+      ],
+    ]
+    const before = chromiums()
+    const { results, workspace } = await surfing(t, calls, [host], { resolve: names({ 'shop.test': '127.0.0.1' }) })
+    assert.equal(
+      results[0]?.content,
+      `page on ${host}: http://${host}/\ntitle: T\n\n# Shop\n\n[1 input text: search for] [2 select: s (*a / b)] [3 button: Go]`,
+    )
+    assert.match(results[1]?.content ?? '', /\[1 input text: search for = "red \\"shoes\\""\]/)
+    assert.match(results[3]?.content ?? '', /found: red "shoes" in b\n\n?\[1 link: again\]/)
+    assert.match(results[5]?.content ?? '', /Shop/)
+    assert.deepEqual(readFileSync(join(workspace, 'shop.png')).subarray(1, 4).toString(), 'PNG')
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      [...Array(8).fill('ok'), 'error'],
+    )
+    assert.ok(asked.some((line) => line.startsWith(`GET ${host}/found?q=red`)))
+    assert.equal(chromiums(), before)
+  })
+
+  test('it is offered to agents that name it, and to nobody else', async (t) => {
+    const model = scriptedModel([{ text: 'done' }])
+    const app = await openApp(t, { model, yaml: AGENT })
+    await runTaskIn(app)
+    await runTaskIn(app, 'x', { agent: 'surfer' })
+    const offered = model.requests.map(({ tools }) => tools.some(({ name }) => name === 'browser'))
+    assert.deepEqual(offered, [false, true])
+    const tool = app.service('tools').all.get('browser')
+    const effect = (args: object) => tool?.effect(args as never)
+    assert.deepEqual(effect({ action: 'open', url: 'https://a.com/x' }), {
+      recovery: 'once',
+      reach: 'network',
+      host: 'a.com',
+    })
+    assert.deepEqual(effect({ action: 'click', host: 'a.com:8443', element: 1 }), {
+      recovery: 'once',
+      reach: 'network',
+      host: 'a.com:8443',
+    })
+    assert.deepEqual(effect({ action: 'read' }), { recovery: 'pure', reach: 'none' })
+    assert.deepEqual(tool?.destinations?.({ action: 'click', host: 'a.com', element: 1 } as never), ['a.com'])
+    for (const args of [
+      { action: 'click', element: 1 },
+      { action: 'open' },
+      { action: 'open', url: 'file:///etc/passwd' },
+      { action: 'type', host: 'a.com', element: 1 },
+      { action: 'back', host: '0x7f.1' },
+    ])
+      assert.equal(tool?.args.safeParse(args).success, false, JSON.stringify(args))
+  })
+
+  test('SSRF: no page brings Chromium to a private place: not by pictures, scripts, frames, sockets, forms, links or redirects', async (t) => {
+    const inside = await serve(t, (_, response) =>
+      response.writeHead(200, { ...html, 'access-control-allow-origin': '*' }).end(page('SECRET-4711')),
+    )
+    const at = `127.0.0.1:${inside.port}`
+    const places = [
+      `http://${at}`,
+      `http://localhost:${inside.port}`,
+      `http://inside.example:${inside.port}`,
+      `http://2130706433:${inside.port}`,
+      `http://[::1]:${inside.port}`,
+    ]
+    const { port } = await serve(t, (request, response) => {
+      if (request.url?.startsWith('/hop'))
+        return void response.writeHead(302, { location: `http://inside.example:${inside.port}/hop` }).end()
+      const tags = places.map(
+        (place, n) =>
+          `<img src="${place}/img${n}"><iframe src="${place}/frame${n}"></iframe><script src="${place}/script${n}"></script><link rel=stylesheet href="${place}/css${n}"><link rel=prefetch href="${place}/pre${n}">`,
+      )
+      const script = `const out = document.getElementById('out'); const got = (t) => { out.textContent += t }
+        for (const place of ${JSON.stringify(places)}) {
+          fetch(place + '/fetch').then((r) => r.text()).then(got, () => {}); navigator.sendBeacon(place + '/beacon', 'x')
+          try { new WebSocket(place.replace('http', 'ws') + '/ws') } catch {}
+          try { new EventSource(place + '/sse') } catch {}
+        }
+        try { const pc = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${inside.port}' }] }); pc.createDataChannel('x'); pc.createOffer().then((o) => pc.setLocalDescription(o)) } catch {}
+        fetch('/hop').then((r) => r.text()).then(got, () => {})`
+      const links = `<a href="http://${at}/link">private</a><a href="file:///etc/passwd">file</a><form action="http://${at}/form" method=post><button>send</button></form><a href="/hop">hop</a><a href="http://other.example/x">other</a>`
+      response.writeHead(200, html).end(page(`${links}<p id=out></p>${tags.join('')}<script>${script}</script>`))
+    })
+    const host = `evil.test:${port}`
+    const calls = [
+      surf('open', { url: `http://${host}/` }),
+      ...[1, 2, 3, 4, 5].flatMap((element) => [
+        surf('click', { host, element }),
+        surf('open', { url: `http://${host}/?${element}` }),
+      ]),
+      ...[surf('open', { url: `http://${at}/direct` }), surf('open', { url: `http://${host}/hop` }), surf('read')],
+    ]
+    const { results } = await surfing(t, calls, [host], {
+      resolve: names({ 'evil.test': '127.0.0.1', 'inside.example': '127.0.0.1', 'other.example': '203.0.113.5' }),
+    })
+    assert.equal(results.length, calls.length)
+    assert.deepEqual(inside.asked, [])
+    for (const { content } of results) assert.doesNotMatch(content, /SECRET-4711|root:x/)
+    assert.equal(results[0]?.status, 'ok')
+    assert.match(results.map(({ content }) => content).join('\n'), /it did not go to "http:\/\/127\.0\.0\.1:\d+\/link"/)
+    assert.match(
+      results.map(({ content }) => content).join('\n'),
+      /other\.example\/x": that is another host; open it if you mean it/,
+    )
+  })
+
+  test('what policy was asked about is what is done: another host than the page is on does nothing', async (t) => {
+    const { port, asked } = await serve(t, (_, response) =>
+      response.writeHead(200, html).end(page('<a href="/next">next</a>')),
+    )
+    const host = `a.test:${port}`
+    const calls = [
+      surf('open', { url: `http://${host}/` }),
+      surf('click', { host: 'b.test', element: 1 }),
+      surf('click', { host, element: 9 }),
+    ]
+    const { results } = await surfing(t, calls, [host], { resolve: names({ 'a.test': '127.0.0.1' }) })
+    assert.match(results[1]?.content ?? '', /the page is on a\.test:\d+, not on b\.test; nothing was done/)
+    assert.match(results[2]?.content ?? '', /no element 9/)
+    assert.equal(
+      asked.some((line) => line.endsWith('/next')),
+      false,
+    )
+  })
+
+  test('rebinding: a page whose name leads elsewhere by its second request is not followed there', async (t) => {
+    const { port, asked } = await serve(t, (request, response) =>
+      response
+        .writeHead(200, { ...html, connection: 'close' })
+        .end(page(request.url === '/' ? '<img src="/again">' : 'x')),
+    )
+    let answers = 0
+    const host = `turning.test:${port}`
+    const resolve = async (): Promise<readonly string[]> => (answers++ === 0 ? ['127.0.0.1'] : ['169.254.169.254'])
+    const { results } = await surfing(t, [surf('open', { url: `http://${host}/` })], [host], { resolve })
+    assert.deepEqual(
+      asked.filter((line) => !line.endsWith('favicon.ico')),
+      [`GET ${host}/`],
+    )
+    assert.ok(answers >= 2)
+    assert.match(results[0]?.content ?? '', /169\.254\.169\.254/)
+  })
+
+  test('profiles are of one run: what one has stored no other finds; a run that is cancelled leaves no Chromium', async (t) => {
+    const { port } = await serve(t, (request, response) => {
+      if (request.url === '/hang') return
+      response
+        .writeHead(200, { ...html, 'set-cookie': 'k=v; Max-Age=9999' })
+        .end(page(`cookie: ${request.headers.cookie ?? 'none'}`))
+    })
+    const host = `a.test:${port}`
+    const url = `http://${host}/`
+    const options = { resolve: names({ 'a.test': '127.0.0.1' }) }
+    const first = await surfing(t, [surf('open', { url }), surf('open', { url })], [host], options)
+    assert.match(first.results[1]?.content ?? '', /cookie: k=v/)
+    const second = await surfing(t, [surf('open', { url })], [host], options)
+    assert.match(second.results[0]?.content ?? '', /cookie: none/)
+    const before = chromiums()
+    const app = await openApp(t, {
+      ...options,
+      yaml: AGENT + listing(host),
+      model: scriptedModel([surf('open', { url: `${url}hang` }), { text: 'done' }]),
+    })
+    const { dispatch_id } = (await app.run('enqueue', { prompt: 'x', agent: 'surfer' })) as { dispatch_id: string }
+    const idle = app.run('start', { until_idle: true })
+    await until(() => chromiums() > before)
+    await app.run('queue cancel', { id: dispatch_id, how: 'immediate' })
+    await idle
+    await until(() => chromiums() === before)
+  })
+})
