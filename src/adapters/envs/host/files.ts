@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { access, type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { access, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
 import { type Folder, type Folders, rootedFolders } from './folders.ts'
@@ -19,6 +19,9 @@ const MAX_CHANGED_VISITS = 100_000
 const MAX_DEPTH = 64
 /** File times come from the kernel's coarse clock, which runs up to a tick behind the wall clock. */
 const FILE_TIME_SLACK_MS = 20
+
+/** Others may replace a file while it is looked at, and do so with every write. */
+const MOST_LOOKS = 20
 
 /** Without NONBLOCK a FIFO would hold us until somebody writes; a terminal must not become ours. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
@@ -129,19 +132,34 @@ async function look<T>(
   name: string,
   use: (handle: FileHandle, stats: Stats) => Promise<T>,
 ): Promise<T | undefined> {
-  let handle: FileHandle
+  for (let tries = MOST_LOOKS; tries > 0; tries -= 1) {
+    await using handle = await opened(folder, name)
+    if (!handle) return undefined
+    await folder.confirm({ handle, name })
+    const stats = await statsOfNamed(folder, name, handle)
+    // Awaited here: the file must stay open until it is done.
+    if (stats) return await use(handle, stats)
+  }
+  throw refused(folder.below(name), 'a file that is swapped all the time')
+}
+
+async function opened(folder: Folder, name: string): Promise<FileHandle | undefined> {
   try {
-    handle = await open(folder.at(name), READ)
+    return await open(folder.at(name), READ)
   } catch (error) {
     if (errno(error) === 'ENOENT') return undefined
     throw await explained(error, folder.at(name), folder.below(name))
   }
-  try {
-    await folder.confirm({ handle, name })
-    return await use(handle, await handle.stat())
-  } finally {
-    await handle.close()
-  }
+}
+
+/**
+ * What is open, as the file of that name; undefined where it is that no longer. Asked of the name, because only there it is known in one moment that
+ * it is ours and has no other name: whoever takes the name away from a hard link while we hold it leaves one that seems to have a single one.
+ */
+async function statsOfNamed(folder: Folder, name: string, handle: FileHandle): Promise<Stats | undefined> {
+  const held = await handle.stat()
+  const named = await lstat(folder.at(name)).catch(() => undefined)
+  return named && named.ino === held.ino && named.dev === held.dev ? named : undefined
 }
 
 const mayWrite = (place: string): Promise<boolean> =>
