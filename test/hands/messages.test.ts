@@ -180,9 +180,12 @@ describe('ask_user', () => {
   })
 
   test('whoever works unattended is not offered it', async (t) => {
-    const model = scriptedModel([{ text: 'done' }])
+    const model = scriptedModel([
+      calling('list_files'),
+      { text: 'Listed: the folder is empty, nothing else was to be done.' },
+    ])
     const app = await openApp(t, { model })
-    await runTaskIn(app, 'x', { behaviour: 'unattended' })
+    await runTaskIn(app, 'list the files', { behaviour: 'unattended' })
     const offered = model.requests[0]?.tools.map(({ name }) => name) ?? []
     assert.deepEqual([offered.includes('ask_user'), offered.includes('send_message')], [false, true])
   })

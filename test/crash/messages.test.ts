@@ -1,0 +1,40 @@
+/** What an agent says to people, when the process is killed right after it was said. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Posted } from '../../src/domain/message.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp } from '../apps.ts'
+import { NODE_FLAGS, run } from './kills.ts'
+
+const CASES = [
+  { tool: 'send_message', args: { text: 'said once' }, then: 'done' },
+  { tool: 'ask_user', args: { question: 'asked once?' }, then: 'waiting' },
+] as const
+
+describe('case 93: an agent that was killed right after it had spoken', () => {
+  for (const { tool, args, then } of CASES)
+    test(`${tool}: it is in the outbox once, told once, and the run goes on`, async (t) => {
+      const home = freshFolder(t)
+      const main = join(import.meta.dirname, 'messages-main.ts')
+      const died = await run(process.execPath, [...NODE_FLAGS, main, home, tool, JSON.stringify(args)])
+      assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
+      const told: string[] = []
+      const model = scriptedModel([{ calls: [{ tool, args }] }, { text: 'done' }])
+      const app = await openApp(t, { home, model })
+      app.context.listen((progress) => progress.kind === 'note' && told.push(progress.text))
+      await app.run('start', { until_idle: true })
+      const { items } = (await app.run('notices list', {})) as { items: readonly Posted[] }
+      assert.deepEqual(
+        items.map(({ status }) => status),
+        ['sent'],
+      )
+      assert.equal(told.filter((text) => text.includes('once')).length, 1)
+      const { items: dispatches } = (await app.run('queue list', {})) as { items: { status: string }[] }
+      assert.deepEqual(
+        dispatches.map(({ status }) => status),
+        [then],
+      )
+    })
+})
