@@ -9,12 +9,12 @@ import { freshFolder, openApp } from '../apps.ts'
 import { NODE_FLAGS, run } from './kills.ts'
 
 const CASES = [
-  { tool: 'send_message', args: { text: 'said once' }, then: 'done' },
-  { tool: 'ask_user', args: { question: 'asked once?' }, then: 'waiting' },
+  { tool: 'send_message', args: { text: 'said once' }, ends: 'done' },
+  { tool: 'ask_user', args: { question: 'asked once?' }, ends: 'waiting' },
 ] as const
 
 describe('case 93: an agent that was killed right after it had spoken', () => {
-  for (const { tool, args, then } of CASES)
+  for (const { tool, args, ends } of CASES)
     test(`${tool}: it is in the outbox once, told once, and the run goes on`, async (t) => {
       const home = freshFolder(t)
       const main = join(import.meta.dirname, 'messages-main.ts')
@@ -34,7 +34,7 @@ describe('case 93: an agent that was killed right after it had spoken', () => {
       const { items: dispatches } = (await app.run('queue list', {})) as { items: { status: string }[] }
       assert.deepEqual(
         dispatches.map(({ status }) => status),
-        [then],
+        [ends],
       )
     })
 })

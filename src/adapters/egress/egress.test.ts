@@ -103,6 +103,22 @@ describe('one request', () => {
     assert.deepEqual(asked, [])
   })
 
+  test('what its name says is enough to be refused: nobody is asked where it leads', async () => {
+    const asked: string[] = []
+    const egress = egressWith(['*.example.com'], async (name) => {
+      asked.push(name)
+      return ['93.184.216.34']
+    })
+    for (const url of [
+      'http://printer.local/',
+      'http://intranet/',
+      'http://metadata.google.internal/',
+      'http://mail.example.com:25/',
+    ])
+      await assert.rejects(get(egress, url), { code: 'egress_refused' }, url)
+    assert.deepEqual(asked, [])
+  })
+
   test('TLS: the name goes into the handshake with the judged address, and a certificate that proves nothing ends it', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'tireless-tls-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
