@@ -7,6 +7,7 @@ import type { Posted } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../apps.ts'
+import { homeWith, json, tireless } from '../command-line.ts'
 import { heard, resultsOf } from '../contract/acting.ts'
 import { calling, living } from './serving.ts'
 
@@ -188,5 +189,22 @@ describe('ask_user', () => {
     await runTaskIn(app, 'list the files', { behaviour: 'unattended' })
     const offered = model.requests[0]?.tools.map(({ name }) => name) ?? []
     assert.deepEqual([offered.includes('ask_user'), offered.includes('send_message')], [false, true])
+  })
+
+  test('on the command line: who runs it reads the question and how to answer, and what is answered gets there', async (t) => {
+    const home = await homeWith(t, {
+      turns: [{ calls: [{ tool: 'ask_user', args: { question: 'red or blue?' } }] }, { text: 'as you say' }],
+    })
+    const asked = await tireless(home, 'run', 'paint it')
+    assert.deepEqual([asked.exit, asked.stdout.trim()], [3, 'parked: red or blue?'])
+    const [, session = ''] = /Answer: tireless send --session (\S+) "…"/.exec(asked.stderr) ?? []
+    assert.notEqual(session, '', asked.stderr)
+    assert.equal((await tireless(home, 'send', '--session', session, 'blue')).exit, 0)
+    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
+    const { items } = await json<{ items: { status: string }[] }>(home, 'queue', 'list')
+    assert.deepEqual(
+      items.map(({ status }) => status),
+      ['done'],
+    )
   })
 })

@@ -257,7 +257,7 @@ describe('limits', () => {
     const rude = net.createServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', (asked) => {
-        if (asked.includes('/headers')) socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`)
+        if (asked.includes('/headers')) socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`)
         else socket.end('this is not HTTP\r\n\r\n')
       })
     })
