@@ -17,7 +17,7 @@ describe('case 93: an agent that was killed right after it had spoken', () => {
   for (const { tool, args, ends } of CASES)
     test(`${tool}: it is in the outbox once, told once, and the run goes on`, async (t) => {
       const home = freshFolder(t)
-      const main = join(import.meta.dirname, 'messages-main.ts')
+      const main = join(import.meta.dirname, 'after-call-main.ts')
       const died = await run(process.execPath, [...NODE_FLAGS, main, home, tool, JSON.stringify(args)])
       assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
       const told: string[] = []

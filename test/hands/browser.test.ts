@@ -2,14 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { AppOptions } from '../../src/app.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn, until } from '../apps.ts'
+import { freshFolder, openApp, runTaskIn, until } from '../apps.ts'
 import { skip } from '../browser/chromium.ts'
+import { NODE_FLAGS, run } from '../crash/kills.ts'
 import { calling, type Lived, listing, living, names, serve } from './serving.ts'
 
 const AGENT = 'kernel: { agents: [{ agent_id: surfer, prompt: x, tools: [browser, list_files] }] }\n'
@@ -220,5 +221,25 @@ describe('browser', { skip }, () => {
     await app.run('queue cancel', { id: dispatch_id, how: 'immediate' })
     await idle
     await until(() => chromiums() === before)
+  })
+
+  test('a kill -9 of the program takes Chromium with it; the call is for a human to judge', async (t) => {
+    const { port } = await serve(t, (_, response) => response.writeHead(200, html).end(page('here')))
+    const home = freshFolder(t)
+    const host = `127.0.0.1:${port}`
+    writeFileSync(join(home, 'tireless.yaml'), AGENT + listing(host))
+    const before = chromiums()
+    const main = join(import.meta.dirname, '../crash/after-call-main.ts')
+    const args = JSON.stringify({ action: 'open', url: `http://${host}/` })
+    const died = await run(process.execPath, [...NODE_FLAGS, main, home, 'browser', args, 'surfer'])
+    assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
+    await until(() => chromiums() === before)
+    const app = await openApp(t, { home, model: scriptedModel([surf('open')]) })
+    await app.run('start', { until_idle: true })
+    const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
+    assert.deepEqual(
+      items.map(({ tool, status }) => [tool, status]),
+      [['browser', 'open']],
+    )
   })
 })

@@ -257,7 +257,8 @@ describe('limits', () => {
     const rude = net.createServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', (asked) => {
-        if (asked.includes('/headers')) socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`)
+        if (asked.includes('/headers'))
+          socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`)
         else socket.end('this is not HTTP\r\n\r\n')
       })
     })
@@ -310,7 +311,7 @@ describe('a proxy for programs of their own', () => {
 
   test('serves who knows its password, to what is admitted and open, and nobody and nothing else', async (t) => {
     const { port, asked } = await serve(t, (_, response) => response.setHeader('connection', 'close').end('hello'))
-    const egress = egressWith([`site.test:${port}`])
+    const egress = egressWith([`site.test:${port}`, `shut.test:${port}`])
     const proxy = await egress.proxy(({ host }) => host !== 'shut.test')
     t.after(() => proxy.close())
     const whole = (url: string, more = known) =>

@@ -10,7 +10,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
 import { MAX_FILE_BYTES, rootedFiles } from './files.ts'
-import { rootedFolders } from './folders.ts'
+import { type Folder, type Folders, rootedFolders } from './folders.ts'
 
 const SECRET = 'SECRET-4711'
 
@@ -411,6 +411,30 @@ for (const walk of WALKS)
       assert.equal(fs.existsSync(join(root, 'big')), false)
     })
   })
+
+test('case 37: a hard link whose name is taken away while it is held, so that it seems to have one name only, is not read', async (t) => {
+  const { root, base } = world(t)
+  const folders = rootedFolders(root)
+  let swapped = 0
+  /** As `folders`, with somebody who takes the name away as soon as the file is open. */
+  const attacked: Folders = {
+    ...folders,
+    async enter(names, create) {
+      const folder = await folders.enter(names, create)
+      if (!folder) return undefined
+      const confirm: Folder['confirm'] = async (opened) => {
+        await folder.confirm(opened)
+        if (!opened || !fs.existsSync(join(root, 'file'))) return
+        swapped += 1
+        fs.unlinkSync(join(root, 'file'))
+      }
+      return { ...folder, confirm, [Symbol.asyncDispose]: () => folder.handle.close() }
+    },
+  }
+  fs.linkSync(join(base, 'secret'), join(root, 'file'))
+  assert.equal(await rootedFiles(root, attacked).read('file'), undefined)
+  assert.equal(swapped, 1)
+})
 
 /** Another process that swaps a file for a link, a hard link and a FIFO, as fast as it can. */
 const SWAPPER = `
