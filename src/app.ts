@@ -6,11 +6,12 @@ import { randomIds } from './adapters/ids.ts'
 import { documents } from './app/documents.ts'
 import { egress } from './app/egress.ts'
 import { commands, server, socket } from './app/face.ts'
-import { base, config, home, log, store } from './app/house.ts'
+import { base, config, events, home, log, store } from './app/house.ts'
 import { kernel } from './app/kernel.ts'
 import { models } from './app/models.ts'
 import { channels, notifier } from './app/notices.ts'
 import { neverStop } from './app/outside.ts'
+import { secrets } from './app/secrets.ts'
 import { trace } from './app/trace.ts'
 import { engine, hands, type Parts, queue } from './app/work.ts'
 import type { Context, Progress } from './commands/command.ts'
@@ -66,6 +67,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     base(clock, ids),
     home(homePaths(resolve(options.home ?? defaultHome())), options.name ?? 'library'),
     config(options.config),
+    secrets(),
+    events(),
     log(),
     store(),
     egress(options.resolve),

@@ -670,7 +670,7 @@ describe('the secret of a webhook', () => {
   test('case 136: is among the texts that must not leave the program', () => {
     writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
     const loaded = load('channels: { webhook: { url: "https://example.com/u/abc", secret_file: hook.txt } }')
-    const secrets = secretsOf(loaded)
+    const secrets = secretsOf(loaded).map(({ value }) => value)
     for (const text of ['from a file', 'https://example.com/u/abc']) assert.ok(secrets.includes(text), text)
   })
 })

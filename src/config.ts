@@ -8,7 +8,7 @@ import { levels } from './config/explain.ts'
 import { codeOf, freeze, parsed, sourceOf } from './config/parse.ts'
 import { type Enrolled, rosterOf } from './config/roster.ts'
 import { type Config, type ProviderConfig, schema, type WebhookConfig } from './config/schema.ts'
-import { type ShownValue, secretTexts, shownValues } from './config/shown.ts'
+import { type SecretText, type ShownValue, secretTexts, shownValues } from './config/shown.ts'
 import { unusedIn } from './config/used.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
@@ -31,6 +31,7 @@ export type {
   WebhookConfig,
 } from './config/schema.ts'
 export { jsonSchema } from './config/schema.ts'
+export type { SecretText } from './config/shown.ts'
 
 export interface LoadedConfig {
   /** Its agents are the whole roster: those of the file, then those of the agents' folder. */
@@ -77,19 +78,24 @@ export function explain({ config, sources }: LoadedConfig): readonly ShownValue[
 }
 
 /** The texts that must not leave the program: keys as far as they can be resolved, and whatever else may be a secret. */
-export function secretsOf({ config, sources }: LoadedConfig): readonly string[] {
+export function secretsOf({ config, sources }: LoadedConfig): readonly SecretText[] {
   const { webhook } = config.channels
   const keys = [
-    ...Object.values(config.models.providers).map((provider) => () => apiKeyOf(provider)),
-    ...(webhook ? [() => webhookSecretOf(webhook)] : []),
-  ].flatMap((key) => {
+    ...Object.entries(config.models.providers).map(([name, provider]) => ({
+      name: provider.api_key_env ?? `models.providers.${name}.api_key`,
+      value: () => apiKeyOf(provider),
+    })),
+    ...(webhook ? [{ name: 'channels.webhook.secret', value: () => webhookSecretOf(webhook) }] : []),
+  ].flatMap(({ name, value: of }): SecretText[] => {
     try {
-      return key() ?? []
+      const value = of()
+      return value === undefined ? [] : [{ name, value, kind: 'secret' }]
     } catch {
       return []
     }
   })
-  return [...new Set([...keys, ...secretTexts(config as Json, sources)])]
+  const known = new Set(keys.map(({ value }) => value))
+  return [...keys, ...secretTexts(config as Json, sources).filter(({ value }) => !known.has(value))]
 }
 
 /** Contract: undefined where the provider needs no key. Called when the provider is used: one that is not may lack its key. */

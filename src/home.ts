@@ -15,6 +15,8 @@ export interface HomePaths {
   readonly socket: string
   /** What lets the owner in over HTTP. */
   readonly token: string
+  /** What the owner has put under a name, for the configuration and for tools. */
+  readonly secrets: string
   readonly workspaces: string
   /** A folder for each agent that is not in the configuration's file. */
   readonly agents: string
@@ -32,6 +34,8 @@ export interface HomePaths {
   readonly restoreStaging: string
 }
 
+const SECRETS = 'secrets.json'
+
 /** What a restore sets aside goes into a folder of the home with this and the instant as its name. */
 export const BEFORE_RESTORE = 'before-restore-'
 
@@ -40,6 +44,9 @@ export function staysPut(name: string): boolean {
   return /^(lock([-.].*)?|socket|logs|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE)
 }
 
+/** The file of secrets, and what writing it may leave: no part of a backup unless asked for, and kept where a backup has none. */
+export const isOfSecrets = (name: string): boolean => name === SECRETS || name === `${SECRETS}.draft`
+
 /** Names that a backup leaves out: the database's files are copied by the store, calls mean nothing to another life. */
 export function isLeftOut(name: string): boolean {
   return staysPut(name) || name === 'calls' || /^tireless\.db(-wal|-shm|-journal)?$/.test(name)
@@ -47,9 +54,9 @@ export function isLeftOut(name: string): boolean {
 
 /** What nobody but the owner may reach, with the mode it should have. */
 export function privateParts(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
-  const { root, socket, database, lock, token } = paths
+  const { root, socket, database, lock, token, secrets } = paths
   const folders = new Set([root, dirname(socket)])
-  const files = [socket, database, `${database}-wal`, `${database}-shm`, `${lock}.holder`, token]
+  const files = [socket, database, `${database}-wal`, `${database}-shm`, `${lock}.holder`, token, secrets]
   return [...[...folders].map((path) => ({ path, mode: 0o700 })), ...files.map((path) => ({ path, mode: 0o600 }))]
 }
 
@@ -64,6 +71,7 @@ export function homePaths(root: string): HomePaths {
     lock: join(root, 'lock'),
     socket: socketPath(root),
     token: join(root, 'token'),
+    secrets: join(root, SECRETS),
     workspaces: join(root, 'workspaces'),
     agents: join(root, 'agents'),
     calls: join(root, 'calls'),

@@ -55,7 +55,7 @@ describe('live events', () => {
     await app.run('start', { until_idle: true })
     const journal = await journalOf(app, session_id)
     const parked = journal.findIndex((record) => record.kind === 'step_committed') + 1
-    const events = fanOut()
+    const events = fanOut(() => ({ push: (text) => text, end: () => '' }))
     const heard = eventsIn(events)
     const { sink } = events
     const run = { run_id, session_id }

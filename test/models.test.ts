@@ -58,14 +58,14 @@ test('a key in the environment is enough: the model is found, told in one line, 
   const { answer, dispatch_id } = (await app.run('run', { task: 'hello' }, (progress) => {
     if (progress.kind === 'note') notes.push(progress.text)
   })) as { answer: string; dispatch_id: string }
-  assert.equal(answer, text)
+  assert.equal(answer, 'you said ‹secret:OPENAI_API_KEY›')
   assert.deepEqual(
     notes.filter((note) => note.startsWith('the model')),
     ['the model is openai/gpt-5.6 (OPENAI_API_KEY)'],
   )
   assert.equal(requests[0]?.headers.authorization, 'Bearer marmalade-7731-for-breakfast')
   const traced = JSON.stringify(await app.run('trace show', { run: dispatch_id }))
-  assert.match(traced, /you said \(secret\)/)
+  assert.match(traced, /you said ‹secret:OPENAI_API_KEY›/)
   const told = traced + JSON.stringify([await app.run('logs', {}), await app.run('models list', {})])
   assert.doesNotMatch(told, /marmalade-7731-for-breakfast/)
 })

@@ -193,5 +193,5 @@ test('case 136: a secret is in no event and in nothing that is streamed, also wh
   const text = JSON.stringify(watching.messages)
   for (const half of [secret, secret.slice(0, 20), secret.slice(-14)]) assert.ok(!text.includes(half), half)
   const streamed = named(watching.messages, 'delta').map(({ data }) => data.text)
-  assert.equal(streamed.join(''), 'The key is (secret), 就是它。Goodbye.')
+  assert.equal(streamed.join(''), 'The key is ‹secret:models.providers.p.api_key›, 就是它。Goodbye.')
 })

@@ -9,9 +9,6 @@ import { type Clock, iso } from '../ports/clock.ts'
 import { type Entry, entryOf, isWorthALine, type Level, lineOf } from './log/entry.ts'
 import { createAppender } from './log/files.ts'
 import { type LogReader, logReader } from './log/read.ts'
-import { redactor } from './log/redact.ts'
-
-export { secretsIn } from './log/redact.ts'
 
 const MAX_BYTES = 5 * 1024 * 1024
 const FILES = 5
@@ -19,8 +16,8 @@ const FILES = 5
 export interface LogOptions {
   readonly folder: string
   readonly clock: Clock
-  /** Texts that must not be written. */
-  readonly secrets: readonly string[]
+  /** Contract: at most so many characters of a text, without what is secret or looks it. */
+  readonly cut: (text: string, most: number) => string
   readonly maxBytes?: number
 }
 
@@ -28,24 +25,18 @@ export interface Log {
   /** Contract: never throws. */
   write(level: Level, event: string, details: Readonly<Record<string, Json>>): void
   event(event: Event): void
-  /** Contract: that text is in no line from now on. */
-  hide(secret: string): void
-  /** Contract: the text without what is hidden, and without what looks as if it should be. */
-  redact(text: string): string
   close(): void
 }
 
-export function openLog({ folder, clock, secrets, maxBytes = MAX_BYTES }: LogOptions): Log {
+export function openLog({ folder, clock, cut, maxBytes = MAX_BYTES }: LogOptions): Log {
   const appender = createAppender({ folder, maxBytes, count: FILES })
-  const hidden = new Set(secrets)
-  let own = redactor([...hidden])
   let waiting: string[] = []
   let lost = 0
 
   /** What is told in one go is written in one. */
   function add(entry: Entry): void {
     if (waiting.length === 0) queueMicrotask(write)
-    waiting.push(lineOf(entry, own.cut))
+    waiting.push(lineOf(entry, cut))
   }
 
   function write(): void {
@@ -61,17 +52,11 @@ export function openLog({ folder, clock, secrets, maxBytes = MAX_BYTES }: LogOpt
   }
 
   const lostLine = (): string =>
-    lineOf({ ts: iso(clock.now()), level: 'warn', event: 'lines of the log were lost', lines: lost }, own.cut)
+    lineOf({ ts: iso(clock.now()), level: 'warn', event: 'lines of the log were lost', lines: lost }, cut)
 
   return {
     write: (level, event, details) => add({ ...details, ts: iso(clock.now()), level, event }),
     event: (event) => isWorthALine(event) && add(entryOf(event)),
-    hide(secret) {
-      if (hidden.has(secret)) return
-      hidden.add(secret)
-      own = redactor([...hidden])
-    },
-    redact: (text) => own.redact(text),
     close() {
       write()
       appender.close()

@@ -14,7 +14,7 @@ export function documents(): Plugin {
   let made: OwnDocuments | undefined
   return definePlugin({
     name: 'documents',
-    needs: ['home', 'config', 'clock', 'store', 'log', 'tools'],
+    needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools'],
     provides: ['documents'],
     setup(host) {
       const paths = host.get('home')
@@ -33,7 +33,7 @@ export function documents(): Plugin {
         mirror: gitMirror({ gitDir, git, clock }),
         // Without a sandbox a command of an agent reaches the files as well as the owner does.
         guarded: () => bashIsOn(config.loaded.config),
-        redact: log.redact,
+        redact: host.get('secrets').redact,
         tell: (event, details) => log.write(event === 'well again' ? 'info' : 'warn', `document ${event}`, details),
       })
       host.provide('documents', made)

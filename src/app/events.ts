@@ -4,14 +4,21 @@ import type { Context, Progress } from '../commands/command.ts'
 import { tell as unharmed } from '../engine/run.ts'
 import type { Services } from '../ports/plugin.ts'
 import type { Sink } from '../ports/sink.ts'
+import type { HidingStream } from '../secrets/redactor.ts'
 import { eventFolds } from '../trace/folds.ts'
+import { hidingStreams } from './hiding-streams.ts'
 
-export function fanOut(): Services['events'] {
+/** `hiding`: how a text that comes in pieces is told without secrets; records hold none. */
+export function fanOut(hiding: () => HidingStream): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
   const sinks = new Set<Sink>()
   const tell = (progress: Progress): void => {
     for (const listener of listeners) unharmed(() => listener(progress))
   }
+  const streams = hidingStreams(hiding, (delta) => {
+    tell({ kind: 'delta', delta })
+    for (const sink of sinks) unharmed(() => sink.delta(delta))
+  })
   const folds = eventFolds((event) => tell({ kind: 'event', event }))
   return {
     sink: {
@@ -20,23 +27,25 @@ export function fanOut(): Services['events'] {
         for (const sink of sinks) unharmed(() => sink.opened(run, past))
       },
       recorded(run, record) {
+        streams.release(run)
         folds.recorded(run, record)
         for (const sink of sinks) unharmed(() => sink.recorded(run, record))
       },
       closed(run) {
+        streams.release(run)
         folds.closed(run)
         for (const sink of sinks) unharmed(() => sink.closed(run))
       },
-      delta(delta) {
-        tell({ kind: 'delta', delta })
-        for (const sink of sinks) unharmed(() => sink.delta(delta))
-      },
+      delta: (delta) => streams.take(delta),
     },
     listen(listener: Parameters<Context['listen']>[0]) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    note: (text) => tell({ kind: 'note', text }),
+    note(text) {
+      const stream = hiding()
+      tell({ kind: 'note', text: stream.push(text) + stream.end() })
+    },
     add: (sink) => sinks.add(sink),
     following: folds.following,
   }

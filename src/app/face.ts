@@ -37,7 +37,7 @@ export function commands(): Plugin {
       'notifier',
       'channels',
       'documents',
-      'log',
+      'secrets',
       'server',
     ],
     provides: ['commands'],
@@ -56,7 +56,9 @@ export function commands(): Plugin {
         documents,
         ids: host.get('ids'),
         bell: host.get('bell'),
-        redact: host.get('log').redact,
+        redact: host.get('secrets').redact,
+        hide: host.get('secrets').hide,
+        secrets: host.get('secrets').keeper,
         listen: host.get('events').listen,
         kernelId: kernel.id,
         agents: () => ['default', ...config.roster.all().map(({ agent }) => agent.agent_id)],
@@ -138,7 +140,7 @@ export function server(): Plugin {
   let opened: Promise<HttpServer> | undefined
   return definePlugin({
     name: 'server',
-    needs: ['home', 'config', 'events', 'log', 'store', 'bell', 'queue'],
+    needs: ['home', 'config', 'events', 'log', 'secrets', 'store', 'bell', 'queue'],
     provides: ['server'],
     setup(host) {
       const { token: file } = host.get('home')
@@ -148,7 +150,7 @@ export function server(): Plugin {
       const log = host.get('log')
       const open = async (context: Context): Promise<HttpServer> => {
         const token = tokenIn(file, newSecret)
-        log.hide(token)
+        host.get('secrets').know('token', token)
         // Only whoever serves pays for loading it.
         const [{ serveHttp }, { COMMANDS }] = await Promise.all([
           import('../server/http.ts'),

@@ -2,12 +2,13 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Log, openLog, secretsIn } from '../adapters/log.ts'
+import { type Log, openLog } from '../adapters/log.ts'
 import type { HomeLock } from '../adapters/stores/sqlite/lock.ts'
 import { openSqliteStore } from '../adapters/stores/sqlite/store.ts'
 import type { ConfigChange } from '../commands/command.ts'
-import { changeFile, environment, type LoadedConfig, loadConfig, secretsOf } from '../config.ts'
+import { changeFile, type LoadedConfig, loadConfig } from '../config.ts'
 import { asTirelessError } from '../domain/error.ts'
+import { type Redact, redacted } from '../domain/redacted.ts'
 import { type HomePaths, holdHome, homeLocked, refuseHalfRestored } from '../home.ts'
 import { createDoorbell, ringing } from '../kernel/doorbell.ts'
 import { semanticRecall } from '../memory/semantic.ts'
@@ -15,7 +16,7 @@ import { type Clock, iso } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Ids } from '../ports/ids.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import type { Store } from '../ports/store.ts'
+import type { Op, Store } from '../ports/store.ts'
 import { fanOut } from './events.ts'
 import { rosterIn } from './roster.ts'
 import { refuseBadSchedules } from './schedules.ts'
@@ -23,12 +24,23 @@ import { refuseBadSchedules } from './schedules.ts'
 export function base(clock: Clock, ids: Ids): Plugin {
   return definePlugin({
     name: 'base',
-    provides: ['clock', 'ids', 'events', 'embedders'],
+    provides: ['clock', 'ids', 'embedders'],
     setup(host) {
       host.provide('clock', clock)
       host.provide('ids', ids)
-      host.provide('events', fanOut())
       host.provide('embedders', [])
+    },
+  })
+}
+
+/** What runs do, to whoever listens. */
+export function events(): Plugin {
+  return definePlugin({
+    name: 'events',
+    needs: ['secrets'],
+    provides: ['events'],
+    setup(host) {
+      host.provide('events', fanOut(host.get('secrets').stream))
     },
   })
 }
@@ -131,11 +143,11 @@ export function log(): Plugin {
   let stopListening = (): void => {}
   return definePlugin({
     name: 'log',
-    needs: ['home', 'config', 'clock', 'events'],
+    needs: ['home', 'clock', 'events', 'secrets'],
     provides: ['log'],
     setup(host) {
-      const secrets = [...secretsOf(host.get('config').loaded), ...secretsIn(environment())]
-      const made = openLog({ folder: host.get('home').logs, clock: host.get('clock'), secrets })
+      const { cut } = host.get('secrets')
+      const made = openLog({ folder: host.get('home').logs, clock: host.get('clock'), cut })
       stopListening = host.get('events').listen((progress) => {
         if (progress.kind === 'event') made.event(progress.event)
       })
@@ -154,17 +166,30 @@ export function store(): Plugin {
   return definePlugin({
     name: 'store',
     // The configuration first: on a bad one nothing is written.
-    needs: ['home', 'config', 'clock', 'log', 'embedders'],
+    needs: ['home', 'config', 'clock', 'log', 'secrets', 'embedders'],
     provides: ['store', 'bell'],
     async setup(host) {
       const bell = createDoorbell()
       const sqlite = await openSqliteStore({ file: host.get('home').database, clock: host.get('clock') })
-      opened = ringing(overheard(remindedBy(sqlite, host.get('embedders')), host.get('log')), bell)
+      const hidden = hiding(remindedBy(sqlite, host.get('embedders')), host.get('secrets').hide)
+      opened = ringing(overheard(hidden, host.get('log')), bell)
       host.provide('bell', bell)
       host.provide('store', opened)
     },
     stop: () => opened?.close(),
   })
+}
+
+/** Their own text: what is to be left out of it is left out by whoever writes it, because its digest is known by then. */
+const DOCUMENTS: ReadonlySet<Op['op']> = new Set(['document', 'project'])
+
+/** Whoever writes, and whatever it is: no secret comes to lie in the database. */
+function hiding(store: Store, hide: Redact): Store {
+  const hidden = (op: Op): Op => (DOCUMENTS.has(op.op) ? op : redacted(op, hide))
+  return {
+    ...store,
+    commit: (batches) => store.commit(batches.map((batch) => ({ ...batch, ops: batch.ops.map(hidden) }))),
+  }
 }
 
 /** With an embedder, what is remembered is found by its meaning, too. Looked for when it is asked: plugins bring them. */

@@ -4,13 +4,13 @@ import { configuredModels } from '../adapters/models/configured.ts'
 import { apiKeyOf, environment, type LoadedConfig, mindsMoney } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type Model, type Models, onlyModel } from '../ports/model.ts'
-import { definePlugin, type Plugin, type PluginHost } from '../ports/plugin.ts'
+import { definePlugin, type Plugin, type PluginHost, type Services } from '../ports/plugin.ts'
 
 /** `model`: used instead of what the configuration names. */
 export function models(model: Model | undefined): Plugin {
   return definePlugin({
     name: 'models',
-    needs: ['clock', 'config', 'log'],
+    needs: ['clock', 'config', 'secrets'],
     provides: ['models'],
     setup(host) {
       host.provide('models', model ? onlyModel(model) : liveModels(host))
@@ -18,12 +18,13 @@ export function models(model: Model | undefined): Plugin {
   })
 }
 
-/** Made anew when the configuration is another. */
+/** Made anew when the configuration is another, or the secrets that it names. */
 function liveModels(host: PluginHost): Models {
-  const [config, clock, { hide }] = [host.get('config'), host.get('clock'), host.get('log')]
-  let [made, of]: [Models | undefined, LoadedConfig | undefined] = [undefined, undefined]
+  const [config, clock, secrets] = [host.get('config'), host.get('clock'), host.get('secrets')]
+  let [made, of, by]: [Models | undefined, LoadedConfig | undefined, number] = [undefined, undefined, -1]
   const current = (): Models => {
-    if (!made || of !== config.loaded) [made, of] = [modelsIn(config.loaded, clock, hide), config.loaded]
+    if (!made || of !== config.loaded || by !== secrets.changes())
+      [made, of, by] = [modelsIn(config.loaded, clock, secrets), config.loaded, secrets.changes()]
     return made
   }
   return {
@@ -37,8 +38,10 @@ function liveModels(host: PluginHost): Models {
   }
 }
 
-/** `hide`: told of each key that comes up. */
-export function modelsIn(loaded: LoadedConfig, clock: Clock, hide: (key: string) => void): Models {
+/** What models need of secrets: `filled`, for `secret:NAME`; `know`, told of each key that comes up. */
+export type KeySource = Pick<Services['secrets'], 'filled' | 'know'>
+
+export function modelsIn(loaded: LoadedConfig, clock: Clock, { filled, know }: KeySource): Models {
   const { kernel, models: given } = loaded.config
   return configuredModels({
     ...given,
@@ -50,10 +53,12 @@ export function modelsIn(loaded: LoadedConfig, clock: Clock, hide: (key: string)
     env: environment(),
     fetch: globalThis.fetch,
     apiKeyOf(provider) {
-      const key = apiKeyOf(provider)
+      const named = apiKeyOf(provider)
+      const key = named && filled(named)
       // One that came up only now.
-      if (key !== undefined) hide(key)
+      if (key !== undefined) know(provider.api_key_env ?? `models.providers.${provider.type}.api_key`, key)
       return key
     },
+    filled,
   })
 }

@@ -15,7 +15,7 @@ import { registry } from './work.ts'
 export function channels(more: readonly Channel[]): Plugin {
   return definePlugin({
     name: 'channels',
-    needs: ['config', 'clock', 'log', 'events'],
+    needs: ['config', 'clock', 'log', 'secrets', 'events'],
     provides: ['channels'],
     setup(host) {
       const [config, log] = [host.get('config'), host.get('log')]
@@ -28,21 +28,21 @@ export function channels(more: readonly Channel[]): Plugin {
         env: environment(),
         programAt: (name) => programAt(name, environment().PATH ?? ''),
       })
-      const webhook = webhookChannel(() => webhookOf(config.loaded, log), host.get('clock'))
+      const webhook = webhookChannel(() => webhookOf(config.loaded, host.get('secrets')), host.get('clock'))
       host.provide('channels', registry('channels', [terminal, desktop, webhook, ...more]))
     },
   })
 }
 
 /** As the configuration says now; its secret is hidden as soon as it is known. */
-function webhookOf({ config }: LoadedConfig, log: Services['log']): Webhook | undefined {
+function webhookOf({ config }: LoadedConfig, { filled, know }: Services['secrets']): Webhook | undefined {
   const { webhook } = config.channels
   return (
     webhook && {
       ...webhook,
       secret() {
-        const secret = webhookSecretOf(webhook)
-        log.hide(secret)
+        const secret = filled(webhookSecretOf(webhook))
+        know('channels.webhook.secret', secret)
         return secret
       },
     }
@@ -53,14 +53,14 @@ function webhookOf({ config }: LoadedConfig, log: Services['log']): Webhook | un
 export function notifier(): Plugin {
   return definePlugin({
     name: 'notifier',
-    needs: ['config', 'clock', 'store', 'bell', 'log', 'channels', 'tools'],
+    needs: ['config', 'clock', 'store', 'bell', 'log', 'secrets', 'channels', 'tools'],
     provides: ['notifier'],
     setup(host) {
       const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
       const made = new Notifier({
         ...{ clock, store: host.get('store'), bell: host.get('bell'), channels: host.get('channels').all },
         settings: () => config.loaded.config.kernel,
-        redact: (text) => log.redact(text),
+        redact: host.get('secrets').redact,
         ping: (url, signal) => send(url, { method: 'GET' }, clock.now(), signal),
         log: (level, event, details) => log.write(level, event, details),
       })

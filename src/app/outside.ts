@@ -11,11 +11,11 @@ import { moveWorkspaces, refuseUnsound } from '../adapters/stores/sqlite/copy.ts
 import type { Backups, Machine, Outside, Starter } from '../commands/outside.ts'
 import { environment, explain, jsonSchema, type LoadedConfig, userFolder } from '../config.ts'
 import type { Signals } from '../engine/advance.ts'
-import { BEFORE_RESTORE, type HomePaths, homePaths, isLeftOut, privateParts, staysPut } from '../home.ts'
+import { BEFORE_RESTORE, type HomePaths, homePaths, isLeftOut, isOfSecrets, privateParts, staysPut } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
-import { modelsIn } from './models.ts'
+import { type KeySource, modelsIn } from './models.ts'
 import { furnish } from './starter.ts'
 
 export function neverStop(): Signals {
@@ -54,14 +54,16 @@ function starterOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
     settings: () => readConfig().config.kernel,
     async prospects() {
       const loaded = readConfig()
-      const silent = (): void => {}
-      const models = opened ?? modelsIn(loaded, clock, silent)
+      const models = opened ?? modelsIn(loaded, clock, UNTOLD)
       const { id, why } = await models.choice()
       const price = (await models.list()).find((entry) => entry.id === id)?.price ?? null
       return { own: { id, why, price }, paid: yardstick(loaded.config.models.max_output) }
     },
   }
 }
+
+/** No provider is asked, so that no key is needed. */
+const UNTOLD: KeySource = { filled: (text) => text, know: () => {} }
 
 function machineOf(paths: HomePaths): Machine {
   return {
@@ -84,8 +86,11 @@ function backupsOf(paths: HomePaths, clock: Clock): Backups {
   const { root } = paths
   const database = basename(paths.database)
   return {
-    make: (dir, copyDatabase) =>
-      makeBackup({ root, database, dir, created_at: iso(clock.now()), isLeftOut, copyDatabase }),
+    make: (dir, copyDatabase, secrets) =>
+      makeBackup({
+        ...{ root, database, dir, created_at: iso(clock.now()), copyDatabase },
+        isLeftOut: (name) => isLeftOut(name) || (!secrets && isOfSecrets(name)),
+      }),
     restore: (dir) =>
       restoreBackup({
         root,
@@ -96,6 +101,7 @@ function backupsOf(paths: HomePaths, clock: Clock): Backups {
         note: paths.restoreNote,
         aside: BEFORE_RESTORE,
         staysPut,
+        staysUnlessReplaced: isOfSecrets,
         adopt(file, home) {
           refuseUnsound(file)
           if (home !== root) moveWorkspaces(file, homePaths(home).workspaces, paths.workspaces)

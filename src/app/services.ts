@@ -1,8 +1,9 @@
 /** The services every app has, by name. */
 
 import type { Log } from '../adapters/log.ts'
-import type { ConfigChange, Context, Roster, Served } from '../commands/command.ts'
+import type { ConfigChange, Context, Roster, SecretKeeper, Served } from '../commands/command.ts'
 import type { LoadedConfig } from '../config.ts'
+import type { Redact } from '../domain/redacted.ts'
 import type { Engine } from '../engine/run.ts'
 import type { HomePaths } from '../home.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
@@ -20,9 +21,11 @@ import type { Ids } from '../ports/ids.ts'
 import type { MemoryKind } from '../ports/memory.ts'
 import type { Models } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
+import type { Secrets } from '../ports/secrets.ts'
 import type { Sink } from '../ports/sink.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
+import type { HidingStream } from '../secrets/redactor.ts'
 
 export interface ConfigService {
   /** As it is now. */
@@ -40,6 +43,22 @@ export interface ConfigService {
   readonly roster: Roster
 }
 
+export interface SecretService extends Secrets {
+  /** Contract: as `hide`, and without what looks like a secret: for what only people read. */
+  readonly redact: Redact
+  /** Contract: at most so many characters of the redacted text. */
+  readonly cut: (text: string, most: number) => string
+  /** As `hide`, for a text that comes in pieces. */
+  readonly stream: () => HidingStream
+  /** Contract: that value is hidden from now on. */
+  readonly know: (name: string, value: string) => void
+  /** Contract: a text of the configuration with the value of every `secret:NAME` in it; throws `config_invalid` where there is none. */
+  readonly filled: (text: string) => string
+  /** How often the secrets have changed. */
+  changes(): number
+  readonly keeper: SecretKeeper
+}
+
 /** A list that plugins add to in their set-up. */
 export interface Registry<T> {
   add(...items: readonly T[]): void
@@ -52,7 +71,8 @@ declare module '../ports/plugin.ts' {
     readonly ids: Ids
     readonly home: HomePaths
     readonly config: ConfigService
-    readonly log: Pick<Log, 'write' | 'hide' | 'redact'>
+    readonly secrets: SecretService
+    readonly log: Pick<Log, 'write'>
     readonly store: Store
     readonly bell: Doorbell
     readonly models: Models

@@ -7,9 +7,9 @@ export function trace(): Plugin {
   let writer: TraceWriter | undefined
   return definePlugin({
     name: 'trace',
-    needs: ['home', 'clock', 'events', 'log', 'store'],
+    needs: ['home', 'clock', 'events', 'secrets', 'store'],
     setup(host) {
-      const { redact } = host.get('log')
+      const { redact } = host.get('secrets')
       const store = host.get('store')
       const made = traceWriter({ folder: host.get('home').traces, clock: host.get('clock'), redact })
       writer = made

@@ -125,7 +125,7 @@ export function engine(): Plugin {
   return definePlugin({
     name: 'engine',
     needs: [
-      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
+      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log', 'secrets'] as const),
       ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
     ],
     provides: ['engine'],
@@ -158,6 +158,7 @@ export function engine(): Plugin {
         gates: () => [...gates.values()],
         hooks: () => [...hooks.values()],
         sink: host.get('events').sink,
+        secrets: host.get('secrets'),
         get budget() {
           return perDispatch(config.loaded.config)
         },

@@ -7,12 +7,13 @@ import { commandIn } from '../commands/named.ts'
 import { defaultHome } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES } from '../domain/error.ts'
 import { agreed } from './consent.ts'
-import { addInputs, inputOf } from './options.ts'
+import { addInputs, inputOf, secretOf } from './options.ts'
 import { progressView } from './progress.ts'
 import { reach } from './reach.ts'
 import { render, renderItem } from './render.ts'
+import { type SecretSource, secretInput } from './secret-input.ts'
 
-interface Common {
+interface Common extends SecretSource {
   readonly home?: string
   readonly config?: string
   readonly json?: boolean
@@ -75,7 +76,7 @@ async function runVerb(
       return 1
     }
     const where = { home, configFile: options.config, commandLine }
-    const output = await reach({ command, input, where, tell })
+    const output = await reach({ command, input: await withSecret(command, input, options), where, tell })
     progress.end()
     // Null: all of it was told already.
     if (output !== null)
@@ -85,6 +86,17 @@ async function runVerb(
     progress.end()
     return complain(thrown, options.json === true)
   }
+}
+
+async function withSecret(
+  command: Command,
+  input: Readonly<Record<string, unknown>>,
+  source: SecretSource,
+): Promise<Readonly<Record<string, unknown>>> {
+  const secret = secretOf(command)
+  if (!secret) return input
+  const terminal = { input: process.stdin, output: process.stderr }
+  return { ...input, [secret.key]: await secretInput(source, `the ${secret.key} of ${input.name}`, terminal) }
 }
 
 function complain(thrown: unknown, json: boolean): number {

@@ -5,7 +5,12 @@ import { InvalidArgumentError, Option, type Command as Program } from 'commander
 import type { Command } from '../commands/command.ts'
 import { type Field, fieldsOf } from '../commands/fields.ts'
 
+/** A secret has no place on the command line, only where it comes from has. */
 export function addInputs(program: Program, command: Command): void {
+  if (secretOf(command))
+    program
+      .option('--from-env <variable>', 'take the value from this variable')
+      .option('--from-file <file>', 'take the value from this file')
   for (const field of sayable(command)) {
     const position = command.positional?.includes(field.key)
     if (position) program.argument(field.required ? `<${field.key}>` : `[${field.key}]`, field.help)
@@ -45,8 +50,11 @@ function optionOf(field: Field): Option {
   return option
 }
 
-/** Lists cannot be said in one word. */
-const sayable = (command: Command): readonly Field[] => fieldsOf(command).filter(({ type }) => type !== 'array')
+/** Lists cannot be said in one word; secrets are not said at all. */
+const sayable = (command: Command): readonly Field[] =>
+  fieldsOf(command).filter(({ type, isSecret }) => type !== 'array' && !isSecret)
+
+export const secretOf = (command: Command): Field | undefined => fieldsOf(command).find(({ isSecret }) => isSecret)
 
 function numberOf(text: string): number {
   const number = Number(text)

@@ -44,6 +44,10 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'approvals deny': approvalView,
   'schedule list': scheduleList,
   simulate: foretold,
+  'secrets set': secretSet,
+  'secrets remove': ({ name, used_by }: { name: string; used_by: string[] }) =>
+    `${name} is forgotten${used_by.length === 0 ? '' : `; it is still named by ${used_by.join(', ')}`}`,
+  'secrets list': ({ items }: { items: Fields[] }) => table(items.map(joined), ['name', 'set_at', 'to', 'used_by']),
   'state show': stateText,
   'state log': ({ items }: { items: Fields[] }) => table(items, ['version', 'ts', 'author', 'bytes', 'reason']),
   'state diff': stateDifference,
@@ -120,6 +124,30 @@ function logLine({ ts, level, event, run_id, session_id, step, ...rest }: Entry)
 function levelled(level: string): string {
   return level === 'error' ? styleText('red', level) : level === 'warn' ? styleText('yellow', level) : level
 }
+
+function secretSet({
+  name,
+  replaced,
+  to,
+  used_by,
+}: {
+  name: string
+  replaced: boolean
+  to: string[]
+  used_by: string[]
+}): string {
+  return [
+    `${name} is ${replaced ? 'replaced' : 'kept'}; the configuration names it as secret:${name}`,
+    to.length === 0 ? 'no tool may send it anywhere (allow with --to HOST)' : `tools may send it to ${to.join(', ')}`,
+    ...(used_by.length === 0 ? [] : [`used by ${used_by.join(', ')}`]),
+  ].join('\n')
+}
+
+/** Lists as one word each. */
+const joined = (item: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(item).map(([key, value]) => [key, Array.isArray(value) ? value.join(', ') || '-' : value]),
+  )
 
 export function render(name: string, output: unknown): string {
   const view = VIEWS[name] as ((output: unknown) => string) | undefined

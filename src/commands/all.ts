@@ -20,6 +20,7 @@ import { enqueue, queueCancel, queueList, queuePause, queueResume, queueRetry, q
 import { replay } from './replay.ts'
 import { run } from './run.ts'
 import { scheduleAdd, scheduleList, schedulePause, scheduleRemove, scheduleResume, scheduleRun } from './schedule.ts'
+import { secretsList, secretsRemove, secretsSet } from './secrets.ts'
 import { send, sessionsArchive, sessionsList, sessionsShow } from './sessions.ts'
 import { simulate } from './simulate.ts'
 import { start } from './start.ts'
@@ -81,6 +82,9 @@ export const COMMANDS = [
   modelsList,
   modelsTest,
   modelsUse,
+  secretsSet,
+  secretsList,
+  secretsRemove,
   stateShow,
   stateLog,
   stateDiff,

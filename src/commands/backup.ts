@@ -3,7 +3,9 @@
 import { z } from 'zod'
 import { command } from './command.ts'
 
-const SECRETS = 'it holds what is secret in the home (configuration, tokens), readable for you alone: keep it so'
+const PRIVATE = 'it holds what is secret in the home (configuration, token), readable for you alone: keep it so'
+const WITH = 'the values of your secrets are in it'
+const WITHOUT = 'the values of your secrets are not in it: set them again after a restore elsewhere, or add --secrets'
 const ELSEWHERE = 'not part of it: the log, and folders outside of the home that sessions worked in'
 
 export const backup = command({
@@ -13,6 +15,7 @@ export const backup = command({
   positional: ['dir'],
   input: z.object({
     dir: z.string().min(1).describe('a new or empty folder outside of the home').meta({ path: true }),
+    secrets: z.boolean().default(false).describe('also the values of your secrets'),
   }),
   output: z.object({
     dir: z.string(),
@@ -22,9 +25,10 @@ export const backup = command({
     skipped: z.array(z.string()),
     notes: z.array(z.string()),
   }),
-  async run({ backups, store }, { dir }) {
-    const made = await backups.make(dir, (file) => store.backup(file))
-    return { ...made, skipped: [...made.skipped], notes: [SECRETS, ELSEWHERE] }
+  async run({ backups, store, secrets: kept }, { dir, secrets }) {
+    const made = await backups.make(dir, (file) => store.backup(file), secrets)
+    const values = kept.list().length === 0 ? [] : [secrets ? WITH : WITHOUT]
+    return { ...made, skipped: [...made.skipped], notes: [PRIVATE, ...values, ELSEWHERE] }
   },
 })
 

@@ -89,6 +89,27 @@ export interface Context extends Outside {
   serve(): Promise<Served>
   /** Contract: the text without what is secret, or looks it. */
   redact(text: string): string
+  /** Contract: the text without the secrets that are known. */
+  hide(text: string): string
+  readonly secrets: SecretKeeper
+}
+
+/** The owner's secrets. Nobody is ever told a value. */
+export interface SecretKeeper {
+  list(): readonly SecretEntry[]
+  /** Contract: kept when it returns, and hidden everywhere from then on; throws `usage` where it cannot be one. */
+  set(name: string, value: string, to: readonly string[] | undefined): SecretEntry & { readonly replaced: boolean }
+  /** Contract: throws `not_found` where there is none of that name. */
+  remove(name: string): SecretEntry
+}
+
+export interface SecretEntry {
+  readonly name: string
+  readonly set_at: string
+  /** Where tools may send it. */
+  readonly to: readonly string[]
+  /** Keys of the configuration that name it. */
+  readonly used_by: readonly string[]
 }
 
 /** The kernel, as far as people can ask something of it. */

@@ -1,7 +1,8 @@
-/** Running a command, whoever asks: input checked before, output checked after. */
+/** Running a command, whoever asks: input checked before, output checked after, and no secret in it. */
 
 import { z } from 'zod'
-import { TirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { type Redact, redacted } from '../domain/redacted.ts'
 import type { Command, Context, Progress } from './command.ts'
 import type { Outside } from './outside.ts'
 
@@ -11,7 +12,20 @@ export async function execute(
   input: unknown,
   tell: (progress: Progress) => void,
 ): Promise<unknown> {
-  return command.output.parse(await command.run(context, checked(command, input), tell))
+  const { hide = (text: string) => text } = context as Partial<Context>
+  try {
+    const output = command.output.parse(await command.run(context, checked(command, input), tell))
+    return redacted(output, hide)
+  } catch (thrown) {
+    throw withoutSecrets(thrown, hide)
+  }
+}
+
+/** Whoever asks: an error says no more than an answer does. */
+function withoutSecrets(thrown: unknown, hide: Redact): unknown {
+  const error = asTirelessError(thrown)
+  const message = hide(error.message)
+  return message === error.message ? thrown : new TirelessError(error.code, message)
 }
 
 /** Contract: throws `why` for a command that can do nothing without the home. */

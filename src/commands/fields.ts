@@ -15,6 +15,8 @@ export interface Field {
   /** Where nobody says otherwise: the folder that it is said in. */
   readonly isHere: boolean
   readonly short: string | undefined
+  /** Never said in plain words. */
+  readonly isSecret: boolean
 }
 
 export function fieldsOf(command: Command): readonly Field[] {
@@ -28,7 +30,12 @@ function fieldOf(key: string, schema: z.ZodType): Field {
   let required = true
   let fallback: unknown
   let help = schema.description
-  const { path, here, short } = (schema.meta() ?? {}) as { path?: boolean; here?: boolean; short?: string }
+  const { path, here, short, secret } = (schema.meta() ?? {}) as {
+    path?: boolean
+    here?: boolean
+    short?: string
+    secret?: boolean
+  }
   while (inner.def.innerType) {
     required &&= inner.def.type !== 'optional' && inner.def.type !== 'default'
     if (inner.def.type === 'default') fallback = inner.def.defaultValue
@@ -45,5 +52,6 @@ function fieldOf(key: string, schema: z.ZodType): Field {
     isPath: path === true,
     isHere: here === true,
     short,
+    isSecret: secret === true,
   }
 }

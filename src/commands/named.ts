@@ -29,6 +29,7 @@ const FILES: Readonly<Record<string, () => Promise<object>>> = {
   resume: () => import('./cycles.ts'),
   run: () => import('./run.ts'),
   schedule: () => import('./schedule.ts'),
+  secrets: () => import('./secrets.ts'),
   send: () => import('./sessions.ts'),
   sessions: () => import('./sessions.ts'),
   simulate: () => import('./simulate.ts'),

@@ -94,8 +94,12 @@ export interface LogReader {
 }
 
 export interface Backups {
-  /** `database`: writes a copy of the database into that file. */
-  make(dir: string, database: (file: string) => Promise<{ readonly schema: number }>): Promise<MadeBackup>
+  /** `database`: writes a copy of the database into that file. `secrets`: with the file of secrets. */
+  make(
+    dir: string,
+    database: (file: string) => Promise<{ readonly schema: number }>,
+    secrets: boolean,
+  ): Promise<MadeBackup>
   /** Contract: nothing of the home is touched before the whole backup is found good; then what is there is set aside, never deleted. */
   restore(dir: string): Promise<RestoredBackup>
 }

@@ -143,7 +143,7 @@ const provider = z
       .string()
       .optional()
       .describe(
-        'better a variable or a file than the key itself; hidden wherever it comes up, if it has four characters or more',
+        'better secret:NAME, a variable or a file than the key itself; hidden wherever it comes up, if it has six characters or more',
       ),
     api_key_env: variable.optional(),
     api_key_file: text.optional().describe('relative to the configuration file'),
@@ -218,7 +218,7 @@ const mcpServer = z
 const webhook = z
   .strictObject({
     url: link.describe('where messages are posted to'),
-    secret: text.optional().describe('better a variable or a file than the secret itself'),
+    secret: text.optional().describe('better secret:NAME, a variable or a file than the secret itself'),
     secret_env: variable.optional(),
     secret_file: text.optional().describe('relative to the configuration file'),
     chat_id: text.nullable().prefault(null).describe('where a message goes that names no chat'),

@@ -32,12 +32,29 @@ export function shownValues(config: Json, sources: Readonly<Record<string, strin
   })
 }
 
-/** The secret texts of a configuration, beside what `api_key_env` and `api_key_file` lead to. */
-export function secretTexts(config: Json, sources: Readonly<Record<string, string>>): readonly string[] {
+/** A text of the configuration that may be a secret, under its key. */
+export interface SecretText {
+  readonly name: string
+  readonly value: string
+  /** Its key says that it is one; it is the value of a header or a variable; or nobody can tell what it is. */
+  readonly kind: 'secret' | 'variable' | 'unclear'
+}
+
+/** Those of a configuration, beside what `api_key_env` and `api_key_file` lead to. */
+export function secretTexts(config: Json, sources: Readonly<Record<string, string>>): readonly SecretText[] {
   return [...leavesOf(config, [])].flatMap((leaf) => {
-    const hidden = isSecret(leaf, sources[dotted(leaf.path)] ?? '') ? [leaf.value] : credentialsIn(leaf.value)
-    return hidden.filter((value) => typeof value === 'string' && value.length >= SHORTEST_SECRET) as string[]
+    const name = dotted(leaf.path)
+    const hidden = isSecret(leaf, sources[name] ?? '') ? [leaf.value] : credentialsIn(leaf.value)
+    return hidden.flatMap((value) =>
+      typeof value === 'string' && value.length >= SHORTEST_SECRET ? [{ name, value, kind: kindOf(leaf.path) }] : [],
+    )
   })
+}
+
+function kindOf(path: Path): SecretText['kind'] {
+  const last = String(path.at(-1))
+  if (SECRET_VARIABLE.test(last) && !/_(env|file)$/.test(last)) return 'secret'
+  return path.some((step) => step === 'headers' || step === 'env') ? 'variable' : 'unclear'
 }
 
 function* leavesOf(value: Json, path: Path): Generator<Leaf> {

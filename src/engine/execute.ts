@@ -1,7 +1,9 @@
-/** Running one intended call: within its time, again where that is harmless, its result no longer than fits. */
+/** Running one intended call: with its secrets, within its time, again where that is harmless, its result without secrets and no longer than fits. */
 
 import { CALL_STATUSES, type CallResult } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
+import { redacted } from '../domain/redacted.ts'
 import { callKeyOf } from '../domain/unknown.ts'
 import { opsOf } from '../ports/env.ts'
 import type { AnyTool, ToolContext } from '../ports/tool.ts'
@@ -22,7 +24,8 @@ export async function execute(run: Run, tool: AnyTool, intended: Intended): Prom
     const outcome = await attempt(run, tool, intended, intended.call.timeoutMs ?? tool.timeoutMs)
     left -= 1
     // What was cut short may still be running: it is never run again beside itself.
-    if (!outcome.threw || left === 0 || run.signal.aborted) return capped(outcome.result)
+    if (!outcome.threw || left === 0 || run.signal.aborted)
+      return capped(redacted(outcome.result, run.engine.secrets.hide))
   }
 }
 
@@ -34,7 +37,7 @@ interface Outcome {
 
 async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: number | undefined): Promise<Outcome> {
   if (timeoutMs === undefined) {
-    const worked = work(tool, intended, contextOf(run, intended, run.signal))
+    const worked = work(run, tool, intended, run.signal)
     return run.leaving.or(worked, () => leftBehind('interrupted'))
   }
   const { clock } = run.engine
@@ -44,7 +47,7 @@ async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: n
   void clock.sleep(timeoutMs, over.signal).then(() => over.signal.aborted || late.abort('timed out'))
   const leaving = new Leaving(signal, clock)
   try {
-    const worked = work(tool, intended, contextOf(run, intended, signal))
+    const worked = work(run, tool, intended, signal)
     const outcome = await leaving.or(worked, () => leftBehind(statusOf(late.signal)))
     if (!outcome.threw || !late.signal.aborted) return outcome
     const content = `it was told to stop after ${timeoutMs} ms, and has ended: ${outcome.result.content}`
@@ -62,12 +65,28 @@ function leftBehind(status: CallResult['status']): Outcome {
 
 const statusOf = (late: AbortSignal): 'timed_out' | 'interrupted' => (late.aborted ? 'timed_out' : 'interrupted')
 
-async function work(tool: AnyTool, intended: Intended, context: ToolContext): Promise<Outcome> {
+async function work(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<Outcome> {
   try {
-    return { threw: false, result: checkedResult(await tool.run(intended.call.args as never, context)) }
+    const args = withSecrets(run, tool, intended)
+    return { threw: false, result: checkedResult(await tool.run(args as never, contextOf(run, intended, signal))) }
   } catch (thrown) {
-    return { threw: true, result: failureOf(thrown, context.signal) }
+    return { threw: true, result: failureOf(thrown, signal) }
   }
+}
+
+/** The last moment: what was judged, journalled, shown and approved names them only. */
+function withSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended): Json {
+  const { args } = call
+  const named = tool.secrets ?? []
+  if (named.length === 0 || typeof args !== 'object' || args === null) return args
+  const destinations = [
+    ...(effect.host === undefined ? [] : [effect.host]),
+    ...(tool.destinations?.(args as never) ?? []),
+  ]
+  const fill = (text: string): string => engine.secrets.fill(text, destinations)
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, named.includes(name) ? redacted(value, fill) : value]),
+  )
 }
 
 /** Authors who have no types may return anything. */

@@ -13,6 +13,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Env } from '../ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../ports/hook.ts'
 import { type Model, type Models, onlyModel } from '../ports/model.ts'
+import { NO_SECRETS } from '../ports/secrets.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { advance } from './advance.ts'
 import { Breaker } from './chain.ts'
@@ -76,6 +77,8 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
       get: (agent, name) => ({ ...engine.behaviours.get(agent, name), tools: setup.tools, critics: [] }),
     },
     hooks: () => hooksOf(tape),
+    // What was recorded holds none; one that is known since then must not make it another.
+    secrets: NO_SECRETS,
     sink: { opened() {}, recorded() {}, closed() {}, delta() {} },
     budget: setup.budget,
     replaying: {

@@ -9,6 +9,7 @@ import type { Dispatch } from '../domain/dispatch.ts'
 import type { Delta } from '../domain/event.ts'
 import type { Recalled } from '../domain/fact.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
+import { redacted } from '../domain/redacted.ts'
 import type { Budget, Wishes } from '../domain/task.ts'
 import type { Behaviour, Behaviours, Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -19,6 +20,7 @@ import type { Ids } from '../ports/ids.ts'
 import type { Memory, MemoryKind } from '../ports/memory.ts'
 import type { Model, Models, ToolSpec } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
+import type { Secrets } from '../ports/secrets.ts'
 import type { RunRef, Sink } from '../ports/sink.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
@@ -53,6 +55,7 @@ export interface Engine {
   readonly gates: () => readonly Gate[]
   readonly hooks: () => readonly Hook[]
   readonly sink: Sink
+  readonly secrets: Secrets
   /** What a run may use, where its task says nothing else. */
   readonly budget: Budget
   readonly purse: Purse
@@ -150,8 +153,9 @@ export const refOf = ({ dispatch }: Claimed): RunRef => ({
   session_id: dispatch.session_id,
 })
 
+/** Without secrets before anything is made of it: what goes on from here and what is read after a crash are the same. */
 export function record(run: Claimed, body: RecordBody, ts: number = run.engine.clock.now()): JournalRecord {
-  const made: JournalRecord = { ...body, seq: run.thread.head + 1, ts }
+  const made: JournalRecord = { ...redacted(body, run.engine.secrets.hide), seq: run.thread.head + 1, ts }
   fold(run.thread, made)
   run.unwritten.push(made)
   run.engine.replaying?.made(made)

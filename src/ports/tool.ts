@@ -43,6 +43,11 @@ export interface Tool<Args = never> {
   readonly timeoutMs?: number
   /** Contract: how often a failed call is run again, under the same key; heeded only where its effect is pure or idempotent. */
   readonly maxRetries?: number
+  /**
+   * Contract: names of arguments in whose texts `secret:NAME` stands for a secret that the owner has allowed for where the call goes. Filled
+   * in just before `run`, and for `run` alone: whatever is judged, journalled or shown says `secret:NAME`.
+   */
+  readonly secrets?: readonly string[]
   /** Contract: names of arguments that do not count when two calls are compared. */
   readonly volatile?: readonly string[]
   /** Contract: pure. */

@@ -3,9 +3,9 @@
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { shortened } from '../domain/payload.ts'
+import { type Redact, redacted } from '../domain/redacted.ts'
 import type { RunRef, Sink } from '../ports/sink.ts'
 import { eventFolds } from '../trace/folds.ts'
-import { type Redact, redacted } from '../trace/redacted.ts'
 
 export type Told =
   | { readonly name: 'event'; readonly data: Event }

@@ -6,10 +6,10 @@
 import { join } from 'node:path'
 import type { Event } from '../domain/event.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
+import { type Redact, redacted } from '../domain/redacted.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunRef, Sink } from '../ports/sink.ts'
 import { FILES, folderOf, isRunId, type Lines, linesInto, makeFolder, writeManifest } from './files.ts'
-import { type Redact, redacted } from './redacted.ts'
 import { type TraceFold, traceFold } from './trace.ts'
 
 const WRITE_EVERY_MS = 1000

@@ -52,7 +52,7 @@ describe('E12: a cycle is told', () => {
     const channels = { webhook: { url: 'http://127.0.0.1:9', secret: SECRET } }
     const its = await telling(t, { script, config: { channels } })
     await once(its)
-    assert.match(texts(its)[0] ?? '', /key \(secret\)/)
+    assert.match(texts(its)[0] ?? '', /key ‹secret:channels.webhook.secret›/)
     assert.ok(!JSON.stringify(await outbox(its)).includes(SECRET))
   })
 

@@ -20,6 +20,7 @@ import { MEMORY_KINDS } from '../../src/memory/kinds.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Env } from '../../src/ports/env.ts'
 import { onlyModel } from '../../src/ports/model.ts'
+import { NO_SECRETS } from '../../src/ports/secrets.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { NO_BUDGET } from '../journals.ts'
 import type { Plan } from './plan.ts'
@@ -284,6 +285,7 @@ export function compose(world: World, life: Life, store: Store): Engine {
       },
       delta: () => {},
     },
+    secrets: NO_SECRETS,
     parsers: new Map(),
     memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, kind])),
     hooks: () => [],

@@ -28,6 +28,8 @@ export interface RestoreOptions {
   readonly aside: string
   /** Names at the top of the home that are neither moved aside nor part of a backup. */
   staysPut(name: string): boolean
+  /** Those that stay where they are, because the backup has none. */
+  staysUnlessReplaced(name: string): boolean
   /** Contract: throws unless the database can be used; `home`: where its sessions' folders were. */
   adopt(database: string, home: string): void
 }
@@ -68,7 +70,9 @@ async function prepare(options: RestoreOptions, manifest: Manifest): Promise<Not
   const wrong = await copyListed(dir, staging, manifest)
   if (wrong.length > 0) throw damaged(dir, wrong)
   options.adopt(join(staging, options.database), manifest.home)
-  const moved = (await contentsOf(root)).filter((name) => !options.staysPut(name))
+  const stays = (name: string): boolean =>
+    options.staysPut(name) || (options.staysUnlessReplaced(name) && !manifest.files.some(({ path }) => path === name))
+  const moved = (await contentsOf(root)).filter((name) => !stays(name))
   const before = moved.length === 0 ? null : freshName(join(root, `${options.aside}${options.now}`))
   return { from: dir, created_at: manifest.created_at, files: manifest.files.length, before, moved }
 }

@@ -36,6 +36,7 @@ function modelsOf(env: Env = {}, more: Partial<ConfiguredModels> = {}) {
     env,
     fetch: machine().fetch,
     apiKeyOf: (provider) => apiKeyOf(provider as never, undefined, env),
+    filled: (text) => text,
     ...more,
   })
 }

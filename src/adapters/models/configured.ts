@@ -42,6 +42,8 @@ export interface ConfiguredModels {
   readonly fetch: typeof globalThis.fetch
   /** Contract: throws where the key that is named is not there; undefined where none is named. */
   apiKeyOf(provider: Provider): string | undefined
+  /** Contract: the text with the value of every `secret:NAME` in it; throws where there is none of that name. */
+  filled(text: string): string
 }
 
 export function configuredModels(config: ConfiguredModels): Models {
@@ -162,13 +164,16 @@ function make(config: ConfiguredModels, id: string): Model {
     model: id.slice(slash + 1),
     baseUrl,
     apiKey,
-    headers: given?.headers,
+    headers: mapped(given?.headers ?? {}, config.filled),
     stream: given?.stream,
     maxOutput: price?.max_output ?? config.max_output,
     idleTimeoutMs: timeout ?? Number.POSITIVE_INFINITY,
     clock: config.clock,
   })
 }
+
+const mapped = (texts: Readonly<Record<string, string>>, change: (text: string) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, change(text)]))
 
 /** What the configuration says, else the list. A provider of a known kind, under whatever name, is what that kind is. */
 function priceIn(

@@ -1,13 +1,11 @@
-/** Records made fit for files: every text redacted, before any of it is cut. */
-
-import type { JournalRecord } from '../domain/record.ts'
+/** Plain data made fit to be kept or told: every text in it redacted, before any of it is cut. */
 
 /** Contract: hides what is secret in a text, and leaves every other text as it is. */
 export type Redact = (text: string) => string
 
-/** Contract: the same record where nothing had to be hidden. */
-export function redacted(record: JournalRecord, redact: Redact): JournalRecord {
-  return hidden(record, redact) as JournalRecord
+/** Contract: the same thing where nothing had to be hidden. */
+export function redacted<T>(value: T, redact: Redact): T {
+  return hidden(value, redact) as T
 }
 
 function hidden(value: unknown, redact: Redact): unknown {
@@ -31,6 +29,14 @@ function hiddenItems(items: readonly unknown[], redact: Redact): readonly unknow
 /** A short word is a name, of ours mostly: were it taken for a secret, nobody could read the record any more. */
 const NAME = /^[A-Za-z_]{1,20}$/
 
+/** What a thing is, in words of ours: were one of them a secret, the thing would be another. */
+const OURS: ReadonlySet<string> = new Set([
+  ...['kind', 'op', 'type', 'status', 'phase', 'stage', 'code', 'finish', 'role'],
+  ...['recovery', 'reach', 'trust', 'stop_reason', 'failure_class', 'tool'],
+])
+
+const isOurs = (key: string, value: unknown): boolean => OURS.has(key) && typeof value === 'string' && NAME.test(value)
+
 type Fields = Readonly<Record<string, unknown>>
 
 function hiddenFields(fields: Fields, redact: Redact): Fields {
@@ -38,7 +44,7 @@ function hiddenFields(fields: Fields, redact: Redact): Fields {
   let i = 0
   for (const key of Object.keys(fields)) {
     const name = NAME.test(key) ? key : redact(key)
-    const item = hidden(fields[key], redact)
+    const item = isOurs(key, fields[key]) ? fields[key] : hidden(fields[key], redact)
     if (name !== key || item !== fields[key]) {
       copy ??= Object.entries(fields)
       copy[i] = [name, item]

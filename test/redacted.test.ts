@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openApp, runTaskIn } from '../../test/apps.ts'
-import { recordsOf, started } from '../../test/journals.ts'
-import type { JournalRecord } from '../domain/record.ts'
-import { scriptedModel } from '../testing/scripted-model.ts'
-import type { Manifest } from './manifest.ts'
-import { redacted } from './redacted.ts'
+import type { JournalRecord } from '../src/domain/record.ts'
+import { redacted } from '../src/domain/redacted.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
+import type { Manifest } from '../src/trace/manifest.ts'
+import { openApp, runTaskIn } from './apps.ts'
+import { recordsOf, started } from './journals.ts'
 
 interface Shown {
   readonly manifest: Manifest

@@ -1,0 +1,50 @@
+/** Secrets of every shape, and how programs write them down: planted by tests, and looked for everywhere afterwards. */
+
+/** Of every shape that secrets have. */
+export const SHAPES: Readonly<Record<string, string>> = {
+  token: 'ghx_9f8Ae7Dc6Ba5Zy4Xw3Vu2Ts1Rq0Po',
+  short: 'zq7#Kd',
+  phrase: 'correct horse battery 9 staple',
+  pattern: '^a.*(b|c)[d]{2}\\d+$?',
+  quotes: `he said "it's" \\ <b>&amp; 42`,
+  Chinese: '芝麻开门吧一二三四五六',
+  padded: 'c2VjcmV0LXZhbHVlLTEyMw==',
+  address: 'postgres://joe:s3cr3t@db.example/x?y=1&z=2',
+  json: JSON.stringify({ type: 'service_account', private_key_id: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', n: 7 }, null, 2),
+  lines: 'first line 1a2b3c\n\tsecond line 4d5e6f\r\nthird 7g8h9i',
+  pem: `-----BEGIN PRIVATE KEY-----\n${Array.from({ length: 20 }, (_, i) => keyLine(i)).join('\n')}\n-----END PRIVATE KEY-----\n`,
+  emoji: '🔑key-🔒-4711-ÄÖÜ',
+}
+
+export function keyLine(i: number): string {
+  return Buffer.from(Array.from({ length: 48 }, (_, j) => (i * 31 + j * j * 7 + i * j * 13) % 256)).toString('base64')
+}
+
+export const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const wrapped = (text: string, width: number): string => text.match(new RegExp(`.{1,${width}}`, 'g'))?.join('\n') ?? ''
+
+/** How programs write a text down. */
+export const WRITINGS: Readonly<Record<string, (text: string) => string>> = {
+  plain: (text) => text,
+  'base64, alone': base64,
+  'base64, one character before it': (text) => base64(`x${text}y`),
+  'base64, two before it': (text) => base64(`xx${text}yy`),
+  'base64, in lines of 76': (text) => wrapped(base64(`user:${text}`), 76),
+  'base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
+  hex: (text) => Buffer.from(text).toString('hex'),
+  'hex in lines': (text) => wrapped(Buffer.from(text).toString('hex').toUpperCase(), 60),
+  URL: encodeURIComponent,
+  'a form': (text) => new URLSearchParams({ text }).toString().slice(5),
+  JSON: (text) => JSON.stringify({ text }),
+  'JSON in JSON': (text) => JSON.stringify(JSON.stringify({ text })),
+  'JSON in ASCII': (text) =>
+    JSON.stringify(text).replaceAll(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  HTML: (text) =>
+    text
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", '&#39;'),
+  backwards: (text) => [...text].reverse().join(''),
+}
