@@ -12,6 +12,7 @@ import { models } from './app/models.ts'
 import { channels, notifier } from './app/notices.ts'
 import { neverStop } from './app/outside.ts'
 import { secrets } from './app/secrets.ts'
+import { skills } from './app/skills.ts'
 import { trace } from './app/trace.ts'
 import { engine, hands, type Parts, queue } from './app/work.ts'
 import type { Context, Progress } from './commands/command.ts'
@@ -74,6 +75,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     egress(options.resolve),
     trace(),
     hands(options),
+    skills(),
     models(options.model),
     engine(),
     documents(),

@@ -308,7 +308,9 @@ describe('who is handed a secret', () => {
   })
   const sending = async (t: TestContext, args: Json) => {
     sent.length = 0
-    const app = await openApp(t, { model: scriptedModel([call('post', args), { text: 'done' }]), tools: [post] })
+    const model = scriptedModel([call('post', args), { text: 'done' }])
+    const yaml = 'policy: { grants: [{ tool: post, to: ["*"] }] }'
+    const app = await openApp(t, { model, yaml, tools: [post] })
     await app.run('secrets set', { name: 'KEY', value: 'real-value-123', to: 'api.example.com' })
     await app.run('secrets set', { name: 'KEPT', value: 'kept-value-123' })
     const { session_id } = await runTaskIn(app)

@@ -38,6 +38,7 @@ export function commands(): Plugin {
       'channels',
       'documents',
       'secrets',
+      'skills',
       'server',
     ],
     provides: ['commands'],
@@ -59,6 +60,7 @@ export function commands(): Plugin {
         redact: host.get('secrets').redact,
         hide: host.get('secrets').hide,
         secrets: host.get('secrets').keeper,
+        skills: host.get('skills'),
         listen: host.get('events').listen,
         kernelId: kernel.id,
         agents: () => ['default', ...config.roster.all().map(({ agent }) => agent.agent_id)],
@@ -94,7 +96,13 @@ export function commands(): Plugin {
           return {
             ok: reasons.length === 0,
             reasons,
-            degraded: degradedBy(config.loaded.config, documents.degraded(), config.refused()),
+            degraded: [
+              ...degradedBy(config.loaded.config, documents.degraded(), config.refused()),
+              ...host
+                .get('skills')
+                .changes()
+                .map(({ text }) => text),
+            ],
           }
         },
       }

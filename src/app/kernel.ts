@@ -33,7 +33,7 @@ export function kernel(): Plugin {
     name: 'kernel',
     needs: [
       ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
-      ...(['models', 'engine', 'queue', 'notifier'] as const),
+      ...(['models', 'engine', 'queue', 'notifier', 'skills'] as const),
     ],
     provides: ['kernel'],
     setup(host) {
@@ -61,7 +61,11 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     // Not every file system tells.
     takeOver()
     await forget()
-    return notifier.news(cycled, [...(await ailing(cycled.result)), ...refusedKeys(around.breaker.refusing())])
+    return notifier.news(cycled, [
+      ...(await ailing(cycled.result)),
+      ...refusedKeys(around.breaker.refusing()),
+      ...host.get('skills').changes(),
+    ])
   }
   const forget = async (): Promise<void> => {
     const { days } = config.loaded.config.retention

@@ -1,6 +1,7 @@
 /** The services every app has, by name. */
 
 import type { Log } from '../adapters/log.ts'
+import type { OwnSkills } from '../adapters/skills/skills.ts'
 import type { ConfigChange, Context, Roster, SecretKeeper, Served } from '../commands/command.ts'
 import type { LoadedConfig } from '../config.ts'
 import type { Redact } from '../domain/redacted.ts'
@@ -73,6 +74,7 @@ declare module '../ports/plugin.ts' {
     readonly config: ConfigService
     readonly secrets: SecretService
     readonly log: Pick<Log, 'write'>
+    readonly skills: OwnSkills
     readonly store: Store
     readonly bell: Doorbell
     readonly models: Models

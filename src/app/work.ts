@@ -28,6 +28,7 @@ import type { Hook } from '../ports/hook.ts'
 import type { MemoryKind } from '../ports/memory.ts'
 import type { Parser } from '../ports/parser.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
+import { READ_SKILL } from '../ports/skills.ts'
 import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
 import { PARSERS } from '../prompt/protocols/protocols.ts'
 import { policyOf } from './policy.ts'
@@ -56,7 +57,9 @@ export function hands(parts: Parts): Plugin {
       const own = [...builtinTools(), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
       const offered = (): string[] =>
-        [...tools.all.keys()].filter((name) => !isByName(name) && (name !== 'bash' || bashIsOn(config)))
+        [...tools.all.keys()].filter(
+          (name) => !isByName(name) && name !== READ_SKILL && (name !== 'bash' || bashIsOn(config)),
+        )
       host.provide(
         'envs',
         workspaceEnvs({ callsDir: host.get('home').calls, clock: host.get('clock'), env: environment() }),
@@ -125,7 +128,7 @@ export function engine(): Plugin {
   return definePlugin({
     name: 'engine',
     needs: [
-      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log', 'secrets'] as const),
+      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log', 'secrets', 'skills'] as const),
       ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
     ],
     provides: ['engine'],
@@ -159,6 +162,7 @@ export function engine(): Plugin {
         hooks: () => [...hooks.values()],
         sink: host.get('events').sink,
         secrets: host.get('secrets'),
+        skills: host.get('skills'),
         get budget() {
           return perDispatch(config.loaded.config)
         },

@@ -4,6 +4,7 @@ import { styleText } from 'node:util'
 import { approvalList, approvalView } from './approval-view.ts'
 import { begun } from './init-view.ts'
 import { foretold, scheduleList } from './schedule-views.ts'
+import { skillApproval, skillList, skillScan } from './skill-views.ts'
 import { stateAccepted, stateDifference, stateReverted, stateText } from './state-views.ts'
 import { plain, short, table } from './table.ts'
 import { comparison, traceSteps } from './trace-views.ts'
@@ -44,6 +45,9 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'approvals deny': approvalView,
   'schedule list': scheduleList,
   simulate: foretold,
+  'skills list': skillList,
+  'skills scan': skillScan,
+  'skills approve': skillApproval,
   'secrets set': secretSet,
   'secrets remove': ({ name, used_by }: { name: string; used_by: string[] }) =>
     `${name} is forgotten${used_by.length === 0 ? '' : `; it is still named by ${used_by.join(', ')}`}`,

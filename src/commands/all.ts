@@ -23,6 +23,7 @@ import { scheduleAdd, scheduleList, schedulePause, scheduleRemove, scheduleResum
 import { secretsList, secretsRemove, secretsSet } from './secrets.ts'
 import { send, sessionsArchive, sessionsList, sessionsShow } from './sessions.ts'
 import { simulate } from './simulate.ts'
+import { skillsApprove, skillsList, skillsScan } from './skills.ts'
 import { start } from './start.ts'
 import { stateAccept, stateDiff, stateLog, stateRevert, stateShow } from './state.ts'
 import { status } from './status.ts'
@@ -82,6 +83,9 @@ export const COMMANDS = [
   modelsList,
   modelsTest,
   modelsUse,
+  skillsList,
+  skillsScan,
+  skillsApprove,
   secretsSet,
   secretsList,
   secretsRemove,

@@ -7,6 +7,7 @@ import type { TirelessError } from '../domain/error.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import type { JournalRecord } from '../domain/record.ts'
+import type { Finding, Skill } from '../domain/skill.ts'
 import type { Breaker } from '../engine/chain.ts'
 import type { Purse } from '../engine/money.ts'
 import type { Policy } from '../engine/ruled.ts'
@@ -92,6 +93,28 @@ export interface Context extends Outside {
   /** Contract: the text without the secrets that are known. */
   hide(text: string): string
   readonly secrets: SecretKeeper
+  readonly skills: SkillKeeper
+}
+
+/** The skills there are, and their owner's word on them. */
+export interface SkillKeeper {
+  /** `workspaces`: where an AGENTS.md is looked for. */
+  list(workspaces: readonly string[]): Promise<readonly Skill[]>
+  /** Contract: throws `not_found`, or `usage` where several are meant. */
+  find(wanted: WantedSkill): Promise<ScannedSkill>
+  /** Contract: it may be used for as long as it stays as it is; throws `conflict` where it is not what `digest` names. */
+  approve(wanted: WantedSkill, digest: string | undefined): Promise<ScannedSkill>
+}
+
+interface WantedSkill {
+  readonly name?: string | undefined
+  readonly agent?: string | undefined
+  readonly workspace?: string | undefined
+}
+
+interface ScannedSkill {
+  readonly skill: Skill
+  readonly findings: readonly Finding[]
 }
 
 /** The owner's secrets. Nobody is ever told a value. */

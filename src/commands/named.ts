@@ -33,6 +33,7 @@ const FILES: Readonly<Record<string, () => Promise<object>>> = {
   send: () => import('./sessions.ts'),
   sessions: () => import('./sessions.ts'),
   simulate: () => import('./simulate.ts'),
+  skills: () => import('./skills.ts'),
   start: () => import('./start.ts'),
   state: () => import('./state.ts'),
   status: () => import('./status.ts'),

@@ -4,7 +4,7 @@ import type { Decision, Next, Verdict } from './decision.ts'
 import { assertNever } from './error.ts'
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
-import type { Answer, Cut, JournalRecord } from './record.ts'
+import type { Answer, Cut, JournalRecord, Setup } from './record.ts'
 
 export type Payload = Readonly<Record<string, Json>>
 export type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
@@ -31,8 +31,17 @@ export const startPayload = ({ agent_id, behaviour, task, setup }: RecordOf<'run
   agent_id,
   behaviour,
   task: shortened(task),
-  setup: { ...setup, budget: { ...setup.budget } },
+  setup: setupOf(setup),
 })
+
+function setupOf({ skills, instructions, budget, ...setup }: Setup): Json {
+  return {
+    ...setup,
+    budget: { ...budget },
+    ...(skills === undefined ? {} : { skills: skills.map(({ name }) => name) }),
+    ...(instructions === undefined ? {} : { instructions: shortened(instructions) }),
+  }
+}
 
 export function inputPayload({ input, feedback, observation }: RecordOf<'input_bound'>): Payload {
   return {

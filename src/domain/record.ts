@@ -15,6 +15,7 @@ import type { Need } from './intent.ts'
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
 import type { Patch } from './patch.ts'
+import type { SkillLine } from './skill.ts'
 import type { FailureClass, StopReason } from './stop.ts'
 import type { Budget } from './task.ts'
 import type { Label } from './trust.ts'
@@ -62,6 +63,9 @@ export interface Setup {
   readonly tools: readonly string[]
   readonly state_version: number
   readonly budget: Budget
+  /** Absent where there are none: the skills it can read, and the approved AGENTS.md of its workspace, as they were when it began. */
+  readonly skills?: readonly SkillLine[]
+  readonly instructions?: string
 }
 
 /** What the model sees of the past from here on: a summary, what was recalled, and everything from turn `from` on. */

@@ -3,11 +3,13 @@
 import type { Issue } from '../domain/decision.ts'
 import type { Setup } from '../domain/record.ts'
 import { selectedFor } from '../domain/selection.ts'
+import { type Briefing, NO_BRIEFING } from '../domain/skill.ts'
 import { type Wishes, wishesOf } from '../domain/task.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
 import type { MemoryKind } from '../ports/memory.ts'
 import type { Model, Models, Wanted } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
+import { READ_SKILL } from '../ports/skills.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { Opening } from './opening.ts'
 import { issue } from './preflight.ts'
@@ -26,7 +28,8 @@ export interface Fittings {
   readonly setup: Setup
 }
 
-export async function findFittings({ engine, dispatch, thread }: Claimed, opening: Opening): Promise<Fittings> {
+export async function findFittings(held: Claimed, opening: Opening): Promise<Fittings> {
+  const { engine, dispatch, thread } = held
   const first = thread.ended
   const wishes = wishesOf(dispatch.metadata, engine.budget)
   const behaviour = await opening.attempt('TASK_BEHAVIOUR_UNKNOWN', () =>
@@ -35,10 +38,11 @@ export async function findFittings({ engine, dispatch, thread }: Claimed, openin
   const selected = selectedFor(dispatch.metadata, await engine.store.selections())
   const wanted = { model: wishes.model, agent: dispatch.agent_id, selected }
   const chain = (await opening.attempt('TASK_MODEL_UNKNOWN', () => modelsFor(engine.models, wanted, behaviour))) ?? []
+  const briefing = await briefingOf(held)
   const names = {
     parser: behaviour?.parser ?? wishes.parser ?? 'native',
     memory: behaviour?.memory ?? wishes.memory ?? 'whole',
-    tools: behaviour?.tools ?? [],
+    tools: withReading(behaviour?.tools ?? [], briefing.skills.length > 0),
   }
   const parser = engine.parsers.get(names.parser)
   if (names.parser !== 'native' && !parser)
@@ -65,9 +69,23 @@ export async function findFittings({ engine, dispatch, thread }: Claimed, openin
     tools: [...toolbox.keys()],
     state_version: behaviour?.state?.version ?? 0,
     budget: wishes.budget,
+    ...(briefing.skills.length > 0 ? { skills: briefing.skills } : {}),
+    ...(briefing.instructions === null ? {} : { instructions: briefing.instructions }),
   }
   return { wishes, behaviour, chain, parser, memory, toolbox, critics, setup }
 }
+
+/** Looked for once: a run that is taken up again goes on with what it began with. What has changed since cannot be read any more. */
+async function briefingOf({ engine, dispatch, thread }: Claimed): Promise<Briefing> {
+  const { skills = [], instructions = null } = thread.setup ?? {}
+  if (!thread.ended) return { skills, instructions }
+  const session = await engine.store.session(dispatch.session_id)
+  return session ? engine.skills.brief(dispatch.agent_id, session.workspace) : NO_BRIEFING
+}
+
+/** Whoever has skills can read them, whatever else it is limited to. */
+const withReading = (tools: readonly string[], hasSkills: boolean): readonly string[] =>
+  hasSkills && !tools.includes(READ_SKILL) ? [...tools, READ_SKILL] : tools
 
 /** Whoever decides for itself may never ask one: that there is none shows when it does. */
 async function modelsFor(models: Models, wanted: Wanted, behaviour: Behaviour | undefined): Promise<readonly Model[]> {

@@ -15,7 +15,7 @@ export function prefixOf(run: Run): Prefix {
 function madePrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
   const specs = specsOf(toolbox)
   const prompt = behaviour.buildSystemPrompt(ownCopy(thread.state))
-  const { text: system, parts } = compileSystem(prompt, parser?.instructions(specs))
+  const { text: system, parts } = compileSystem(prompt, parser?.instructions(specs), thread.setup)
   const tools = parser ? [] : specs
   const offered = weightOf(JSON.stringify(tools))
   return {

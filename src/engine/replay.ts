@@ -79,6 +79,7 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
     hooks: () => hooksOf(tape),
     // What was recorded holds none; one that is known since then must not make it another.
     secrets: NO_SECRETS,
+    skills: { brief: async () => ({ skills: setup.skills ?? [], instructions: setup.instructions ?? null }) },
     sink: { opened() {}, recorded() {}, closed() {}, delta() {} },
     budget: setup.budget,
     replaying: {

@@ -22,6 +22,7 @@ import type { Model, Models, ToolSpec } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { RunRef, Sink } from '../ports/sink.ts'
+import type { Skills } from '../ports/skills.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { Breaker } from './chain.ts'
@@ -56,6 +57,7 @@ export interface Engine {
   readonly hooks: () => readonly Hook[]
   readonly sink: Sink
   readonly secrets: Secrets
+  readonly skills: Skills
   /** What a run may use, where its task says nothing else. */
   readonly budget: Budget
   readonly purse: Purse

@@ -21,6 +21,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { Env } from '../../src/ports/env.ts'
 import { onlyModel } from '../../src/ports/model.ts'
 import { NO_SECRETS } from '../../src/ports/secrets.ts'
+import { NO_SKILLS } from '../../src/ports/skills.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { NO_BUDGET } from '../journals.ts'
 import type { Plan } from './plan.ts'
@@ -286,6 +287,7 @@ export function compose(world: World, life: Life, store: Store): Engine {
       delta: () => {},
     },
     secrets: NO_SECRETS,
+    skills: NO_SKILLS,
     parsers: new Map(),
     memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, kind])),
     hooks: () => [],

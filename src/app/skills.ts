@@ -1,0 +1,19 @@
+/** The plugin of the skills: which there are, which may be used, and the tool by which they are read. */
+
+import { skillsIn } from '../adapters/skills/skills.ts'
+import { readSkill } from '../adapters/tools/read-skill.ts'
+import { definePlugin, type Plugin } from '../ports/plugin.ts'
+
+export function skills(): Plugin {
+  return definePlugin({
+    name: 'skills',
+    needs: ['home', 'clock', 'store', 'tools'],
+    provides: ['skills'],
+    setup(host) {
+      const { root: home, agents } = host.get('home')
+      const made = skillsIn({ home, agents, store: host.get('store'), clock: host.get('clock') })
+      host.provide('skills', made)
+      host.get('tools').add(readSkill(made.read))
+    },
+  })
+}
