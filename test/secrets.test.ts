@@ -165,6 +165,53 @@ describe('case 136: twelve secrets, and a run that does its best to tell them', 
   })
 })
 
+describe('case 136: a secret is hidden', () => {
+  const SECRET = 'straddling-secret-0123456789'
+
+  test('before a long result is cut: no half of it is left', async (t) => {
+    const long = defineTool<object>({
+      name: 'long',
+      description: 'Tells much.',
+      args: z.object({}),
+      effect: () => ({ recovery: 'pure', reach: 'none' }),
+      // Wherever the cut is, it goes through one.
+      run: async () => ({ status: 'ok', content: `${SECRET} `.repeat(6000) }),
+    })
+    const app = await openApp(t, { model: scriptedModel([call('long', {}), { text: 'done' }]), tools: [long] })
+    await plant(app, { A: SECRET })
+    const journal = JSON.stringify(await journalOf(app, (await runTaskIn(app)).session_id))
+    assert.match(journal, /characters left out/)
+    assert.doesNotMatch(journal, /straddl|0123456789/)
+  })
+
+  test('in every answer, also where it was written down before anybody knew that it is one', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([{ text: `it is ${SECRET}` }]) })
+    const { session_id, answer } = await runTaskIn(app)
+    assert.equal(answer, `it is ${SECRET}`)
+    await plant(app, { A: SECRET })
+    assert.doesNotMatch(JSON.stringify(await app.run('sessions show', { id: session_id })), /straddl/)
+  })
+
+  test('while it is said, also across the pieces in which it comes', async (t) => {
+    const model = scriptedModel([{ text: `it is ${SECRET}.` }])
+    const inPieces: typeof model = {
+      ...model,
+      async call(request, options) {
+        const answer = await model.call(request, { ...options, onText: () => {} })
+        for (const letter of answer.text) options.onText?.(letter)
+        return answer
+      },
+    }
+    const app = await openApp(t, { model: inPieces })
+    await plant(app, { A: SECRET })
+    let said = ''
+    await app.run('run', { task: 'x' }, (progress) => {
+      if (progress.kind === 'delta' && progress.delta.kind === 'text') said += progress.delta.text
+    })
+    assert.equal(said, 'it is ‹secret:A›.')
+  })
+})
+
 describe('keys that nobody put under a name', () => {
   test('case 60: of the configuration, the environment and the home are hidden all the same', async (t) => {
     const home = freshFolder(t)

@@ -109,6 +109,21 @@ describe('O17: a skill', () => {
       assert.match(degraded.join(), /the skill reports of default .*(has changed|cannot be used)/)
     })
 
+  test('a run that waits goes on with what it began with, byte for byte, whatever has changed meanwhile', async (t) => {
+    const home = homeWith(t)
+    const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'done' }])
+    const app = await openApp(t, { home, model })
+    await approve(app, { name: 'reports' })
+    const { session_id } = await runTaskIn(app)
+    writeFileSync(join(home, REPORTS, 'SKILL.md'), SKILL.replace('weekly', 'daily'))
+    await approve(app, { name: 'reports' })
+    await app.run('send', { session: session_id, text: 'go on' })
+    await app.run('start', { until_idle: true })
+    const [first, second] = model.requests
+    assert.match(second?.system ?? '', /weekly/)
+    assert.deepEqual([second?.system, second?.tools], [first?.system, first?.tools])
+  })
+
   test('that has changed is told to people with the next cycle', async (t) => {
     const home = homeWith(t)
     const its = await telling(t, { home })
