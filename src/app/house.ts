@@ -16,7 +16,7 @@ import { type Clock, iso } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Ids } from '../ports/ids.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import type { Op, Store } from '../ports/store.ts'
+import type { Batch, Op, Store } from '../ports/store.ts'
 import { fanOut } from './events.ts'
 import { rosterIn } from './roster.ts'
 import { refuseBadSchedules } from './schedules.ts'
@@ -185,11 +185,14 @@ const DOCUMENTS: ReadonlySet<Op['op']> = new Set(['document', 'project'])
 
 /** Whoever writes, and whatever it is: no secret comes to lie in the database. */
 function hiding(store: Store, hide: Redact): Store {
-  const hidden = (op: Op): Op => (DOCUMENTS.has(op.op) ? op : redacted(op, hide))
-  return {
-    ...store,
-    commit: (batches) => store.commit(batches.map((batch) => ({ ...batch, ops: batch.ops.map(hidden) }))),
-  }
+  // What a run records was hidden when it was made.
+  const isHidden = ({ op }: Op, fence: unknown): boolean =>
+    DOCUMENTS.has(op) || (op === 'append' && fence !== undefined)
+  const hidden = (batch: Batch): Batch => ({
+    ...batch,
+    ops: batch.ops.map((op) => (isHidden(op, batch.fence) ? op : redacted(op, hide))),
+  })
+  return { ...store, commit: (batches) => store.commit(batches.map(hidden)) }
 }
 
 /** With an embedder, what is remembered is found by its meaning, too. Looked for when it is asked: plugins bring them. */
