@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import zlib from 'node:zlib'
+import { freshFolder, journalOf, openApp } from '../apps.ts'
 import { recordsOf } from '../contract/acting.ts'
 import { calling, eachAlone, listing, living, names, serve } from './serving.ts'
 
@@ -177,5 +178,50 @@ describe('fetch', () => {
     const { results } = await living(t, calls, { resolve: turning })
     for (const { status, content } of results) assert.deepEqual([status, /leads to/.test(content)], ['error', true])
     assert.deepEqual([asked, answers], [[], 2])
+  })
+})
+
+describe('fetch with headers', () => {
+  test('a secret goes where its owner allows, by its name everywhere else, and never along with a redirect', async (t) => {
+    const heard: (string | undefined)[] = []
+    const other = await serve(t, (request, response) => {
+      heard.push(`other ${request.headers.authorization}`)
+      response.end('there')
+    })
+    const { port } = await serve(t, (request, response) => {
+      heard.push(request.headers.authorization)
+      if (request.url === '/away') response.writeHead(302, { location: `http://other.test:${other.port}/` }).end()
+      else response.end(`you said ${request.headers.authorization}`)
+    })
+    const [site, away] = [`site.test:${port}`, `other.test:${other.port}`]
+    const headers = { Authorization: 'Bearer secret:SITE_KEY' }
+    const steps = [
+      calling('fetch', { url: `http://${site}/`, headers }),
+      calling('fetch', { url: `http://${site}/away`, headers }),
+      calling('fetch', { url: `http://${away}/`, headers }),
+    ]
+    const home = freshFolder(t)
+    const before = await openApp(t, { home })
+    await before.run('secrets set', { name: 'SITE_KEY', value: 'k3y-of-the-site-77', to: site })
+    await before.close()
+    const { app, results, session_id } = await living(t, steps, { home, resolve, yaml: listing(site, away) })
+    assert.deepEqual(heard, ['Bearer k3y-of-the-site-77', 'Bearer k3y-of-the-site-77', 'other undefined'])
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['ok', 'ok', 'error'],
+    )
+    assert.doesNotMatch(JSON.stringify(await journalOf(app, session_id)), /k3y-of/)
+  })
+
+  test('headers that carry a request, or would be two, are refused before anything is asked', async (t) => {
+    const { port, asked } = await serve(t, (_, response) => response.end('ok'))
+    const url = `http://site.test:${port}/`
+    const bad = [{ Host: 'evil.test' }, { 'Content-Length': '3' }, { 'X-A': 'b\r\nX-C: d' }, { 'a b': 'c' }]
+    const { results } = await eachAlone(
+      t,
+      bad.map((headers) => calling('fetch', { url, headers })),
+      { resolve, yaml: listing(`site.test:${port}`) },
+    )
+    assert.deepEqual([results.map(({ status }) => status), asked], [bad.map(() => 'error'), []])
   })
 })

@@ -45,7 +45,13 @@ async function hops(
 ): Promise<Answered | SentOn> {
   let { to } = outgoing
   for (let hop = 0; ; hop += 1) {
-    const answered = await exchange({ ...outgoing, to }, await reach(to), signal)
+    // What was said to the one that was asked is nobody else's business, least of all a key.
+    const headers = isSamePlace(to, outgoing.to) ? outgoing.headers : undefined
+    const answered = await exchange(
+      headers ? { ...outgoing, to, headers } : withoutHeaders(outgoing, to),
+      await reach(to),
+      signal,
+    )
     const location = REDIRECTS.includes(answered.status) ? answered.headers.location : undefined
     if (location === undefined) return answered
     const next = nextAfter(to, location)
@@ -53,6 +59,12 @@ async function hops(
     if (!follow) return { kind: 'sent_on', from: to, status: answered.status, to: next?.url ?? location }
     to = next
   }
+}
+
+const isSamePlace = (a: Address, b: Address): boolean => a.scheme === b.scheme && a.host === b.host && a.port === b.port
+
+function withoutHeaders({ headers: _, ...rest }: Outgoing, to: Address): Outgoing {
+  return { ...rest, to }
 }
 
 const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'

@@ -22,10 +22,22 @@ export const webAddress = z.string().superRefine((value, context) => {
     context.addIssue({ code: 'custom', message: `${read.why}; expected http(s)://host/path` })
 })
 
+/** Those that say how a request is carried are the carrier's. */
+const CARRIERS =
+  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding)$/i
+const header = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'no name of a header')
+  .refine((name) => !CARRIERS.test(name), 'a header that the program sets itself')
+
 const args = z.strictObject({
   url: webAddress.describe('http(s)://…'),
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET').describe('GET if none.'),
   body: z.string().optional().describe('What is sent.'),
+  headers: z
+    .record(header, z.string().regex(/^[^\r\n\0]*$/, 'one line'))
+    .optional()
+    .describe('A value may be secret:NAME.'),
   save_to: z.string().optional().describe('A new file to keep it in.'),
 })
 type Args = z.infer<typeof args>
@@ -36,6 +48,7 @@ export const fetch = (egress: Egress): AnyTool =>
     description: 'Asks the web; pages come as text. A redirect to another host is told, not followed.',
     args,
     needs: ['file'],
+    secrets: ['headers'],
     effect: ({ url, method, save_to }) =>
       isSafe(method)
         ? { recovery: save_to === undefined ? 'pure' : 'idempotent', reach: 'network', host: placeText(known(url)) }
@@ -56,19 +69,23 @@ function known(url: string): Address {
 
 async function answerTo(
   egress: Egress,
-  { url, method, body, save_to }: Args,
+  { url, method, body, headers, save_to }: Args,
   context: ToolContext,
 ): Promise<CallResult> {
   if (isSafe(method) && body !== undefined) return failed(`${method} sends nothing; leave body out, or use POST`)
   const outgoing = {
     ...{ to: known(url), method, maxBytes: save_to === undefined ? MOST_TEXT_BYTES : MOST_FILE_BYTES },
-    ...(body === undefined ? {} : { body, headers: { 'content-type': kindOf(body) } }),
+    headers: { ...(body === undefined ? {} : { 'content-type': kindOf(body) }), ...lowerCased(headers) },
+    ...(body === undefined ? {} : { body }),
   }
   const answered = await egress.ask(outgoing, context.signal)
   if (answered.kind === 'sent_on') return sentOn(answered)
   if (save_to !== undefined && answered.status < 300) return saved(answered, save_to, context)
   return shown(answered)
 }
+
+const lowerCased = (headers: Args['headers'] = {}): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** Nobody says it for the model, and servers want to know. */
 function kindOf(body: string): string {
