@@ -38,6 +38,7 @@ interface Noisy {
   maxLength?: number
   default?: unknown
   additionalProperties?: unknown
+  propertyNames?: unknown
 }
 
 /**
@@ -51,6 +52,7 @@ function withoutNoise({ jsonSchema }: { readonly jsonSchema: Noisy }): void {
   delete jsonSchema.maxLength
   delete jsonSchema.default
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames
 }
 
 /** Contract: runs nothing. A call that may not run comes back with its fault. */
