@@ -35,6 +35,7 @@ interface Noisy {
   minimum?: number
   maximum?: number
   minLength?: number
+  minItems?: number
   maxLength?: number
   default?: unknown
   additionalProperties?: unknown

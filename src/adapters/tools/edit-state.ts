@@ -13,7 +13,7 @@ import { failed, told } from './result.ts'
 
 const args = z.strictObject({
   old: z.string().min(1).optional().describe('A passage that occurs once, exactly.'),
-  new: z.string().optional().describe('What replaces it.'),
+  new: z.string().optional(),
   section: z.string().trim().min(1).optional().describe('Or: a heading, new or there.'),
   text: z.string().optional().describe('What stands below it.'),
 })

@@ -39,8 +39,8 @@ const headers = z.record(z.string(), z.string()).superRefine((given, context) =>
 
 const args = z.strictObject({
   url: webAddress.describe('http(s)://…'),
-  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET').describe('GET if none.'),
-  body: z.string().optional().describe('What is sent.'),
+  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),
+  body: z.string().optional(),
   headers: headers.optional().describe('Values may be secret:NAME.'),
   save_to: z.string().optional().describe('A new file to keep it in.'),
 })

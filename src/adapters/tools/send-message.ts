@@ -9,7 +9,7 @@ import { told } from './result.ts'
 
 const args = z.strictObject({
   to: z.string().trim().min(1).optional().describe('A channel, or channel:chat; default: your owner.'),
-  text: z.string().trim().min(1).max(8000).describe('What is said.'),
+  text: z.string().trim().min(1).max(8000),
 })
 
 export const sendMessage = (postbox: Postbox): AnyTool =>
