@@ -11,14 +11,12 @@ import type { Json } from '../domain/json.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { contextOf, execute, failureOf } from './execute.ts'
 import { type ClearedCall, gate } from './gate.ts'
-import { whyInterrupted } from './interruption.ts'
+import { INTERRUPTED_BEFORE, whyInterrupted } from './interruption.ts'
 import { stain, worthOf } from './labels.ts'
 import { recoverCall } from './recover.ts'
 import { heldBack, withWarning } from './repeats.ts'
 import { flush, type Run, record, say } from './run.ts'
 import type { Intended, OpenTurn } from './thread.ts'
-
-export const INTERRUPTED_BEFORE: CallResult = { status: 'not_started', content: 'the run was interrupted before it' }
 
 /** Calls that change nothing and stand side by side: so many at once. */
 const SIDE_BY_SIDE = 4
@@ -108,8 +106,8 @@ async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCal
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   let before: Json | undefined
   try {
-    const looked = tool.before?.(call.args as never, contextOf(run, at, run.signal))
-    before = looked && (await run.leaving.or(looked, leftBehind))
+    const look = tool.before?.bind(tool, call.args as never, contextOf(run, at, run.signal))
+    before = look && (await run.leaving.or(look, leftBehind))
   } catch (thrown) {
     return known(failureOf(thrown, run.signal))
   }
@@ -132,9 +130,10 @@ function settle(run: Run, open: OpenTurn, index: number, call: ClearedCall, resu
   const settled = open.settled.get(index)
   if (settled) return settled
   // In the order of the calls, so that those that ran side by side count like any others.
-  const told = open.intended.has(index)
-    ? withWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
-    : result
+  const told =
+    open.intended.has(index) && result.status !== 'not_started'
+      ? withWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
+      : result
   const worth = worthOf(run, open, index, result)
   record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: told, ...worth })
   const { approval } = call.held?.result === result ? call.held : {}

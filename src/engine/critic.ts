@@ -19,7 +19,7 @@ export async function judge(run: Run, state: Json, step: Reduced): Promise<reado
   const judged: Judged[] = []
   for (const critic of run.critics) {
     try {
-      const verdict = await run.leaving.or(verdictFrom(critic, ownCopy(state), step), leftBehind)
+      const verdict = await run.leaving.or(() => verdictFrom(critic, ownCopy(state), step), leftBehind)
       judged.push({ critic: critic.name, verdict })
       if (verdict.kind !== 'continue') break
     } catch (thrown) {

@@ -77,11 +77,10 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
   await reserve(run, open)
   if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted; the model was not asked')
   const request = { system: prefix.system, tools: prefix.tools, messages: thread.conversation.messages }
-  const asked = run.model.call(request, {
-    signal: run.signal,
-    onText: (text) => say(run, { kind: 'text', text }),
-  })
-  const answer = await orInterrupted(run, asked)
+  const { model, signal } = run
+  const answer = await orInterrupted(run, () =>
+    model.call(request, { signal, onText: (text) => say(run, { kind: 'text', text }) }),
+  )
   run.engine.breaker.heard({ model: run.model.id, code: null, at: run.engine.clock.now() })
   return answer
 }
@@ -108,9 +107,9 @@ function fitting(run: Run, open: OpenTurn, prefix: Prefix, prepared: string | un
   }
 }
 
-async function orInterrupted(run: Run, answer: Promise<Answer>): Promise<Answer> {
+async function orInterrupted(run: Run, ask: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await run.leaving.or(answer, () => {
+    return await run.leaving.or(ask, () => {
       throw new TirelessError('aborted', 'the run was interrupted while the model was asked')
     })
   } catch (thrown) {

@@ -7,6 +7,7 @@ import { redacted } from '../domain/redacted.ts'
 import { callKeyOf } from '../domain/unknown.ts'
 import { opsOf } from '../ports/env.ts'
 import type { AnyTool, ToolContext } from '../ports/tool.ts'
+import { INTERRUPTED_BEFORE } from './interruption.ts'
 import { Leaving } from './leaving.ts'
 import type { Run } from './run.ts'
 import type { Intended } from './thread.ts'
@@ -18,6 +19,8 @@ const MARK = 50
 
 /** Contract: never throws what the tool threw; a tool's failure is a result. */
 export async function execute(run: Run, tool: AnyTool, intended: Intended): Promise<CallResult> {
+  // Interrupted while its intent was written: the hand has not moved yet, and does not begin to.
+  if (run.signal.aborted) return INTERRUPTED_BEFORE
   const { recovery } = intended.effect
   const tries = recovery === 'pure' || recovery === 'idempotent' ? 1 + (tool.maxRetries ?? 0) : 1
   for (let left = tries; ; ) {
@@ -37,8 +40,8 @@ interface Outcome {
 
 async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: number | undefined): Promise<Outcome> {
   if (timeoutMs === undefined) {
-    const worked = work(run, tool, intended, run.signal)
-    return run.leaving.or(worked, () => leftBehind('interrupted'))
+    const begin = (): Promise<Outcome> => work(run, tool, intended, run.signal)
+    return run.leaving.or(begin, () => leftBehind('interrupted'))
   }
   const { clock } = run.engine
   const late = new AbortController()
@@ -47,8 +50,8 @@ async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: n
   void clock.sleep(timeoutMs, over.signal).then(() => over.signal.aborted || late.abort('timed out'))
   const leaving = new Leaving(signal, clock)
   try {
-    const worked = work(run, tool, intended, signal)
-    const outcome = await leaving.or(worked, () => leftBehind(statusOf(late.signal)))
+    const begin = (): Promise<Outcome> => work(run, tool, intended, signal)
+    const outcome = await leaving.or(begin, () => leftBehind(statusOf(late.signal)))
     if (!outcome.threw || !late.signal.aborted) return outcome
     const content = `it was told to stop after ${timeoutMs} ms, and has ended: ${outcome.result.content}`
     return { threw: false, result: { status: 'timed_out', content } }

@@ -81,7 +81,10 @@ async function clearanceOf(run: Run, turn: number, call: Call): Promise<Ruled> {
   const wish = wishOf(run, call)
   let strictest = wish.kind !== 'allow' && STRICTNESS[wish.kind] >= STRICTNESS[clearance.kind] ? wish : clearance
   for (const gate of run.engine.gates()) {
-    const clearance = await run.leaving.or(clearanceFrom(run, gate, call), () => LEFT_BEHIND)
+    const clearance = await run.leaving.or(
+      () => clearanceFrom(run, gate, call),
+      () => LEFT_BEHIND,
+    )
     if (STRICTNESS[clearance.kind] > STRICTNESS[strictest.kind]) strictest = clearance
   }
   const isAllowed = strictest.kind === 'ask' && call.approval !== undefined

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Need } from '../domain/intent.ts'
 import { costOf, MICROS } from '../domain/money.ts'
+import type { Answer } from '../domain/record.ts'
 import { saidIn } from '../policy/words.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { ownWords } from './heard.ts'
@@ -36,7 +37,8 @@ export async function fixIntent(run: Run, turn: number): Promise<void> {
   const request = { system: SYSTEM, tools: [], messages: [{ role: 'user', text: question(words, toolbox) } as const] }
   try {
     const id = `${run.dispatch.dispatch_id}-intent-${thread.head}`
-    const answer = await run.leaving.or(paidCall(engine, model, request, run.signal, spenderOf(run), id), leftBehind)
+    const ask = (): Promise<Answer> => paidCall(engine, model, request, run.signal, spenderOf(run), id)
+    const answer = await run.leaving.or(ask, leftBehind)
     const usd = model.price ? costOf(model.price, answer.usage) / MICROS : undefined
     record(run, {
       kind: 'intent_fixed',

@@ -1,5 +1,10 @@
 /** Why a run is interrupted: the program stops, somebody cancelled it, or its time is up. The reason of its signal. */
 
+import type { CallResult } from '../domain/decision.ts'
+
+/** What a call is told that was not begun, because its run was interrupted. */
+export const INTERRUPTED_BEFORE: CallResult = { status: 'not_started', content: 'the run was interrupted before it' }
+
 export class Interruption extends Error {
   readonly why: 'stopping' | 'cancelled' | 'time'
   constructor(why: Interruption['why']) {

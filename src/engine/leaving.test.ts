@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { FakeClock } from '../testing/fake-clock.ts'
 import { GRACE_MS, Leaving } from './leaving.ts'
 
-const never = new Promise<string>(() => {})
+const never = (): Promise<string> => new Promise(() => {})
 
 test('case 51: what does not end is left behind, a moment after the interruption and not before', async () => {
   const clock = new FakeClock()
@@ -18,7 +18,18 @@ test('case 51: what does not end is left behind, a moment after the interruption
   assert.equal(outcome, 'waiting')
   await clock.advance(1)
   assert.equal(outcome, 'left')
-  assert.equal(await leaving.or(never, () => 'left at once'), 'left at once')
+})
+
+test('I10: what nobody would wait for any more is not begun', async () => {
+  const clock = new FakeClock()
+  const leaving = new Leaving(AbortSignal.abort(), clock)
+  await clock.advance(GRACE_MS)
+  let begun = false
+  const begin = async (): Promise<string> => {
+    begun = true
+    return 'done'
+  }
+  assert.deepEqual([await leaving.or(begin, () => 'left at once'), begun], ['left at once', false])
 })
 
 test('K3: one that is closed listens to nobody, sleeps no more and leaves nothing behind', async () => {

@@ -32,8 +32,8 @@ export class Leaving {
     }
   }
 
-  /** Contract: what `work` comes to, or what `left` says once it has been left behind. */
-  or<T>(work: Promise<T>, left: () => T): Promise<T> {
+  /** Contract: what the work comes to, or what `left` says once it has been left behind. What nobody would wait for is not begun. */
+  or<T>(begin: () => Promise<T>, left: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         try {
@@ -42,9 +42,12 @@ export class Leaving {
           reject(thrown)
         }
       }
-      if (this.#over) leave()
+      if (this.#over) {
+        leave()
+        return
+      }
       this.#leave.add(leave)
-      const ended = work.finally(() => this.#leave.delete(leave))
+      const ended = begin().finally(() => this.#leave.delete(leave))
       ended.then(resolve, reject)
     })
   }

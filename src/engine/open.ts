@@ -51,7 +51,8 @@ export async function openRun(held: Claimed, abort: AbortSignal, cancelling: Can
   if (first) await begin(watched, fittings, opening)
   else if (!isCancelled()) await takeUp(held, fittings, opening)
   const inTime = opening.isWhole ? limit(held, wishes.budget, late) : () => {}
-  const env = opening.isWhole && !isCancelled() ? await setUp(held, fittings, opening, first) : undefined
+  const env =
+    opening.isWhole && !isCancelled() && !signal.aborted ? await setUp(held, fittings, opening, first) : undefined
   inTime()
   patience.close()
   const taken: Taken = { watched, close: () => opening.close() }
@@ -125,9 +126,12 @@ async function setUp(
   opening: Opening,
   first: boolean,
 ): Promise<Env | undefined> {
+  // Not left behind: the store always comes to an end.
+  const workspace = await opening.attempt('ENV_SETUP_FAILED', () => workspaceOf(held))
+  if (workspace === undefined) return undefined
   const env = await opening.setUp(
     'ENV_SETUP_FAILED',
-    () => openEnv(held, wishes.env),
+    () => held.engine.envs.open(workspace, wishes.env),
     (late) => late.close(),
   )
   if (!env) return undefined
@@ -146,10 +150,10 @@ async function setUp(
   return opening.isWhole ? env : undefined
 }
 
-async function openEnv({ engine, dispatch }: Claimed, kind: string | undefined): Promise<Env> {
+async function workspaceOf({ engine, dispatch }: Claimed): Promise<string> {
   const session = await engine.store.session(dispatch.session_id)
   if (!session) throw new Error(`dispatch ${dispatch.dispatch_id} has no session ${dispatch.session_id}`)
-  return engine.envs.open(session.workspace, kind)
+  return session.workspace
 }
 
 function remembering(kind: MemoryKind, past: readonly PastTurn[]): Memory {

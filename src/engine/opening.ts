@@ -35,13 +35,14 @@ export class Opening {
 
   /** Contract: as `attempt`; but once the run is called off nobody waits for it, and what it comes to later is taken down at once. */
   setUp<T>(code: string, work: () => Promise<T>, takeDown: (made: T) => unknown): Promise<T | undefined> {
-    const attempted = this.attempt(code, async () => {
-      const made = await work()
-      if (this.#left) await takeDown(made)
-      else this.afterwards(() => takeDown(made))
-      return made
-    })
-    return this.#leaving.or(attempted, () => {
+    const attempt = (): Promise<T | undefined> =>
+      this.attempt(code, async () => {
+        const made = await work()
+        if (this.#left) await takeDown(made)
+        else this.afterwards(() => takeDown(made))
+        return made
+      })
+    return this.#leaving.or(attempt, () => {
       this.#left = true
       return undefined
     })

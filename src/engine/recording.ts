@@ -3,8 +3,7 @@
 import type { Call, CallResult, Issue } from '../domain/decision.ts'
 import type { JournalRecord, Setup } from '../domain/record.ts'
 import type { StopReason } from '../domain/stop.ts'
-import { INTERRUPTED_BEFORE } from './act.ts'
-import type { Interruption } from './interruption.ts'
+import { INTERRUPTED_BEFORE, type Interruption } from './interruption.ts'
 import type { Worth } from './labels.ts'
 
 export type Kind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>

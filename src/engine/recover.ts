@@ -92,26 +92,40 @@ async function afterWord(call: Interrupted, word: Resolution): Promise<CallResul
   }
 }
 
+/** Nothing is begun in a run that was interrupted: what it has found out is found out again by the next life. */
+function stillGoing({ run }: Interrupted): void {
+  if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping')
+}
+
 /** The owner's word was about one attempt. The next one has an intent, and if need be an unknown outcome, of its own. */
-async function runAnew({ run, intended, offered }: Interrupted): Promise<CallResult> {
+async function runAnew(again: Interrupted): Promise<CallResult> {
+  stillGoing(again)
+  const { run, intended, offered } = again
   if (!offered)
     return { status: 'not_started', content: 'the owner says it did not take effect; the tool is not offered any more' }
   const { turn, index, call, effect } = intended
-  const again = record(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
+  const next = record(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
   await flush(run, [])
-  return execute(run, offered, again as Intended)
+  return execute(run, offered, next as Intended)
 }
 
-function rerun({ run, intended, offered }: Interrupted): Promise<CallResult> | CallResult {
+function rerun(call: Interrupted): Promise<CallResult> | CallResult {
+  // Not told as not started: an earlier life may have done it.
+  stillGoing(call)
+  const { run, intended, offered } = call
   return offered
     ? execute(run, offered, intended)
     : { status: 'not_started', content: 'it did not take effect, and the tool is not offered any more' }
 }
 
-async function probe({ run, tool, intended }: Interrupted): Promise<Probe> {
+async function probe(call: Interrupted): Promise<Probe> {
+  const { run, tool, intended } = call
   if (!tool?.probe) return { kind: 'unclear' }
+  stillGoing(call)
+  const context = contextOf(run, intended, run.signal)
+  const ask = tool.probe.bind(tool, intended.call.args as never, intended.before ?? null, context)
   try {
-    return await tool.probe(intended.call.args as never, intended.before ?? null, contextOf(run, intended, run.signal))
+    return await run.leaving.or(ask, leftBehind)
   } catch (thrown) {
     if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
     // A world that cannot be asked is no answer. To end the run over it would leave the call neither settled nor listed.
@@ -119,13 +133,21 @@ async function probe({ run, tool, intended }: Interrupted): Promise<Probe> {
   }
 }
 
-async function whatRemains({ run, tool, intended }: Interrupted): Promise<string> {
+async function whatRemains(call: Interrupted): Promise<string> {
+  const { run, tool, intended } = call
+  if (!tool?.remains) return ''
+  stillGoing(call)
+  const look = tool.remains.bind(tool, intended.call.args as never, contextOf(run, intended, run.signal))
   try {
-    return (await tool?.remains?.(intended.call.args as never, contextOf(run, intended, run.signal))) ?? ''
+    return await run.leaving.or(look, leftBehind)
   } catch (thrown) {
     if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
     return `what is left of it could not be found out: ${asTirelessError(thrown).message}`
   }
+}
+
+function leftBehind(): never {
+  throw new TirelessError('aborted', 'the run was interrupted while a tool looked for what is left of a call')
 }
 
 /** Lists it, or lists it again after a word that led nowhere. */

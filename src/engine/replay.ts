@@ -197,7 +197,8 @@ function toolOf(tape: Recording, name: string, known: AnyTool | undefined): AnyT
       const settled = tape.settled(indexOf(call))
       if (!settled || tape.isTakenUpAnew() || tape.issues()) return tape.die()
       const why = settled.result.status === 'interrupted' ? tape.whyCutShort(tape.find('step_committed')) : undefined
-      if (why) tape.interrupt(why)
+      // What stands beside it has begun by then, as it had when they were cut short.
+      if (why) await Promise.resolve().then(() => tape.interrupt(why))
       return settled.result
     },
   }

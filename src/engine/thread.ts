@@ -280,7 +280,8 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       remember(thread, record.result)
       const call = open.intended.get(record.index)?.call
       if (call) hearResult(thread, record, call.tool)
-      if (call) thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
+      if (call && record.result.status !== 'not_started')
+        thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
       if (isNews(thread.known, call, record.result)) open.news = true
       if (thread.recent.length > RECENT) thread.recent.shift()
       if (open.shown?.calls[record.index])

@@ -136,6 +136,27 @@ describe('opening a run', () => {
     return { app, log, hook, task: { dispatch_id, session_id } }
   }
 
+  test('I10, SIGTERM: one that the program stops before anything is set up is given back, and nothing is', async (t) => {
+    const [drain, abort] = [new AbortController(), new AbortController()]
+    const log: string[] = []
+    const stopping = {
+      name: 'stopping',
+      on_run_start() {
+        drain.abort()
+        abort.abort()
+      },
+    }
+    const opening = withEnv((env) => {
+      log.push('env opened')
+      return env
+    })
+    const signals = { drain: drain.signal, abort: abort.signal }
+    const app = await openApp(t, { model: scriptedModel([done]), hooks: [stopping], plugins: [opening], signals })
+    const task = await enqueue(app)
+    await app.run('start', { until_idle: true })
+    assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id), log], ['pending', [], []])
+  })
+
   test('case 53: a parked run that is cancelled ends without anything being set up for it', async (t) => {
     const { app, log, hook, task } = await parked(t)
     assert.equal((await cancel(app, task)).items[0]?.status, 'cancelled')

@@ -21,13 +21,19 @@ interface Scene {
   unknowns(): Promise<Unknown[]>
 }
 
-/** A run whose process dies inside the tool, then the home opened again with the same tool in good health. */
-async function afterDeath(t: TestContext, effect: Effect, death: Death, probe?: 'honest' | 'unclear'): Promise<Scene> {
+/** The home of a run whose process died inside the tool. */
+async function killed(t: TestContext, effect: Effect, death: Death, probe?: 'honest' | 'unclear') {
   const home = freshFolder(t)
   const log = join(home, 'acted.log')
   const args = [home, log, JSON.stringify(effect), death, ...(probe ? [probe] : [])]
   const died = await run(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'recovery-main.ts'), ...args])
   assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
+  return { home, log }
+}
+
+/** Opened again with the same tool in good health. */
+async function afterDeath(t: TestContext, effect: Effect, death: Death, probe?: 'honest' | 'unclear'): Promise<Scene> {
+  const { home, log } = await killed(t, effect, death, probe)
   const model = actOnce()
   const app = await openApp(t, { home, tools: [acting(log, effect, 'never', probe)], model })
   await app.run('start', { until_idle: true })
@@ -61,6 +67,30 @@ describe('a call that a kill -9 cut short (case 93)', () => {
       assert.equal((await scene.dispatch()).result, 'finished')
       assert.deepEqual(await scene.unknowns(), [])
       assert.equal(scene.model.requests.length, 1, 'only the second turn was asked for')
+    })
+
+  for (const [recovery, probe] of [['idempotent'], ['reconcilable', 'honest']] as const)
+    test(`I10: ${recovery}: not run, nor asked about, by a program that is stopping; the next one does`, async (t) => {
+      const effect: Effect = { recovery, reach: 'third_party' }
+      const { home, log } = await killed(t, effect, 'before', probe)
+      const [drain, abort] = [new AbortController(), new AbortController()]
+      const stopping = {
+        name: 'stopping',
+        on_before_act() {
+          drain.abort()
+          abort.abort()
+        },
+      }
+      const tools = [acting(log, effect, 'never', probe)]
+      const signals = { drain: drain.signal, abort: abort.signal }
+      const app = await openApp(t, { home, tools, model: actOnce(), hooks: [stopping], signals })
+      const dispatch = async (by: App) => ((await by.run('queue list', {})) as { items: Dispatch[] }).items[0]
+      await app.run('start', { until_idle: true })
+      assert.deepEqual([(await dispatch(app))?.status, runsIn(log)], ['pending', []])
+      await app.close()
+      const next = await openApp(t, { home, tools, model: actOnce() })
+      await next.run('start', { until_idle: true })
+      assert.deepEqual([(await dispatch(next))?.result, runsIn(log).length], ['finished', 1])
     })
 
   test('reconcilable: it happened: the world says so, and it is not run again', async (t) => {

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { App, AppOptions } from '../../src/app.ts'
+import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp, until } from '../apps.ts'
+import { holdingBack } from '../held.ts'
+import { aTool, cancel, endings, enqueue, PURE, type Queued, resultsOf, statusOf, untilAborted } from './acting.ts'
+
+const BEFORE = { status: 'not_started', content: 'the run was interrupted before it' }
+
+const poking = (times: number): ScriptedModel =>
+  scriptedModel([{ calls: Array.from({ length: times }, (_, n) => ({ tool: 'poke', args: { n } })) }, { text: 'done' }])
+
+const replayed = async (app: App, { dispatch_id }: Queued): Promise<boolean> =>
+  ((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical
+
+/** A task under way in an app that can be told to stop at once, as a second SIGTERM does. */
+async function underWay(t: TestContext, options: AppOptions, home = freshFolder(t)) {
+  const [drain, abort] = [new AbortController(), new AbortController()]
+  const signals = { drain: drain.signal, abort: abort.signal }
+  const app = await openApp(t, { home, signals, ...options })
+  const task = await enqueue(app)
+  const started = app.run('start', { until_idle: true })
+  const stop = (): void => {
+    drain.abort()
+    abort.abort()
+  }
+  return { app, task, started, stop, home }
+}
+
+describe('interrupted', () => {
+  for (const times of [1, 2])
+    test(`I10, I4: while the intent of ${times} is written: the hand does not begin to move, and the mind is told so`, async (t) => {
+      const tool = aTool({ effect: PURE })
+      const writing = holdingBack((op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'))
+      const options = { tools: [tool], model: poking(times), plugins: [writing.plugin] }
+      const { app, task, started, stop, home } = await underWay(t, options)
+      await until(writing.isHeld)
+      stop()
+      writing.letGo()
+      await started
+      assert.deepEqual([tool.asked, await statusOf(app, task)], [[], 'pending'])
+      assert.deepEqual(await resultsOf(app, task.session_id), Array(times).fill(BEFORE))
+      assert.equal(await replayed(app, task), true)
+      await app.close()
+      const next = await openApp(t, { home, tools: [tool], model: poking(times) })
+      await next.run('start', { until_idle: true })
+      assert.deepEqual([await statusOf(next, task), tool.asked], ['done', []])
+      assert.equal(await replayed(next, task), true)
+    })
+
+  test('I10, I4: cancelled while the intent is written: it is not begun, and nothing is unknown', async (t) => {
+    const tool = aTool()
+    const writing = holdingBack((op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'))
+    const options = { tools: [tool], model: poking(1), plugins: [writing.plugin] }
+    const { app, task, started } = await underWay(t, options)
+    await until(writing.isHeld)
+    const cancelled = cancel(app, task, 'immediate')
+    await until(
+      async () =>
+        ((await app.run('queue show', { id: task.dispatch_id })) as { cancel: string | null }).cancel !== null,
+    )
+    writing.letGo()
+    await Promise.all([cancelled, started])
+    assert.deepEqual([tool.asked, await endings(app, task)], [[], ['cancelled']])
+    assert.deepEqual(await resultsOf(app, task.session_id), [BEFORE])
+    assert.deepEqual(((await app.run('unknowns list', {})) as { items: unknown[] }).items, [])
+    assert.equal(await replayed(app, task), true)
+  })
+
+  test('Q17: neighbours that were cut short side by side are so again', async (t) => {
+    const tool = aTool({ effect: PURE, run: untilAborted })
+    const { app, task, started } = await underWay(t, { tools: [tool], model: poking(3) })
+    await until(() => tool.asked.length === 3)
+    await Promise.all([cancel(app, task, 'immediate'), started])
+    const results = await resultsOf(app, task.session_id)
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['interrupted', 'interrupted', 'interrupted'],
+    )
+    assert.equal(await replayed(app, task), true)
+  })
+})
