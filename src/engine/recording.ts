@@ -86,7 +86,7 @@ export class Recording {
     this.#steps += 1
     this.#stepBegun = false
     // Given back after it, or never gone on with.
-    if (this.isTakenUpAnew() || this.issues() || !next) this.#ends.rest()
+    if (this.isPutDown()) this.#ends.rest()
   }
 
   written(): void {
@@ -179,6 +179,11 @@ export class Recording {
   isTakenUpAnew(): boolean {
     const next = this.next()
     return next?.kind === 'refitted' || next?.kind === 'migrated'
+  }
+
+  /** The life that came this far was stopped here: for good, or what comes next is of another one. */
+  isPutDown(): boolean {
+    return !this.next() || this.isTakenUpAnew() || this.issues() !== undefined
   }
 
   /** It came to its end here, and not by a step. */

@@ -210,6 +210,11 @@ function criticOf(tape: Recording, name: string): Critic {
   return {
     name,
     judge() {
+      // The program was stopped while it was asked, and its turn was left as it was.
+      if (tape.isPutDown()) {
+        tape.interrupt('stopping')
+        throw new TirelessError('aborted', 'stopped, as it was')
+      }
       const broke = tape.diagnosed(`critic ${name}`)
       if (broke) throw new Error(broke.message)
       const said = tape.find('step_committed')?.verdicts?.find(({ critic }) => critic === name)

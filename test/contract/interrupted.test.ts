@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
+import type { Verdict } from '../../src/domain/decision.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, until } from '../apps.ts'
+import { freshFolder, openApp, passing, until } from '../apps.ts'
 import { holdingBack } from '../held.ts'
-import { aTool, cancel, endings, enqueue, PURE, type Queued, resultsOf, statusOf, untilAborted } from './acting.ts'
+import {
+  aTool,
+  cancel,
+  endings,
+  enqueue,
+  PURE,
+  type Queued,
+  recordsOf,
+  resultsOf,
+  statusOf,
+  untilAborted,
+} from './acting.ts'
 
+const CONTINUE: Verdict = { kind: 'continue' }
 const BEFORE = { status: 'not_started', content: 'the run was interrupted before it' }
 
 const poking = (times: number): ScriptedModel =>
@@ -79,5 +93,30 @@ describe('interrupted', () => {
       ['interrupted', 'interrupted', 'interrupted'],
     )
     assert.equal(await replayed(app, task), true)
+  })
+
+  test('Q17: a run that was put down between its call and the end of its step is replayed as far as it came, and as another program took it up', async (t) => {
+    const clock = new FakeClock()
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+    const judge = (): Promise<never> => {
+      ask()
+      return new Promise(() => {})
+    }
+    const options = { tools: [aTool()], model: poking(1), critics: [{ name: 'slow', judge }], clock }
+    const { app, task, started, stop, home } = await underWay(t, options)
+    await asked
+    stop()
+    await passing(clock, started)
+    assert.deepEqual([await statusOf(app, task), (await resultsOf(app, task.session_id)).length], ['pending', 1])
+    assert.equal(await replayed(app, task), true)
+    await app.close()
+    const more = { tools: [aTool(), aTool({ name: 'prod' })], critics: [{ name: 'quick', judge: () => CONTINUE }] }
+    const next = await openApp(t, { home, model: poking(1), ...more })
+    await next.run('start', { until_idle: true })
+    assert.deepEqual(
+      [await statusOf(next, task), (await recordsOf(next, task.session_id, 'refitted')).length],
+      ['done', 1],
+    )
+    assert.equal(await replayed(next, task), true)
   })
 })
