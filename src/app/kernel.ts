@@ -53,8 +53,8 @@ function kernelOf(host: PluginHost): Services['kernel'] {
   /** Where the whole queue is worked, what a cycle sends needs nobody else. */
   let whole = false
   const side = sideWork(handsOf(host), queue.signals.drain)
-  const around = surroundingsOf(host, settings, (ids) => {
-    if (!whole && !queue.draining()) side.workOn(ids)
+  const around = surroundingsOf(host, settings, (ids, until) => {
+    if (!whole && !queue.draining()) side.workOn(ids, until)
   })
   const update = async (cycled: Cycled): Promise<readonly Op[]> => {
     await recordCycle(around, cycled.result)

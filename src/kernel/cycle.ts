@@ -194,7 +194,10 @@ async function act(
   const enqueue = async (dispatches: readonly NewDispatch[]): Promise<void> => {
     if (dispatches.length === 0) return
     await commitOne(store, [{ op: 'enqueue', dispatches, now: clock.now() }])
-    around.sent(dispatches.map(({ dispatch_id }) => dispatch_id))
+    around.sent(
+      dispatches.map(({ dispatch_id }) => dispatch_id),
+      signal,
+    )
   }
   const { first, rest, hold } = await probed(around, made, enqueue, signal)
   if (hold !== null) notes.push(hold)

@@ -40,7 +40,8 @@ export async function workOn(
 
 /** Work that a cycle has sent and nobody else does. */
 export interface SideWork {
-  workOn(ids: readonly string[]): void
+  /** Contract: begins nothing once `until` is over. */
+  workOn(ids: readonly string[], until: AbortSignal): void
   /** Contract: what was begun comes to the end of its step; nothing of it goes on afterwards. */
   handsOff(): Promise<void>
 }
@@ -49,8 +50,8 @@ export function sideWork(hands: Hands, stop: AbortSignal): SideWork {
   const works = new Set<Promise<void>>()
   let enough = new AbortController()
   return {
-    workOn(ids) {
-      const working = workOn(hands, ids, AbortSignal.any([stop, enough.signal])).catch(() => {
+    workOn(ids, until) {
+      const working = workOn(hands, ids, AbortSignal.any([stop, enough.signal, until])).catch(() => {
         // The store has failed: whoever waits for the cycle hears of that from the store itself.
       })
       works.add(working)

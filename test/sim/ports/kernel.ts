@@ -39,8 +39,8 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
     workspace: async (sessionId) => `/nowhere/${sessionId}`,
     work: (ids, until) => workOn(parts, ids, until),
-    sent(ids) {
-      if (since === null && !parts.draining()) side.workOn(ids)
+    sent(ids, until) {
+      if (since === null && !parts.draining()) side.workOn(ids, until)
     },
     systemPrompt: () => 'you are simulated',
     ended: () => {},

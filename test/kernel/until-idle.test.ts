@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { until } from '../apps.ts'
+import { holdingBack } from '../held.ts'
+import { dispatchesIn, kernelApp, MINUTE } from './kernels.ts'
+
+describe('start --until-idle', () => {
+  test('I10: its minutes are over before a cycle has sent anybody: that is left for the next start, and nothing of it goes on', async (t) => {
+    const sending = holdingBack((op) => op.op === 'enqueue' && op.dispatches.some(({ source }) => source === 'cycle'))
+    const plugins = [sending.plugin]
+    const { app, clock, model } = await kernelApp(t, { agents: [{ agent_id: 'a' }], options: { plugins } })
+    const statuses = async () => (await dispatchesIn(app)).map(({ status }) => status)
+    await app.run('start', { until_idle: true })
+    await clock.advance(15 * MINUTE)
+    const catching = app.run('start', { until_idle: true, max_minutes: 1 })
+    await until(sending.isHeld)
+    await clock.advance(MINUTE)
+    sending.letGo()
+    await catching
+    assert.deepEqual([await statuses(), model.requests.length], [['pending'], 0])
+    await app.run('start', { until_idle: true })
+    assert.deepEqual(await statuses(), ['done'])
+  })
+})
