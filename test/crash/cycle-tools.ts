@@ -4,10 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type App, createApp } from '../../src/app.ts'
 import type { Effect } from '../../src/domain/effect.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { definePlugin, type Plugin } from '../../src/ports/plugin.ts'
 import type { Op } from '../../src/ports/store.ts'
-import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { acting, type Death } from './recovery-tools.ts'
 
 export const SEED_STATE = '# Kernel State\n\n## notes\n- | pipes | and `### cycle_history`\n'
@@ -19,9 +20,11 @@ export function writeHome(home: string, kernel: object = {}): void {
   writeFileSync(join(home, 'tireless.yaml'), JSON.stringify({ kernel: given, server: { port: 0 } }))
 }
 
+const isPlanning = ({ system }: Pick<ModelRequest, 'system'>): boolean => system.includes('You decide which agents')
+
 /** Everybody is sent; each acts until it has done so, and says it. */
 function dutiful({ system, messages }: ModelRequest): ScriptedAnswer {
-  if (system.includes('You decide which agents')) return { text: '[{"agent_id":"a"},{"agent_id":"b"}]' }
+  if (isPlanning({ system })) return { text: '[{"agent_id":"a"},{"agent_id":"b"}]' }
   const acted = messages.some((message) => message.role === 'tool' && /^acted$|it is done/.test(message.text))
   return acted ? { text: '## Execution Summary\nacted' } : { calls: [{ tool: 'act' }] }
 }
@@ -31,17 +34,41 @@ export interface Scene {
   /** Where the effects are counted. */
   readonly log: string
   readonly effect: Effect
+  /** What somebody writes into the file of STATE.md as a cycle begins. */
+  readonly edit?: string
 }
 
-/** `point`: `before` or `after` a commit, or the effect of a tool; undefined: it lives. */
-export async function openScene({ home, log, effect }: Scene, point?: string): Promise<App> {
+/** `point`: `before` or `after` a commit, a read of the store, a model's answer, or the effect of a tool; undefined: it lives. */
+export async function openScene({ home, log, effect, edit }: Scene, point?: string, clock?: Clock): Promise<App> {
   const tool: Death = point === 'before effect' ? 'before' : point === 'after effect' ? 'after' : 'never'
+  const death = point === undefined ? undefined : deathAt(point)
   return createApp({
     home,
     tools: [acting(log, effect, tool)],
-    model: scriptedModel(dutiful),
-    plugins: point === undefined ? [] : [dyingAt(point)],
+    model: death ? dyingModel(death) : scriptedModel(dutiful),
+    plugins: death ? [dyingStore(death), ...(edit === undefined ? [] : [editingState(home, edit)])] : [],
+    ...(clock ? { clock } : {}),
   })
+}
+
+/** Dies with the first such thing, or with `#2`, the second: before it is done, or once it is. */
+interface Killer {
+  around<T>(what: string | undefined, work: () => Promise<T>): Promise<T>
+}
+
+function deathAt(point: string): Killer {
+  const [, when, wanted = '', nth = '1'] = /^(before|after) (.*?)(?:#(\d+))?$/.exec(point) ?? []
+  let left = Number(nth)
+  return {
+    async around(what, work) {
+      if (what === wanted) left -= 1
+      const isIt = what === wanted && left === 0
+      if (isIt && when === 'before') process.kill(process.pid, 'SIGKILL')
+      const done = await work()
+      if (isIt) process.kill(process.pid, 'SIGKILL')
+      return done
+    },
+  }
 }
 
 /** What is committed, as a point is named after it: `enqueue cycle`, `document STATE.md cycle`, `claim` … */
@@ -51,25 +78,55 @@ function wordsOf(op: Op): string {
   return op.op === 'project' ? `project ${op.name}` : op.op
 }
 
-/** Dies with the first such commit, before the store hears of it or once it is on disk; with `#2`, the second. */
-function dyingAt(point: string): Plugin {
-  const [, when, what = '', nth = '1'] = /^(before|after) (.*?)(?:#(\d+))?$/.exec(point) ?? []
-  let left = Number(nth)
+const READS = ['recent', 'cycles', 'setting'] as const
+
+function dyingStore({ around }: Killer): Plugin {
   return definePlugin({
     name: 'death',
     needs: ['store'],
     setup(host) {
       const store = host.get('store')
       const { commit } = store
-      const mortal: typeof commit = async (batches) => {
-        const isIt = batches.some((batch) => batch.ops.some((op) => wordsOf(op) === what))
-        if (isIt) left -= 1
-        if (isIt && left === 0 && when === 'before') process.kill(process.pid, 'SIGKILL')
-        const outcomes = await commit(batches)
-        if (isIt && left === 0) process.kill(process.pid, 'SIGKILL')
-        return outcomes
+      const mortal: typeof commit = (batches) => {
+        const words = batches.flatMap(({ ops }) => ops.map(wordsOf))
+        return words.reduce(
+          (work, what) => () => around(what, work),
+          () => commit(batches),
+        )()
       }
       Object.assign(store, { commit: mortal })
+      for (const name of READS) {
+        const read = store[name].bind(store) as (...given: unknown[]) => Promise<unknown>
+        Object.assign(store, { [name]: (...given: unknown[]) => around(`read ${name}`, () => read(...given)) })
+      }
     },
   })
+}
+
+function editingState(home: string, text: string): Plugin {
+  return definePlugin({
+    name: 'edit',
+    needs: ['store'],
+    setup(host) {
+      const store = host.get('store')
+      const { commit } = store
+      const edited: typeof commit = async (batches) => {
+        const outcomes = await commit(batches)
+        if (batches.some(({ ops }) => ops.some(({ op }) => op === 'cycle_begin')))
+          writeFileSync(join(home, 'kernels', 'default', 'STATE.md'), text)
+        return outcomes
+      }
+      Object.assign(store, { commit: edited })
+    },
+  })
+}
+
+/** The planner's is called `model planner`, an agent's `model agent`. */
+function dyingModel({ around }: Killer): ScriptedModel {
+  const model = scriptedModel(dutiful)
+  return {
+    ...model,
+    call: (request, how) =>
+      around(isPlanning(request) ? 'model planner' : 'model agent', () => model.call(request, how)),
+  }
 }

@@ -10,6 +10,7 @@ import { type Dispatch, isTerminal } from '../../src/domain/dispatch.ts'
 import type { Effect } from '../../src/domain/effect.ts'
 import { outsideBlock } from '../../src/domain/runtime-block.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { freshFolder } from '../apps.ts'
 import { openScene, type Scene, SEED_STATE, writeHome } from './cycle-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
@@ -50,9 +51,12 @@ async function look(app: App): Promise<Found> {
 
 const isOfAgent = ({ agent_id }: Dispatch): boolean => agent_id !== 'planner'
 
-/** A start that ends when there is nothing left to do, then one more cycle. */
+/**
+ * A start that ends when there is nothing left to do, then one more cycle. Its clock stands still, so that whatever it recovers is recovered at
+ * once: no lease, no deadline and no rest is ever over.
+ */
 async function goOn(t: TestContext, scene: Scene): Promise<{ readonly recovered: Found; readonly found: Found }> {
-  const app = await openScene(scene)
+  const app = await openScene(scene, undefined, new FakeClock({ now: Date.now() }))
   t.after(() => app.close())
   await app.run('start', { until_idle: true })
   const recovered = await look(app)
@@ -63,14 +67,16 @@ async function goOn(t: TestContext, scene: Scene): Promise<{ readonly recovered:
 }
 
 /** Whatever the point: nothing is left lying about, nothing is done or told twice. */
-function checkWhole({ log, home }: Scene, { recovered, found }: Awaited<ReturnType<typeof goOn>>): void {
-  const named = recovered.dispatches.map(({ status, wait }) =>
-    isTerminal(status) ? 'over' : `${status} ${wait?.kind}`,
-  )
-  assert.ok(
-    named.every((so) => so === 'over' || so === 'waiting unknown'),
-    named.join(),
-  )
+function checkWhole(
+  { log, home }: Scene,
+  { recovered, found }: Awaited<ReturnType<typeof goOn>>,
+  written = SEED_STATE,
+): void {
+  const unknowns = recovered.unknowns.map(({ id }) => id)
+  for (const { dispatch_id, status, wait } of recovered.dispatches) {
+    const isNamed = status === 'waiting' && wait?.kind === 'unknown' && unknowns.includes(wait.unknown_id)
+    assert.ok(isTerminal(status) || isNamed, `${dispatch_id} is ${status} ${JSON.stringify(wait)}`)
+  }
   const effects = runsIn(log)
   assert.equal(new Set(effects).size, effects.length, 'an effect happened twice')
   for (const { dispatch_id, status } of found.dispatches.filter(isOfAgent)) {
@@ -87,7 +93,7 @@ function checkWhole({ log, home }: Scene, { recovered, found }: Awaited<ReturnTy
   assert.ok(found.cycles.every(({ ended_at }) => ended_at !== null))
   const state = readFileSync(join(home, 'kernels', 'default', 'STATE.md'), 'utf8')
   assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
-  assert.equal(outsideBlock(state), SEED_STATE)
+  assert.equal(outsideBlock(state), written)
   assert.match(
     state,
     new RegExp(`- cycle_id: ${found.cycles[0]?.cycle_id}\n- status: ${found.cycles[0]?.result?.status}`),
@@ -98,32 +104,42 @@ function checkWhole({ log, home }: Scene, { recovered, found }: Awaited<ReturnTy
 const cutShort = ({ cycles }: Found): readonly Cycle[] =>
   cycles.filter(({ result }) => result?.error === 'the program ended during this cycle')
 
-/** By point: whether a cycle was cut short, and how many dispatches of agents it had made by then, at least. */
-const ONCE: readonly (readonly [point: string, cut: boolean, made: number, mode?: string])[] = [
-  ['after document INIT.md seed', false, 0],
-  ['before project STATE.md', false, 0],
-  ['before cycle_begin', false, 0],
-  ['after cycle_begin', true, 0],
-  ['after enqueue planner', true, 0, 'llm'],
-  ['before settle', true, 0, 'llm'],
-  ['after settle', true, 0, 'llm'],
-  ['before enqueue cycle', true, 0],
-  ['after enqueue cycle', true, 1],
-  ['after enqueue cycle#2', true, 2],
-  ['after claim', true, 1],
-  ['before effect', true, 1],
-  ['after effect', true, 1],
-  ['before settle', true, 1],
-  ['after settle', true, 1],
-  ['after document STATE.md cycle', true, 2],
-  ['before project STATE.md#2', true, 2],
-  ['before cycle_end', true, 2],
-  ['after cycle_end', false, 2],
+type Phase = 'boot' | 'begin' | 'perceive' | 'orient' | 'decide' | 'act' | 'update' | 'over'
+
+/** By phase and point: whether a cycle was cut short, and how many dispatches of agents it had made by then, at least. */
+const ONCE: readonly (readonly [phase: Phase, point: string, cut: boolean, made: number, mode?: string])[] = [
+  ['boot', 'after document INIT.md seed', false, 0],
+  ['boot', 'before project STATE.md', false, 0],
+  ['begin', 'before cycle_begin', false, 0],
+  ['perceive', 'after cycle_begin', true, 0],
+  ['orient', 'before read recent', true, 0],
+  ['orient', 'after read recent#2', true, 0],
+  ['decide', 'after enqueue planner', true, 0, 'llm'],
+  ['decide', 'before model planner', true, 0, 'llm'],
+  ['decide', 'after model planner', true, 0, 'llm'],
+  ['decide', 'before settle', true, 0, 'llm'],
+  ['decide', 'after settle', true, 0, 'llm'],
+  ['act', 'before enqueue cycle', true, 0],
+  ['act', 'after enqueue cycle', true, 1],
+  ['act', 'after enqueue cycle#2', true, 2],
+  ['act', 'after claim', true, 1],
+  ['act', 'before model agent', true, 1],
+  ['act', 'after model agent', true, 1],
+  ['act', 'before effect', true, 1],
+  ['act', 'after effect', true, 1],
+  ['act', 'before settle', true, 1],
+  ['act', 'after settle', true, 1],
+  ['update', 'before document STATE.md cycle', true, 2],
+  ['update', 'after document STATE.md cycle', true, 2],
+  ['update', 'before project STATE.md#2', true, 2],
+  ['update', 'after project STATE.md#2', true, 2],
+  ['update', 'before cycle_end', true, 2],
+  ['over', 'after cycle_end', false, 2],
 ]
 
 describe('a cycle, killed with -9, and the start after it (case 122, I6)', { concurrency: 2 }, () => {
-  for (const [point, cut, made, mode = 'static'] of ONCE)
-    test(`case 122: ${point} (${mode}): everything comes to its end, once, and is counted once`, async (t) => {
+  for (const [phase, point, cut, made, mode = 'static'] of ONCE)
+    test(`case 122: ${phase}: ${point} (${mode}): everything comes to its end, once, and is counted once`, async (t) => {
       const scene = sceneIn(t, WORKSPACE, { planner: { mode } })
       await dies(scene, point)
       const { recovered, found } = await goOn(t, scene)
@@ -153,6 +169,16 @@ describe('a cycle, killed with -9, and the start after it (case 122, I6)', { con
     )
     assert.equal(found.dispatches.filter(({ agent_id }) => agent_id === waiting?.agent_id).length, 1)
   })
+
+  for (const when of ['before', 'after'])
+    test(`case 122, E2: perceive: ${when} an edit of STATE is taken in: it is there, once, and the cycle is counted`, async (t) => {
+      const written = SEED_STATE.replace('## notes', '## notes\n- written by hand')
+      const scene: Scene = { ...sceneIn(t), edit: written }
+      await dies(scene, `${when} document STATE.md edited as a file`)
+      const { recovered, found } = await goOn(t, scene)
+      checkWhole(scene, { recovered, found }, written)
+      assert.equal(cutShort(found).length, 1)
+    })
 
   test('E2: the file that STATE has when its writer dies is edited before the next start: the edit stays, and so does one block', async (t) => {
     const scene = sceneIn(t)
