@@ -6,9 +6,10 @@ import { digestOf } from '../../src/engine/approved.ts'
 import type { Variant } from './variants.ts'
 
 export const APPROVAL_VARIANTS: readonly Variant[] = [
-  { name: 'asked-unseen', ops: (ops) => ({ ...ops, ask: () => null }) },
+  { name: 'asked-unseen', seed: 11, ops: (ops) => ({ ...ops, ask: () => null }) },
   {
     name: 'answered-again',
+    seed: 11,
     ops: (ops) => ({
       ...ops,
       answer(sql, op, held) {
@@ -19,6 +20,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'answer-untold',
+    seed: 11,
     ops: (ops) => ({
       ...ops,
       answer(sql, op, held) {
@@ -30,6 +32,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'other-arguments',
+    seed: 11,
     store: (store) => ({
       ...store,
       async approval(id) {
@@ -41,6 +44,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'run-though-denied',
+    seed: 11,
     ops: (ops) => ({
       ...ops,
       answer(sql, op, held) {
@@ -60,6 +64,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'approval-reused',
+    seed: 76,
     ops: (ops) => ({
       ...ops,
       acknowledge(sql, op, held) {

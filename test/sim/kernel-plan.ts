@@ -78,3 +78,9 @@ export function drawKernelFault(seed: number, i: number, storm: number): Fault {
     ? { id, kind: 'pause', at, nth, events: 10 + Math.floor(draw('events') * 90) }
     : { id, kind: 'crash', at, nth, again: 0 }
 }
+
+export const drawRival = (seed: number, i: number): Fault => ({
+  id: `r${i}`,
+  kind: 'rival',
+  nth: 1 + whole(seed, 8, 'rival', i),
+})

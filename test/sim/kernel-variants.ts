@@ -1,10 +1,16 @@
 /** Broken kernels: beats that fire twice, a STATE that can be torn, cycles that forget. */
 
 import type { Files } from '../../src/adapters/documents/files.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
 import type { Variant } from './variants.ts'
 
 export const KERNEL_VARIANTS: readonly Variant[] = [
-  { name: 'tick-without-key', ops: (ops) => ({ ...ops, schedule_fired: () => ({ first: true }) }) },
+  {
+    // Whoever fires a beat is told to be the first.
+    name: 'tick-without-key',
+    ops: (ops) => ({ ...ops, schedule_fired: (sql, op, held) => ops.schedule_fired(unkeyed(sql), op, held) }),
+  },
+  { name: 'beat-never-marked', ops: (ops) => ({ ...ops, schedule_fired: () => ({ first: true }) }) },
   { name: 'torn-state', files: inTwoHalves },
   {
     // Whatever lies there by now.
@@ -43,6 +49,15 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
     }),
   },
 ]
+
+const KEY = ' WHERE until < ?2'
+
+function unkeyed(sql: Sql): Sql {
+  return (text) => {
+    if (!text.includes(KEY)) throw new Error(`nothing is left out of ${text}`)
+    return sql(text.replace(KEY, ''))
+  }
+}
 
 /** Writes in place: whoever dies in between leaves half a text. */
 function inTwoHalves(files: Files, step: (what: string, work: () => void) => Promise<void>): Files {

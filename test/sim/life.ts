@@ -110,8 +110,12 @@ export class Life {
   zombie = false
   /** When it hears again, in events. */
   resumeAt = Number.POSITIVE_INFINITY
+  /** When somebody has no more patience with what hangs in it, and tells it to stop, in events. */
+  termAt = Number.POSITIVE_INFINITY
   /** When it is told to stop for the second time, in events. */
   abortAt = Number.POSITIVE_INFINITY
+  /** When that was, monotonic. */
+  abortedAt = Number.POSITIVE_INFINITY
   /** Commands of people that it runs right now. */
   readonly #errands = new Set<Promise<unknown>>()
   readonly #world: World

@@ -10,6 +10,7 @@ export const MONEY_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'reservation-released-at-a-crash',
+    seed: 13,
     ops: (ops) => ({
       ...ops,
       recover(sql, op, held) {
@@ -21,6 +22,7 @@ export const MONEY_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'second-request-forgets-the-first',
+    seed: 13,
     ops: (ops) => ({
       ...ops,
       reserve(sql, op, held) {

@@ -69,12 +69,14 @@ export type Blow =
 export type CallFault = Item & { readonly nth: number } & (
     | { readonly kind: 'disk'; readonly written: boolean }
     | { readonly kind: 'provider'; readonly times: number; readonly trouble: Trouble }
-    | { readonly kind: 'tool'; readonly trouble: 'hang' | 'throw' | 'throw_after' }
+    | { readonly kind: 'tool'; readonly trouble: 'hang' | 'deaf' | 'throw' | 'throw_after' }
     | { readonly kind: 'before' }
     | { readonly kind: 'probe'; readonly times: number; readonly trouble: 'unclear' | 'throw' }
     | { readonly kind: 'remains' }
     | { readonly kind: 'critic'; readonly verdict: 'retry' | 'stop' | 'throw' }
     | { readonly kind: 'env' }
+    /** Another leader, on another machine, was first with the beat that is about to fire. */
+    | { readonly kind: 'rival' }
   )
 
 export type Weather =

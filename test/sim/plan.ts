@@ -1,6 +1,14 @@
 /** What a seed draws before the world begins: tasks, what people do, and every fault. A plan is data, so a failing one can be made smaller. */
 
-import { drawKernel, drawKernelFault, drawReign, type Edit, type KernelPlan, type Reign } from './kernel-plan.ts'
+import {
+  drawKernel,
+  drawKernelFault,
+  drawReign,
+  drawRival,
+  type Edit,
+  type KernelPlan,
+  type Reign,
+} from './kernel-plan.ts'
 import { BOUNDARIES, type Fault, HOUR, type Item, OFTEN, TROUBLES, times, type When } from './plan-words.ts'
 import { chance, oneOf, whole } from './random.ts'
 
@@ -71,6 +79,7 @@ export function drawPlan(seed: number): Plan {
     faults: [
       ...times(whole(seed, 10, 'faults'), (i) => drawFault(seed, i, storm)),
       ...times(reigned ? whole(seed, 6, 'kernel faults') : 0, (i) => drawKernelFault(seed, i, storm)),
+      ...times(reigned ? whole(seed, 3, 'rivals') : 0, (i) => drawRival(seed, i)),
     ],
   }
 }
@@ -149,8 +158,11 @@ function drawFault(seed: number, i: number, storm: number): Fault {
       return { id, kind: 'disk', nth: nth(OFTEN.commit), written: draw('written') < 0.5 }
     case 'provider':
       return { id, kind: 'provider', nth: nth(OFTEN.model), times: times(4), trouble: among(TROUBLES) }
-    case 'tool':
-      return { id, kind: 'tool', nth: nth(OFTEN.tool), trouble: among(['hang', 'throw', 'throw_after']) }
+    case 'tool': {
+      const trouble = among<'hang' | 'throw' | 'throw_after'>(['hang', 'throw', 'throw_after'])
+      const deaf = trouble === 'hang' && draw('deaf') < 0.6
+      return { id, kind: 'tool', nth: nth(OFTEN.tool), trouble: deaf ? 'deaf' : trouble }
+    }
     case 'before':
       return { id, kind: 'before', nth: nth(4) }
     case 'probe':
@@ -184,13 +196,16 @@ const WEIGHTS = {
   withdraw: 3,
   wall: 4,
   term: 9,
-} as const satisfies Record<Fault['kind'], number>
+} as const satisfies Record<Drawn, number>
 
-function weighted(draw: number): Fault['kind'] {
+/** By their weights; the others are drawn where there is a kernel. */
+type Drawn = Exclude<Fault['kind'], 'rival'>
+
+function weighted(draw: number): Drawn {
   let left = draw * 100
   for (const [kind, weight] of Object.entries(WEIGHTS)) {
     left -= weight
-    if (left < 0) return kind as Fault['kind']
+    if (left < 0) return kind as Drawn
   }
   return 'crash'
 }

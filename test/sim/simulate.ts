@@ -12,6 +12,8 @@ import { type Violation, World } from './world.ts'
 
 /** So many events without anything but waiting, and a storm is over early. */
 const DULL = 20
+/** From the first to the second SIGTERM where something hangs, in events. */
+const IMPATIENT = 3
 const MOST_ROUNDS = 60
 const MOST_EVENTS = 6_000
 
@@ -127,9 +129,14 @@ function wakeAndStop(world: World): void {
       world.note(`${life.id} goes on`)
       life.state = 'up'
     }
+    if (life.termAt <= world.events && life === world.holder()) {
+      life.termAt = Number.POSITIVE_INFINITY
+      terminate(world, IMPATIENT)
+    }
     if (life.state === 'up' && life.abortAt <= world.events && !life.abort.signal.aborted) {
       world.counters.add('abort')
       world.note(`${life.id} abort`)
+      life.abortedAt = world.monotonic
       life.abort.abort()
     }
   }

@@ -45,8 +45,12 @@ export const VARIANTS: readonly Variant[] = [
     store: (store) => ({ ...store, commit: (batches) => store.commit(batches.map(acknowledgingAtOnce)) }),
   },
   { name: 'no-recovery', ops: (ops) => ({ ...ops, recover: () => ({ lost: 0, recovered: [], dead: [] }) }) },
-  { name: 'lost-wake-up', ops: (ops) => ({ ...ops, park: (sql, op, held) => ops.park(blind(sql), op, held) }) },
-  { name: 'double-settle', store: forgetting('call_settled') },
+  {
+    name: 'lost-wake-up',
+    seed: 17,
+    ops: (ops) => ({ ...ops, park: (sql, op, held) => ops.park(blind(sql), op, held) }),
+  },
+  { name: 'double-settle', seed: 20, store: forgetting('call_settled') },
   { name: 'answer-bought-again', store: forgetting('model_answered') },
   {
     name: 'token-not-raised',
@@ -60,7 +64,7 @@ export const VARIANTS: readonly Variant[] = [
         }),
     }),
   },
-  { name: 'word-reused', seed: 94, store: oneWordForAllAttempts },
+  { name: 'word-reused', seed: 229, store: oneWordForAllAttempts },
   { name: 'feedback-forgotten', seed: 60, store: withoutFeedback },
   {
     name: 'silent-deadline',
@@ -110,10 +114,12 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'step-in-two-commits', store: inTwoCommits('append') },
   {
     name: 'run-again-blindly',
+    seed: 13,
     tools: declaring((tool) => ({ ...tool, effect: () => ({ recovery: 'idempotent', reach: 'none' }) })),
   },
   {
     name: 'probe-not-asked',
+    seed: 34,
     tools: declaring((tool) => ({ ...tool, ...(tool.probe ? { probe: async () => ({ kind: 'not' }) } : {}) })),
   },
   {
@@ -124,6 +130,7 @@ export const VARIANTS: readonly Variant[] = [
   {
     // Who is alive is told by the wall clock alone, and that clock was put forward.
     name: 'wall-clock-lease',
+    seed: 337,
     ops: (ops) => ({
       ...ops,
       claim(sql, op, held) {
@@ -132,6 +139,16 @@ export const VARIANTS: readonly Variant[] = [
           `UPDATE dispatches SET status = 'pending', epoch = NULL WHERE status = 'running' AND epoch IN (${lapsed})`,
         ).run(op.now)
         return ops.claim(sql, op, held)
+      },
+    }),
+  },
+  {
+    name: 'not-waited-for',
+    store: (store) => ({
+      ...store,
+      counts() {
+        void store.nextTimer()
+        return store.counts()
       },
     }),
   },
@@ -166,10 +183,10 @@ export const VARIANTS: readonly Variant[] = [
       },
     }),
   },
-  { name: 'word-told-later', seed: 752, store: inTwoCommits('resolve') },
+  { name: 'word-told-later', seed: 11, store: inTwoCommits('resolve') },
   {
     name: 'word-taken-back',
-    seed: 5,
+    seed: 13,
     store: (store) => ({
       ...store,
       async unknowns(filter) {

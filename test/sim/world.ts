@@ -8,6 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { OPS } from '../../src/adapters/stores/sqlite/ops.ts'
 import { createReader, type Reader } from '../../src/adapters/stores/sqlite/reader.ts'
 import { createWriter, type Writer } from '../../src/adapters/stores/sqlite/writer.ts'
+import { GRACE_MS } from '../../src/engine/leaving.ts'
 import { Counters } from './counters.ts'
 import { freshDatabase } from './database.ts'
 import { Faults } from './faults.ts'
@@ -31,6 +32,9 @@ const LONGEST_SICKNESS = 60
 /** How often the world lets time pass although something could be delivered. */
 const IMPATIENCE = 0.04
 
+/** What may hang although it was told to stop. */
+const OUTSIDE: ReadonlySet<Boundary> = new Set(['open', 'model', 'paid', 'before', 'tool', 'done', 'probe', 'remains'])
+
 export interface Violation {
   readonly invariant: string
   readonly message: string
@@ -41,6 +45,8 @@ interface Entry {
   readonly life: Life
   readonly kind: Boundary
   readonly label: string
+  /** When it was begun, monotonic. */
+  readonly since: number
   /** Not before this monotonic instant. */
   due: number | undefined
   go(): void
@@ -145,7 +151,7 @@ export class World {
     return this.#enter(life, kind, label, work, undefined, interruption)
   }
 
-  later<T>(life: Life, kind: Boundary, label: string, ms: number, work: () => T, cut: Interruption<T>): Promise<T> {
+  later<T>(life: Life, kind: Boundary, label: string, ms: number, work: () => T, cut?: Interruption<T>): Promise<T> {
     return this.#enter(life, kind, label, work, this.monotonic + ms, cut)
   }
 
@@ -164,6 +170,7 @@ export class World {
         life,
         kind,
         label,
+        since: this.monotonic,
         due,
         go() {
           try {
@@ -188,7 +195,14 @@ export class World {
     if (!(ms > 0) || signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       if (life.state === 'dead' || life.state === 'over') return
-      const entry: Entry = { life, kind: 'sleep', label: '', due: this.monotonic + ms, go: resolve }
+      const entry: Entry = {
+        life,
+        kind: 'sleep',
+        label: '',
+        since: this.monotonic,
+        due: this.monotonic + ms,
+        go: resolve,
+      }
       const wake = (): void => {
         this.#pending = this.#pending.filter((other) => other !== entry)
         resolve()
@@ -198,8 +212,20 @@ export class World {
     })
   }
 
+  /** But for what was left behind on purpose. */
   underWay(life: Life): readonly string[] {
-    return this.#pending.filter((entry) => entry.life === life).map(({ kind, label }) => `${kind} ${label}`)
+    const own = this.#pending.filter((entry) => entry.life === life && !this.#isLeftBehind(entry))
+    return own.map(({ kind, label }) => `${kind} ${label}`)
+  }
+
+  /**
+   * The contract of `Leaving`: whoever was interrupted has a moment of grace, and then the program goes on without him. That is said of what
+   * lies outside the program and was begun before the interruption; nothing is begun after it, and no read or write is ever left behind.
+   */
+  #isLeftBehind({ life, kind, since }: Entry): boolean {
+    const left = OUTSIDE.has(kind) && since <= life.abortedAt && life.abortedAt + GRACE_MS <= this.monotonic
+    if (left) this.counters.add('left behind')
+    return left
   }
 
   forget(life: Life): void {

@@ -11,6 +11,9 @@ export class Cycles {
   /** By the one that began it; ended ones are not in here. */
   readonly #open = new Map<string, Life>()
   readonly #beats = new Set<string>()
+  readonly #outrun = new Set<string>()
+  /** Cycles of beats that another leader has fired. */
+  readonly #idle = new Set<string>()
   /** Dispatches that cycles made. */
   readonly #made = new Set<string>()
 
@@ -30,7 +33,17 @@ export class Cycles {
     if (op.op === 'cycle_begin') this.#begun(life, op)
     if (op.op === 'cycle_end') this.#ended(life, op.result)
     if (op.op === 'enqueue')
-      for (const { dispatch_id, source } of op.dispatches) if (source === 'cycle') this.#made.add(dispatch_id)
+      for (const { dispatch_id, cycle_id, source } of op.dispatches) {
+        if (source === 'cycle') this.#made.add(dispatch_id)
+        if (cycle_id != null && this.#idle.has(cycle_id))
+          this.#world.fail('I5', `${cycle_id} sends ${dispatch_id}, and another leader has fired its beat`)
+      }
+  }
+
+  /** Another leader fires a beat just before a cycle begins with it. */
+  outrun({ id, instant }: Extract<Op, { op: 'schedule_fired' }>): void {
+    this.#world.counters.add('beat fired by another leader')
+    this.#outrun.add(`${id} ${instant}`)
   }
 
   #begun(life: Life, { cycle_id, trigger, due }: Extract<Op, { op: 'cycle_begin' }>): void {
@@ -46,6 +59,7 @@ export class Cycles {
     const beat = `${trigger} ${due}`
     if (this.#beats.has(beat)) this.#world.fail('I5', `the beat ${beat} has a second cycle, ${cycle_id}`)
     this.#beats.add(beat)
+    if (this.#outrun.has(beat)) this.#idle.add(cycle_id)
   }
 
   #ended(life: Life, { cycle_id, status, dispatched, agents, error }: CycleResult): void {

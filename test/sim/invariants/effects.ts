@@ -16,6 +16,11 @@ export function checkEffect(world: World, life: Life, now: Happening, before: re
     fail('it happened, and its intent is not on disk')
     return
   }
+  // Left behind because it did not end when it was told to: that it may still happen is what was told of it.
+  if (call.settled?.status === 'interrupted' && call.settled.content.includes('may still be running')) {
+    world.counters.add('effect of what was left behind')
+    return
+  }
   const held = world.watch.dispatchOf(session)
   if (held?.status !== 'running' || held.epoch !== life.epoch)
     world.fail('I1', `${now.key} ran in life ${life.id}, which does not hold its dispatch`)

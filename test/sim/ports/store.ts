@@ -99,6 +99,7 @@ export function simStore(world: World, life: Life): Store {
 function apply(world: World, life: Life, group: readonly Waiting[]): void {
   const batches = group.flatMap((waiting) => waiting.batches)
   const joins = batches.some((batch) => batch.ops.some(({ op }) => op === 'join'))
+  for (const batch of batches) outrun(world, batch)
   let outcomes: readonly Outcome[]
   try {
     outcomes = world.writer.apply((world.variant.rewritten?.(batches, world) ?? batches).map(encode))
@@ -141,3 +142,11 @@ function checkSubmitted(world: World, life: Life, batches: readonly Batch[]): vo
 }
 
 const isSetAside = ({ db }: World): boolean => db.prepare('SELECT 1 FROM reservations LIMIT 1').get() !== undefined
+
+/** A beat belongs to whoever fires it first: here and there that is another leader, of whom nothing else is seen. */
+function outrun(world: World, { ops }: Batch): void {
+  const fired = ops.find((op) => op.op === 'schedule_fired')
+  if (!fired || !ops.some(({ op }) => op === 'cycle_begin') || !world.faults.of('rival')) return
+  world.writer.apply([encode({ ops: [fired] })])
+  world.cycles.outrun(fired)
+}

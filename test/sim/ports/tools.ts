@@ -10,6 +10,7 @@ import type { AnyTool, Probe, Tool, ToolContext } from '../../../src/ports/tool.
 import { checkEffect } from '../invariants/effects.ts'
 import type { Life } from '../life.ts'
 import { TOOL_NAMES, type ToolName } from '../plan.ts'
+import { whole } from '../random.ts'
 import { EFFECTS } from '../truth.ts'
 import type { World } from '../world.ts'
 
@@ -17,6 +18,8 @@ const args = z.strictObject({ n: z.number() })
 type Args = z.infer<typeof args>
 
 const HANG_MS = 600_000
+/** With one that hears nothing, in events. */
+const LONGEST_PATIENCE = 20
 const PROBING: readonly ToolName[] = ['book', 'edit', 'pay']
 
 export function simTools(world: World, life: Life): ReadonlyMap<string, AnyTool> {
@@ -61,10 +64,14 @@ async function run(
     checkEffect(world, life, ...world.truth.happen(life, name, call, JSON.stringify(given)))
   }
   const label = `${name} ${call}`
+  const result = (): CallResult => (trouble === 'throw_after' ? broke() : { status: 'ok', content: `${name} is done` })
+  if (trouble === 'deaf') {
+    life.termAt = world.events + whole(world.plan.seed, LONGEST_PATIENCE, 'deaf', call)
+    return world.later(life, 'tool', label, HANG_MS, happen).then(result)
+  }
   await (trouble === 'hang'
     ? world.later(life, 'tool', label, HANG_MS, happen, cut)
     : world.io(life, 'tool', label, happen, cut))
-  const result = (): CallResult => (trouble === 'throw_after' ? broke() : { status: 'ok', content: `${name} is done` })
   return world.io(life, 'done', label, result, cut)
 }
 
