@@ -1,5 +1,5 @@
 /**
- * npm run bench -- engine|kernel [--quick]
+ * npm run bench -- engine|kernel|sandbox [--quick]
  *
  * Measures ours and the peers side by side in one run, prints one table of ratios, and leaves it in bench/results as JSON and, where there is
  * something to draw, as a plot. Figures of two machines, or of two runs, are not to be compared; ratios are.
@@ -14,8 +14,9 @@ import { kernelReport } from './kernel/report.ts'
 import { ensurePeers } from './peers/install.ts'
 import { plot } from './plot.ts'
 import { report } from './report.ts'
+import { measureSandbox, sandboxReport } from './sandbox/sandbox.ts'
 
-const USAGE = 'usage: npm run bench -- engine|kernel [--quick]'
+const USAGE = 'usage: npm run bench -- engine|kernel|sandbox [--quick]'
 const RESULTS = join(import.meta.dirname, 'results')
 
 const say = (line: string): void => console.error(line)
@@ -48,6 +49,14 @@ async function engine(quick: boolean): Promise<number> {
   return missing ? 1 : 0
 }
 
+async function sandbox(quick: boolean): Promise<number> {
+  const results = await measureSandbox({ quick, folder: freshFolder(), say })
+  const json = join(RESULTS, 'sandbox.json')
+  writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
+  console.log(`\n${sandboxReport(results)}\n\n${relative('', json)}`)
+  return 0
+}
+
 async function main(args: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = parseArgs({
@@ -58,6 +67,7 @@ async function main(args: readonly string[]): Promise<number> {
     const [suite] = positionals
     if (positionals.length === 1 && suite === 'engine') return await engine(values.quick)
     if (positionals.length === 1 && suite === 'kernel') return await kernel(values.quick)
+    if (positionals.length === 1 && suite === 'sandbox') return await sandbox(values.quick)
     console.error(USAGE)
   } catch (error) {
     if (!(error instanceof TypeError && 'code' in error)) throw error

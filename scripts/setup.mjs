@@ -40,11 +40,13 @@ const packagedNode = join(modules, '.bin', 'node')
 /** bin/tireless spells the same name with `uname -sm`. */
 const stamp = join('.tireless', `${os.type()}-${os.machine()}`)
 
-/** What is off without a program of the system, by its name, which is also its package's name. */
+/** What is off without a program of the system, by the name of its package, which is mostly the program's, too. */
 const SYSTEM = {
   strace: 'the tests that kill the program at every write and every fsync',
   chromium: 'the tests of the page in a browser',
+  bubblewrap: 'commands of agents (bash), which run in its sandbox, and the tests of it',
 }
+const PROGRAMS = { bubblewrap: 'bwrap' }
 
 const say = (line) => process.stderr.write(`${line}\n`)
 
@@ -178,7 +180,8 @@ async function ensureProgram(name) {
     const known = Object.keys(SYSTEM).join(', ')
     throw new Complaint({ what: '--system', got: String(name), expected: `one of: ${known}`, fix: 'name one of those' })
   }
-  if (onPath(name)) return
+  const isThere = () => onPath(PROGRAMS[name] ?? name)
+  if (isThere()) return
   const declined = join(modules, '.tireless', `without-${name}`)
   const command = commandFor(name)
   const terminal = process.stdin.isTTY && process.stderr.isTTY
@@ -189,7 +192,7 @@ async function ensureProgram(name) {
   } else if (!terminal && isRoot && onPath('apt-get')) {
     await aptInstall(name)
   }
-  if (!onPath(name)) say(`${name} is missing; off: ${off}${command ? `. To have them: ${command}` : ''}`)
+  if (!isThere()) say(`${name} is missing; off: ${off}${command ? `. To have them: ${command}` : ''}`)
 }
 
 async function aptInstall(name) {

@@ -151,9 +151,8 @@ function closing(results) {
 const indented = (text) => text.replace(/^(?=.)/gm, '  ')
 
 async function main(asked) {
-  spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--system', 'strace', '--system', 'chromium'], {
-    stdio: 'inherit',
-  })
+  const programs = ['strace', 'chromium', 'bubblewrap'].flatMap((name) => ['--system', name])
+  spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...programs], { stdio: 'inherit' })
   const files = (asked.length > 0 ? asked : PATTERNS).flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
   const results = []
   await inParallel(

@@ -22,6 +22,8 @@ export interface HomePaths {
   readonly agents: string
   /** What running calls leave in case of a crash. */
   readonly calls: string
+  /** What sandboxes are made of, and the homes that commands have in there. */
+  readonly sandbox: string
   readonly logs: string
   readonly traces: string
   /** Documents, a folder for each kernel; and where they go while that cannot be written. */
@@ -41,7 +43,7 @@ export const BEFORE_RESTORE = 'before-restore-'
 
 /** Names at the top of the home that belong to this machine and its processes: neither copied nor replaced. */
 export function staysPut(name: string): boolean {
-  return /^(lock([-.].*)?|socket|logs|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE)
+  return /^(lock([-.].*)?|socket|logs|sandbox|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE)
 }
 
 /** The file of secrets, and what writing it may leave: no part of a backup unless asked for, and kept where a backup has none. */
@@ -75,6 +77,7 @@ export function homePaths(root: string): HomePaths {
     workspaces: join(root, 'workspaces'),
     agents: join(root, 'agents'),
     calls: join(root, 'calls'),
+    sandbox: join(root, 'sandbox'),
     logs: join(root, 'logs'),
     traces: join(root, 'traces'),
     kernels: join(root, 'kernels'),

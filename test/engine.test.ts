@@ -127,23 +127,6 @@ describe('a run', () => {
     )
     assert.deepEqual([result.status, result.answer], ['done', '42'])
   })
-
-  test('bash is offered only with `sandbox: off`, and one line says why', async (t) => {
-    for (const [yaml, offered] of [
-      ['', false],
-      ['sandbox: off', true],
-    ] as const) {
-      const model = scriptedModel([final()])
-      const app = await openApp(t, { model, yaml })
-      const notes: string[] = []
-      await app.run('run', { task: 'x' }, (progress) => progress.kind === 'note' && notes.push(progress.text))
-      assert.equal(
-        model.requests[0]?.tools.some(({ name }) => name === 'bash'),
-        offered,
-      )
-      assert.equal(notes.filter((note) => note.includes('sandbox')).length, offered ? 0 : 1)
-    }
-  })
 })
 
 describe('answers that cannot be used', () => {

@@ -203,6 +203,15 @@ describe('set-up of a system program', () => {
     assert.doesNotMatch(stderr, /missing/)
   })
 
+  it('knows a program whose package has another name', { skip: notLinux }, () => {
+    program('bwrap', '')
+    assert.deepEqual(pick(setUp(['--system', 'bubblewrap'], { path: programs })), { status: 0, stdout: '', stderr: '' })
+    rmSync(join(programs, 'bwrap'))
+    program('pacman', '')
+    const { stderr } = setUp(['--system', 'bubblewrap'], { path: programs })
+    assert.match(stderr, /bubblewrap is missing; off: commands of agents.*pacman -S --noconfirm bubblewrap\n$/)
+  })
+
   it('refuses a program it does not know', () => {
     const { status, stderr } = setUp(['--system', 'frobnicate'])
     assert.equal(status, 1)

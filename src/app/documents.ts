@@ -8,7 +8,6 @@ import { bareGitIn } from '../adapters/envs/git.ts'
 import { stateTools } from '../adapters/tools/tools.ts'
 import { environment } from '../config.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
-import { bashIsOn } from './work.ts'
 
 export function documents(): Plugin {
   let made: OwnDocuments | undefined
@@ -32,7 +31,7 @@ export function documents(): Plugin {
         fallback: diskFiles(join(paths.fallback, 'kernels', id), clock),
         mirror: gitMirror({ gitDir, git, clock }),
         // Without a sandbox a command of an agent reaches the files as well as the owner does.
-        guarded: () => bashIsOn(config.loaded.config),
+        guarded: () => config.loaded.config.sandbox === 'off',
         redact: host.get('secrets').redact,
         tell: (event, details) => log.write(event === 'well again' ? 'info' : 'warn', `document ${event}`, details),
       })

@@ -2,22 +2,23 @@
 
 import { join } from 'node:path'
 import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
+import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
 import { copyFolder, workspacePreparer } from '../adapters/envs/workspace.ts'
 import { newSecret } from '../adapters/ids.ts'
 import { tokenIn } from '../adapters/token.ts'
 import type { Context } from '../commands/command.ts'
 import { commandNamed } from '../commands/named.ts'
 import { type Config, environment } from '../config.ts'
-import { asTirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { replay } from '../engine/replay.ts'
 import type { Choice } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
 import type { HttpServer } from '../server/http.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
 import { outsideOf } from './outside.ts'
-import { bashIsOn } from './work.ts'
 
-const BASH_IS_OFF = 'bash is off: there is no sandbox yet; set `sandbox: off` to let the agent run commands as you'
+const execIsOff = (why: string): string =>
+  `bash is off, because there is no sandbox that holds (${why}); see \`tireless doctor\`, or set \`sandbox: off\` to let agents run commands as you`
 
 export function commands(): Plugin {
   return definePlugin({
@@ -40,6 +41,7 @@ export function commands(): Plugin {
       'secrets',
       'skills',
       'server',
+      'sandbox',
     ],
     provides: ['commands'],
     setup(host) {
@@ -50,6 +52,7 @@ export function commands(): Plugin {
       const models = host.get('models')
       const engine = host.get('engine')
       const documents = host.get('documents')
+      const sandbox = host.get('sandbox')
       const context: Context = {
         ...outsideOf(paths, config.read, host.get('clock'), queue.signals, models),
         ...queue,
@@ -69,6 +72,16 @@ export function commands(): Plugin {
         timeLimit: () => engine.budget.ms,
         workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
         notices: async () => noticesOf(config.loaded.config, await models.choice()),
+        sandboxNotices: async () => offBy(await sandbox.trial()),
+        async refuseWithoutSandbox() {
+          const trial = config.loaded.config.sandbox === 'required' ? await sandbox.trial() : undefined
+          if (trial?.holds === false)
+            throw new TirelessError('sandbox_missing', {
+              what: 'sandbox: required, and there is none that holds',
+              got: trial.why,
+              fix: trial.remedy,
+            })
+        },
         models,
         kernel: host.get('kernel'),
         notifier: host.get('notifier'),
@@ -97,7 +110,8 @@ export function commands(): Plugin {
             ok: reasons.length === 0,
             reasons,
             degraded: [
-              ...degradedBy(config.loaded.config, documents.degraded(), config.refused()),
+              ...offBy(sandbox.known()),
+              ...degradedBy(documents.degraded(), config.refused()),
               ...host
                 .get('skills')
                 .changes()
@@ -111,20 +125,17 @@ export function commands(): Plugin {
   })
 }
 
-const degradedBy = (config: Config, documents: string | null, refused: string | null): string[] => [
-  ...(bashIsOn(config) ? [] : [BASH_IS_OFF]),
+const offBy = (trial: Trial | undefined): string[] => (trial?.holds === false ? [execIsOff(trial.why)] : [])
+
+const degradedBy = (documents: string | null, refused: string | null): string[] => [
   ...(documents === null ? [] : [documents]),
   ...(refused === null ? [] : [`the changed configuration is refused, the last good one holds: ${refused}`]),
 ]
 
 function noticesOf(config: Config, { id, why }: Choice): string[] {
-  const notices = bashIsOn(config) ? [] : [BASH_IS_OFF]
   if (id.startsWith('offline/'))
-    return [
-      ...notices,
-      'no model is configured: the built-in offline model follows simple rules and understands no language',
-    ]
-  return config.models.default === null ? [...notices, `the model is ${id} (${why})`] : notices
+    return ['no model is configured: the built-in offline model follows simple rules and understands no language']
+  return config.models.default === null ? [`the model is ${id} (${why})`] : []
 }
 
 /** Started last and stopped first: whoever is reached through it finds everything else running. */

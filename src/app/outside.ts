@@ -3,6 +3,7 @@
 import { basename } from 'node:path'
 import { makeBackup } from '../adapters/backup/backup.ts'
 import { restoreBackup } from '../adapters/backup/restore.ts'
+import { trySandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { readLog } from '../adapters/log.ts'
 import { diskOf, exposedOf, fullPath, nodeVersion, programAt, shut, workTreeAt } from '../adapters/machine.ts'
 import { yardstick } from '../adapters/models/prices.ts'
@@ -39,7 +40,7 @@ export function outsideOf(
       return { file: loaded.file, items: explain(loaded) }
     },
     configSchema: jsonSchema,
-    machine: machineOf(paths),
+    machine: machineOf(paths, readConfig, clock),
     log: readLog(paths.logs, clock),
     backups: backupsOf(paths, clock),
     traces: traceReader(paths.traces),
@@ -65,7 +66,7 @@ function starterOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
 /** No provider is asked, so that no key is needed. */
 const UNTOLD: KeySource = { filled: (text) => text, know: () => {} }
 
-function machineOf(paths: HomePaths): Machine {
+function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Clock): Machine {
   return {
     node: nodeVersion(),
     sqlite() {
@@ -74,11 +75,24 @@ function machineOf(paths: HomePaths): Machine {
       return sqlite
     },
     programAt: (name) => programAt(name, environment().PATH ?? ''),
+    async sandbox() {
+      if (isOff(readConfig)) return 'off'
+      return trySandbox({ hidden: [paths.root], env: environment(), clock })
+    },
     disk: () => diskOf(paths.root),
     exposed: () => exposedOf(privateParts(paths)),
     shut,
     fullPath: (path, base = '.') => fullPath(path, base, userFolder()),
     workTreeAt,
+  }
+}
+
+/** A configuration that is none has switched nothing off. */
+function isOff(readConfig: () => LoadedConfig): boolean {
+  try {
+    return readConfig().config.sandbox === 'off'
+  } catch {
+    return false
   }
 }
 

@@ -1,5 +1,6 @@
 /** The services every app has, by name. */
 
+import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
 import type { Log } from '../adapters/log.ts'
 import type { OwnSkills } from '../adapters/skills/skills.ts'
 import type { ConfigChange, Context, Roster, SecretKeeper, Served } from '../commands/command.ts'
@@ -80,6 +81,13 @@ declare module '../ports/plugin.ts' {
     readonly models: Models
     readonly egress: Egress
     readonly envs: Envs
+    /** Whether commands can be run, and in what. */
+    readonly sandbox: {
+      isOn(): boolean
+      /** Contract: tries it once; undefined where the owner wants none. */
+      trial(): Promise<Trial | undefined>
+      known(): Trial | undefined
+    }
     /** Add one in a plugin's set-up: the last one counts. */
     readonly embedders: Embedder[]
     readonly tools: Registry<AnyTool>

@@ -2,6 +2,7 @@
 
 import { tmpdir } from 'node:os'
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
+import { createSandbox, type Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { programAt } from '../adapters/machine.ts'
 import { builtinTools, type Launching, memoryTools, namedTools, webTools } from '../adapters/tools/tools.ts'
 import { namedBehaviours } from '../behaviours/behaviours.ts'
@@ -49,21 +50,30 @@ export function hands(parts: Parts): Plugin {
   return definePlugin({
     name: 'hands',
     needs: ['clock', 'home', 'config', 'store', 'egress'],
-    provides: ['envs', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
+    provides: ['envs', 'sandbox', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
     setup(host) {
-      const { config } = host.get('config').loaded
+      const service = host.get('config')
+      const { config } = service.loaded
+      const clock = host.get('clock')
       const egress = host.get('egress')
-      const named = namedTools(launchingOf(egress, environment()))
-      const own = [...builtinTools(), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
+      const { root, calls, sandbox: folder } = host.get('home')
+      const env = environment()
+      const hasNetwork = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
+      const toAllowed = (socket: string) => egress.proxy(egress.isListed, socket)
+      const wayOut = () => (hasNetwork() ? toAllowed : undefined)
+      const sandbox =
+        config.sandbox === 'off' ? undefined : createSandbox({ folder, hidden: [root], env, clock, wayOut })
+      const shell = { where: sandbox ? 'sandbox' : 'machine', hasNetwork } as const
+      const named = namedTools(launchingOf(egress, env))
+      const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
+      const exec = execIn(sandbox)
       const offered = (): string[] =>
         [...tools.all.keys()].filter(
-          (name) => !isByName(name) && name !== READ_SKILL && (name !== 'bash' || bashIsOn(config)),
+          (name) => !isByName(name) && name !== READ_SKILL && (!COMMANDS.includes(name) || exec.isOn()),
         )
-      host.provide(
-        'envs',
-        workspaceEnvs({ callsDir: host.get('home').calls, clock: host.get('clock'), env: environment() }),
-      )
+      host.provide('envs', workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher }))
+      host.provide('sandbox', exec)
       host.provide('tools', tools)
       host.provide('critics', registry('critics', parts.critics ?? []))
       host.provide('gates', registry('gates', parts.gates ?? []))
@@ -121,8 +131,14 @@ export function registry<T extends { readonly name: string }>(
   return { all, add }
 }
 
-/** Without a sandbox, bash is the owner's to allow. Known all the same: it can still say what is left of a call from before. */
-export const bashIsOn = ({ sandbox }: Config): boolean => sandbox === 'off'
+/** Tools that run commands of the machine. */
+const COMMANDS: readonly string[] = ['bash', 'git']
+
+/** Whether commands can be run. Where not, bash is not offered, and known all the same: it can still say what is left of a call from before. */
+function execIn(sandbox: Sandbox | undefined): Services['sandbox'] {
+  if (!sandbox) return { isOn: () => true, trial: async () => undefined, known: () => undefined }
+  return { isOn: () => sandbox.known()?.holds ?? false, trial: sandbox.trial, known: sandbox.known }
+}
 
 export function engine(): Plugin {
   return definePlugin({
@@ -206,11 +222,12 @@ export function queue(signals: Signals): Plugin {
   let leave = async (): Promise<void> => {}
   return definePlugin({
     name: 'queue',
-    needs: ['engine', 'bell', 'config', 'log'],
+    needs: ['engine', 'bell', 'config', 'log', 'sandbox'],
     provides: ['queue'],
     setup(host) {
       const most = (): number => host.get('config').loaded.config.kernel.max_concurrent
-      const made = queueOf(host.get('engine'), host.get('bell'), host.get('log'), most, stoppable(signals))
+      const { trial } = host.get('sandbox')
+      const made = queueOf(host.get('engine'), host.get('bell'), host.get('log'), most, stoppable(signals), trial)
       leave = made.leave
       host.provide('queue', made)
     },
@@ -231,6 +248,8 @@ function queueOf(
   log: Services['log'],
   maxConcurrent: () => number,
   { signals, stop }: { readonly signals: Signals; stop(): void },
+  /** What has to be known before any work begins. */
+  known: () => Promise<unknown>,
 ): Services['queue'] & { leave(): Promise<void> } {
   let kernel: Promise<Kernel> | undefined
   let whole = 0
@@ -238,7 +257,7 @@ function queueOf(
   let own: number | undefined
   const reins: Reins = new Map()
   const joined = async (): Promise<Kernel> => {
-    const { epoch, lost } = await joinHome(engine, `process ${process.pid}`)
+    const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), known()])
     own = epoch
     log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
     // After an unclean stop, in the background: nothing waits for it.

@@ -57,6 +57,8 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
     else if (delta.kind === 'result') {
       shown.results.add(delta.index)
       stepLine(shown, resultLine(paint, delta.status, delta.content))
+    } else if (delta.kind === 'output') {
+      for (const said of delta.text.split('\n')) if (said.trim() !== '') stepLine(shown, paint('dim', cut(said)))
     } else {
       shown.text = true
       if (!out.isTTY) shown.held += delta.text

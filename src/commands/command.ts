@@ -45,6 +45,10 @@ export interface Context extends Outside {
   timeLimit(): number | null
   /** What a person should know before anything runs. */
   notices(): Promise<readonly string[]>
+  /** Contract: what the owner should know of what commands run in, once that is known. */
+  sandboxNotices(): Promise<readonly string[]>
+  /** Contract: throws `sandbox_missing` where the owner insists on a sandbox, and there is none that holds. */
+  refuseWithoutSandbox(): Promise<void>
   /** Contract: the folder of a session's deliverables, made ready; refuses what it would be wrong to work in. */
   workspace(sessionId: string, wanted?: string): Promise<{ readonly path: string; readonly note?: string }>
   /** Contract: runs the queue in this process; a second call while one is under way does nothing but wait for its own condition. */

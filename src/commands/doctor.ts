@@ -51,7 +51,7 @@ const outerChecks = async ({ machine, checkConfig }: Outside, fix: boolean): Pro
   ...(await disk(machine)),
   program(machine, 'git', 'install git; without it, work in a folder of yours cannot be undone'),
   program(machine, 'bash', 'install bash; commands run in plain sh without it'),
-  { ...program(machine, 'bwrap', ''), name: 'bubblewrap', ok: true, remedy: null },
+  await look('sandbox', () => sandbox(machine)),
 ]
 
 const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => [
@@ -95,6 +95,12 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
   }),
   await look('leftovers', () => leftovers(context, fix)),
 ]
+
+async function sandbox(machine: Outside['machine']): Promise<Found> {
+  const trial = await machine.sandbox()
+  if (trial === 'off') return good('off: agents run commands as you do, because the configuration says so')
+  return trial.holds ? good(trial.what) : bad(`${trial.why}; bash is off`, trial.remedy)
+}
 
 async function privacy(machine: Outside['machine'], fix: boolean): Promise<Found> {
   const exposed = await machine.exposed()

@@ -62,6 +62,8 @@ export interface Machine {
   programAt(name: string): string | undefined
   /** Of the disk that the home is on. `network`: the kind of file system, where it is one that is shared over a network. */
   disk(): Promise<{ readonly freeBytes: number; readonly network: string | undefined }>
+  /** Contract: what commands of agents run in, tried; `off`: the owner wants none. Never throws. */
+  sandbox(): Promise<'off' | SandboxTrial>
   /** Contract: the parts of the home that others could reach, or that are another's. */
   exposed(): Promise<readonly Exposed[]>
   /** Contract: takes away what others may do with it. */
@@ -71,6 +73,10 @@ export interface Machine {
   /** Contract: the top of the git work tree that the folder is in; undefined where it is in none. */
   workTreeAt(folder: string): Promise<string | undefined>
 }
+
+export type SandboxTrial =
+  | { readonly holds: true; readonly what: string }
+  | { readonly holds: false; readonly why: string; readonly remedy: string }
 
 export interface Exposed {
   readonly path: string

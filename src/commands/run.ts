@@ -46,7 +46,7 @@ export const run = command({
     issues: z.array(z.object({ code: z.string(), message: z.string() })),
   }),
   async run(context, { task, agent, workspace: folder, ...wanted }, tell) {
-    for (const text of await context.notices()) tell({ kind: 'note', text })
+    for (const text of [...(await context.sandboxNotices()), ...(await context.notices())]) tell({ kind: 'note', text })
     const { dispatch_id, session_id, workspace, note } = await enqueueTask(context, {
       agent,
       prompt: task,

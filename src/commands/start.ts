@@ -20,7 +20,10 @@ export const start = command({
   }),
   output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
   async run(context, { until_idle, max_minutes }, tell) {
+    await context.refuseWithoutSandbox()
     for (const text of await context.notices()) tell({ kind: 'note', text })
+    // Tried while everything else begins.
+    void context.sandboxNotices().then((texts) => texts.map((text) => tell({ kind: 'note', text })))
     const stopListening = context.listen(tell)
     try {
       await (until_idle ? untilIdle(context, max_minutes) : living(context, tell))

@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   conflict: { retry: 'never', exit: 1 },
   home_locked: { retry: 'later', exit: 75 },
   workspace_refused: { retry: 'never', exit: 2 },
+  sandbox_missing: { retry: 'never', exit: 1 },
   unauthorized: { retry: 'never', exit: 1 },
   forbidden: { retry: 'never', exit: 1 },
 

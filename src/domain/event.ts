@@ -48,6 +48,8 @@ export interface Event {
 export type Delta = { readonly run_id: string; readonly session_id: string } & (
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly index: number; readonly tool: string; readonly args: Json }
+  /** What a call has written so far, piece by piece. */
+  | { readonly kind: 'output'; readonly index: number; readonly tool: string; readonly text: string }
   | {
       readonly kind: 'result'
       readonly index: number

@@ -9,7 +9,7 @@ import { opsOf } from '../ports/env.ts'
 import type { AnyTool, ToolContext } from '../ports/tool.ts'
 import { INTERRUPTED_BEFORE } from './interruption.ts'
 import { Leaving } from './leaving.ts'
-import type { Run } from './run.ts'
+import { type Run, say } from './run.ts'
 import type { Intended } from './thread.ts'
 
 /** More of a result the model is not shown. */
@@ -111,7 +111,11 @@ function capped(result: CallResult): CallResult {
   return { ...result, content: `${content.slice(0, half)}\n[… ${cut} characters left out …]\n${content.slice(-half)}` }
 }
 
-export function contextOf(run: Run, at: { turn: number; index: number; ts: number }, signal: AbortSignal): ToolContext {
+/** Of a call that is intended, or about to be: `call` is there once it is. */
+type At = Pick<Intended, 'turn' | 'index' | 'ts'> & Partial<Pick<Intended, 'call'>>
+
+export function contextOf(run: Run, at: At, signal: AbortSignal): ToolContext {
+  const { index, call } = at
   return {
     env: run.env,
     ops: (group) => opsOf(run.env, group),
@@ -122,5 +126,7 @@ export function contextOf(run: Run, at: { turn: number; index: number; ts: numbe
     intendedAt: at.ts,
     seen: run.thread.seen,
     label: run.thread.label,
+    cwd: run.thread.cwd,
+    say: (text) => call && say(run, { kind: 'output', index, tool: call.tool, text }),
   }
 }

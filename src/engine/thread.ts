@@ -106,6 +106,8 @@ export interface Thread {
   readonly known: Set<string>
   /** Digests of files read or written, by path. */
   readonly seen: Map<string, string>
+  /** The folder of the workspace that the session stands in. */
+  cwd: string
   /** Approvals that were acted on: each is good for one use. */
   readonly used: Set<string>
   /** The lowest label of what it has read, and what that was. */
@@ -127,6 +129,7 @@ export function emptyThread(): Thread {
     conversation: emptyConversation(),
     called: new Set(),
     seen: new Map(),
+    cwd: '',
     used: new Set(),
     label: CLEAN,
     heard: [],
@@ -332,8 +335,9 @@ const callsOf = ({ decided }: OpenTurn): readonly Call[] => (decided?.kind === '
 function remember(thread: Thread, result: CallResult): void {
   const { facts } = result
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts)) return
-  const { seen } = facts as { readonly seen?: Readonly<Record<string, string>> }
+  const { seen, cwd } = facts as { readonly seen?: Readonly<Record<string, string>>; readonly cwd?: string }
   for (const [path, sha] of Object.entries(seen ?? {})) thread.seen.set(path, sha)
+  if (cwd !== undefined) thread.cwd = cwd
 }
 
 export function opened(thread: Thread): OpenTurn {

@@ -2,6 +2,7 @@
 
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
+import type { EgressProxy } from './egress.ts'
 
 export interface FileContent {
   readonly text: string
@@ -19,7 +20,7 @@ export interface FileEntry {
  * One rooted file API for all tools.
  * Contract for every method: the path is taken relative to the root (an absolute path is accepted only inside the root); NUL,
  * `..` out of the root, symbolic and hard links that lead out, anything but regular files and folders, and files over the size
- * cap are refused with `path_refused`, checked on the opened handle.
+ * cap are refused with `path_refused`, checked on the opened handle; so is writing to a protected name.
  */
 export interface FileOps {
   /** Contract: undefined where there is no such file. */
@@ -49,19 +50,35 @@ export interface ProcessResult {
   /** Bytes of output beyond the cap, dropped from the middle. */
   readonly dropped: number
   readonly ended: 'exited' | 'timed_out' | 'interrupted'
+  /** The folder it ended in, relative to the root; empty for the root, also where it ended outside of it. */
+  readonly cwd: string
+}
+
+/** A proxy that listens on the file of a unix socket. */
+export type WayOut = Pick<EgressProxy, 'user' | 'password' | 'refusals' | 'close'>
+export type OpenWayOut = (socket: string) => Promise<WayOut>
+
+export interface RunOptions {
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  /**
+   * Which hosts it may reach where it runs in a sandbox: `allowed`, those that the owner has allowed; or those of a proxy of its own, which is opened on
+   * the file of a unix socket. Default: none.
+   */
+  readonly network?: 'allowed' | OpenWayOut
+  /** The folder to begin in, relative to the root; the root where there is no such folder any more. */
+  readonly cwd?: string
+  /** Told what it writes, while it writes; in pieces, and not necessarily all of it. Must not throw. */
+  readonly heard?: (text: string) => void
 }
 
 /** Contract for every method: `call` names the process tree, across restarts of this program. */
 export interface ProcessOps {
   /**
-   * Contract: runs the command in the root, output kept in a file of the home while it runs; when it returns, for whatever reason
+   * Contract: runs the command in the root, in a sandbox unless the owner wants none, output kept in a file of the home while it runs; when it returns, for whatever reason
    * (exit, timeout, abort), no process of its tree is left.
    */
-  run(
-    call: string,
-    command: string,
-    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<ProcessResult>
+  run(call: string, command: string, options: RunOptions): Promise<ProcessResult>
   /** Contract: kills what is left of that call's tree from an earlier life of this program, then tells the output so far. */
   reap(call: string): Promise<{ readonly output: string; readonly killed: boolean }>
   /** Contract: forgets the files kept for that call. Never throws. */

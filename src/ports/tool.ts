@@ -25,6 +25,10 @@ export interface ToolContext {
   readonly seen: ReadonlyMap<string, string>
   /** The lowest label of what the session has read: what it writes is worth no more. */
   readonly label: Label
+  /** The folder of the workspace that the session stands in; empty for the workspace itself. */
+  readonly cwd: string
+  /** Contract: shows a piece of what it writes while it runs, and keeps it nowhere; never throws. */
+  say(text: string): void
 }
 
 export type Probe =
@@ -65,7 +69,7 @@ export interface Tool<Args = never> {
   setup?(context: { readonly env: Env }): Promise<void>
   /** Contract: changes nothing; what it returns is journalled with the intent and handed to `probe`. */
   before?(args: Args, context: ToolContext): Promise<Json>
-  /** Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`. */
+  /** Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`, `facts.cwd` where the session stands from here on. */
   run(args: Args, context: ToolContext): Promise<CallResult>
   /** Contract: changes nothing; asks the world whether an interrupted call happened. Needed for `reconcilable`. */
   probe?(args: Args, before: Json, context: ToolContext): Promise<Probe>

@@ -55,6 +55,7 @@ export function teller(redact: Redact, tell: (told: Told) => void): Sink {
 
 function bounded(delta: Exclude<Delta, { kind: 'text' }>, redact: Redact): Delta {
   if (delta.kind === 'result') return { ...delta, content: shortened(redact(delta.content)) }
+  if (delta.kind === 'output') return { ...delta, text: shortened(redact(delta.text)) }
   const args = JSON.stringify(delta.args)
   const told = redact(args)
   return { ...delta, args: told === args && args.length <= 2000 ? delta.args : (shortened(told) satisfies Json) }

@@ -118,6 +118,60 @@ export const envConformance: readonly EnvConformanceCase[] = [
     },
   },
   {
+    name: 'Q8: nothing is written to names that others obey; they may be read',
+    async run(env) {
+      const file = opsOf(env, 'file')
+      fs.mkdirSync(join(env.root, 'sub/.git/hooks'), { recursive: true })
+      fs.writeFileSync(join(env.root, '.mcp.json'), TEXT)
+      assert.equal((await file.read('.mcp.json'))?.text, TEXT)
+      for (const path of [
+        '.mcp.json',
+        '.tireless/x',
+        '.claude/agents/a.md',
+        'sub/.git/hooks/pre-commit',
+        'sub/.git/config',
+      ])
+        await assert.rejects(file.write(path, TEXT, null), { code: 'path_refused' }, path)
+      await file.write('sub/.mcp.json', TEXT, null)
+    },
+  },
+  {
+    name: 'Q8: a command stands where the one before has ended, as long as that is in the workspace',
+    async run(env) {
+      const stands = async (command: string, cwd: string): Promise<string> =>
+        (
+          await opsOf(env, 'process').run('conformance', command, {
+            timeoutMs: 60_000,
+            signal: new AbortController().signal,
+            cwd,
+          })
+        ).cwd
+      assert.equal(await stands('mkdir -p a/b && cd a/b', ''), 'a/b')
+      assert.equal(await stands('cd .. && test -d b', 'a/b'), 'a')
+      assert.equal(await stands('cd /tmp', 'a'), '')
+      assert.equal(await stands('cd b; exit 3', 'a'), 'a/b')
+      assert.equal(await stands('rm -r ../b', 'a/b'), 'a/b')
+      assert.equal(await stands('test -d a', 'a/b'), '')
+      assert.equal(await stands('test -d a', '../../..'), '')
+    },
+  },
+  {
+    name: 'Q9: what a command writes is heard while it runs',
+    async run(env) {
+      const heard: string[] = []
+      const seen = join(env.root, 'seen')
+      const hear = (text: string): void => {
+        heard.push(text)
+        if (heard.join('').includes('first')) fs.writeFileSync(seen, '')
+      }
+      // It ends only because it was heard.
+      const waiting = 'echo first; until [ -e seen ]; do sleep 0.01; done; echo last'
+      const options = { timeoutMs: 60_000, signal: new AbortController().signal, heard: hear }
+      const done = await opsOf(env, 'process').run('conformance', waiting, options)
+      assert.deepEqual([done.exit, done.output], [0, 'first\nlast\n'])
+    },
+  },
+  {
     name: 'Q8: it is healthy until its folder is gone, replaced by a link, or by a file; and looking changes nothing',
     async run(env) {
       const before = fs.statSync(env.root).mtimeMs

@@ -189,6 +189,10 @@ describe('a call that a kill -9 cut short (case 93)', () => {
     victim.kill('SIGKILL')
     await new Promise((resolve) => victim.once('close', resolve))
     const model = scriptedModel([{ text: 'unused' }, { text: 'understood' }])
+    // Where no bubblewrap is found, no command is run.
+    const { PATH } = process.env
+    t.after(() => Object.assign(process.env, { PATH }))
+    process.env.PATH = '/nowhere'
     const app = await openApp(t, { home, model, yaml: 'sandbox: auto' })
     await app.run('start', { until_idle: true })
     const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }

@@ -371,6 +371,8 @@ async function recovering(t: TestContext, workspace: string, ...args: string[]) 
       intendedAt: Date.now(),
       seen: new Map(),
       signal: new AbortController().signal,
+      cwd: '',
+      say: () => {},
     },
     ops: (group: OpsGroup) => opsOf(env, group),
     origin: { agent_id: 'default', session_id: 's', turn: 1 },

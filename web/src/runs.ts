@@ -160,5 +160,8 @@ export function hearDelta(run: ShownRun, delta: Delta): void {
   if (delta.kind === 'text') step.text = `${step.text}${delta.text}`.slice(-MOST_TEXT)
   else if (delta.kind === 'call')
     step.calls[delta.index] ??= { tool: delta.tool, args: delta.args, status: null, content: '' }
-  else settle(step, delta.index, delta.status, delta.content)
+  else if (delta.kind === 'output') {
+    const call = step.calls[delta.index]
+    if (call?.status === null) call.content = `${call.content}${delta.text}`.slice(-MOST_TEXT)
+  } else settle(step, delta.index, delta.status, delta.content)
 }

@@ -7,6 +7,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { WITHOUT_SANDBOX } from '../../../test/sandbox/here.ts'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
 import { type Env, opsOf } from '../../ports/env.ts'
@@ -14,20 +15,24 @@ import { envConformance } from '../../testing/env-conformance.ts'
 import { systemClock } from '../clock.ts'
 import { builtinTools } from '../tools/tools.ts'
 import { workspaceEnvs } from './envs.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
 
 const { PATH } = process.env
 
-function place(t: TestContext) {
+function place(t: TestContext, sandboxed = false) {
   const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-envs-')))
   t.after(() => fs.rmSync(base, { recursive: true, force: true }))
-  const envs = workspaceEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: { PATH } })
+  const options = { clock: systemClock, env: { PATH } }
+  const sandbox = createSandbox({ ...options, folder: join(base, 'sandbox'), hidden: [] })
+  const launcher = sandboxed ? sandbox.launcher : undefined
+  const envs = workspaceEnvs({ ...options, callsDir: join(base, 'calls'), launcher })
   return { base, ws: join(base, 'ws'), open: envs.open }
 }
 
 const KINDS = ['host', 'repository']
 
-async function openEmpty(t: TestContext, kind: string): Promise<Env> {
-  const { ws, open } = place(t)
+async function openEmpty(t: TestContext, kind: string, sandboxed = false): Promise<Env> {
+  const { ws, open } = place(t, sandboxed)
   if (kind === 'repository') execFileSync('git', ['init', '-q', ws])
   return open(ws, kind)
 }
@@ -35,6 +40,11 @@ async function openEmpty(t: TestContext, kind: string): Promise<Env> {
 for (const kind of KINDS)
   describe(`the ${kind} env`, () => {
     for (const { name, run } of envConformance) test(name, async (t) => run(await openEmpty(t, kind)))
+  })
+
+for (const kind of KINDS)
+  describe(`the ${kind} env with a sandbox`, { skip: WITHOUT_SANDBOX }, () => {
+    for (const { name, run } of envConformance) test(name, async (t) => run(await openEmpty(t, kind, true)))
   })
 
 /** What an expression about the env of that folder comes to for somebody without rights: permissions mean nothing to root. */
@@ -126,6 +136,8 @@ describe('case 28: back ends are interchangeable', () => {
         call: `s/1/${index}`,
         origin: { agent_id: 'default', session_id: 'session', turn: 1 },
         intendedAt: 0,
+        cwd: '',
+        say: () => {},
         seen,
         label: CLEAN,
       })

@@ -3,9 +3,10 @@
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import { assertNever } from '../../domain/error.ts'
-import { OF_WORKSPACE } from '../../domain/trust.ts'
+import { type Given, type Label, OF_WORKSPACE, UNTRUSTED } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ProcessResult } from '../../ports/env.ts'
+import { shown } from './file-path.ts'
 import { leftOf } from './left-of.ts'
 import { told } from './result.ts'
 
@@ -22,27 +23,58 @@ const args = z.strictObject({
     .describe(`Seconds after which it is killed, at most ${MOST_SECONDS}.`),
 })
 
-export const bash = defineTool<z.infer<typeof args>>({
-  name: 'bash',
-  description:
-    'Runs a command in the workspace and returns its output and exit code. When it ends, every process it started is killed: nothing can be left in the background.',
-  args,
-  needs: ['process', 'file'],
-  volatile: ['timeout_s'],
-  effect: () => ({ recovery: 'once', reach: 'workspace' }),
-  gives: () => OF_WORKSPACE,
-  run: ({ command, timeout_s }, { ops, call, signal }) =>
-    told(async () =>
-      resultOf(await ops('process').run(call, command, { timeoutMs: timeout_s * 1000, signal }), timeout_s),
-    ),
-  remains: (_, context) => leftOf(context),
-  settled: async ({ ops, call }) => ops('process').forget(call),
-})
+const WORK =
+  'Runs a command in the workspace and returns its output and exit code. A `cd` holds for the next call. When it ends, every process it started is killed.'
+
+/** What else is to be known where it runs. */
+const SURROUNDINGS = {
+  sandbox:
+    ' In a sandbox: no network unless hosts are allowed, /tmp per command, .git/config and .git/hooks read-only.',
+  machine: '',
+} as const
+
+export interface Surroundings {
+  /** What it runs in. */
+  readonly where: keyof typeof SURROUNDINGS
+  /** Whether the owner allows hosts. */
+  readonly hasNetwork: () => boolean
+}
+
+/** On the machine itself it may read whatever its owner may. */
+const OF_MACHINE: Given = { trust: 'untrusted', private: true }
+
+/** What is private and tainted goes nowhere, be it to a host that is allowed. */
+const mayLeave = ({ trust, private: isPrivate }: Label): boolean => trust === 'trusted' || !isPrivate
+
+export const bash = ({ where, hasNetwork }: Surroundings) =>
+  defineTool<z.infer<typeof args>>({
+    name: 'bash',
+    description: `${WORK}${SURROUNDINGS[where]}`,
+    args,
+    needs: ['process', 'file'],
+    volatile: ['timeout_s'],
+    effect: () => ({ recovery: 'once', reach: 'workspace' }),
+    gives: () => (where === 'machine' ? OF_MACHINE : hasNetwork() ? UNTRUSTED : OF_WORKSPACE),
+    run: ({ command, timeout_s }, { ops, call, signal, cwd, label, say: heard }) =>
+      told(async () => {
+        const options = {
+          timeoutMs: timeout_s * 1000,
+          signal,
+          cwd,
+          heard,
+          ...(mayLeave(label) && { network: 'allowed' as const }),
+        }
+        return resultOf(await ops('process').run(call, command, options), timeout_s)
+      }),
+    remains: (_, context) => leftOf(context),
+    settled: async ({ ops, call }) => ops('process').forget(call),
+  })
 
 function resultOf(result: ProcessResult, seconds: number): CallResult {
   const { output, exit } = result
-  const content = (last: string) => `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${last}]`
-  const facts = { exit }
+  const standing = result.cwd === '' ? '' : `; now in ${shown(result.cwd)}`
+  const content = (last: string) => `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${last}${standing}]`
+  const facts = { exit, cwd: result.cwd }
   switch (result.ended) {
     case 'exited':
       return {

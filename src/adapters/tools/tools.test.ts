@@ -29,6 +29,7 @@ async function session(t: TestContext) {
   }).open(join(base, 'ws'))
   const seen = new Map<string, string>()
   const abort = new AbortController()
+  const begun = Date.now()
   const contextOf = (name: string): ToolContext => ({
     env,
     ops(group) {
@@ -39,7 +40,9 @@ async function session(t: TestContext) {
     signal: abort.signal,
     call: 's/1/0',
     origin: { agent_id: 'default', session_id: 'session', turn: 1 },
-    intendedAt: Date.now(),
+    intendedAt: begun,
+    cwd: '',
+    say: () => {},
     seen,
     label: CLEAN,
   })
@@ -358,12 +361,12 @@ describe('bash', () => {
     assert.deepEqual(await s.call('bash', { command: 'echo hi' }), {
       status: 'ok',
       content: 'hi\n[exit 0]',
-      facts: { exit: 0 },
+      facts: { exit: 0, cwd: '' },
     })
     assert.deepEqual(await s.call('bash', { command: 'printf hi; exit 3' }), {
       status: 'error',
       content: 'hi\n[exit 3]',
-      facts: { exit: 3 },
+      facts: { exit: 3, cwd: '' },
     })
     assert.equal((await s.call('bash', { command: 'kill -9 $$' })).content, '[killed by SIGKILL]')
     const late = await s.call('bash', { command: 'sleep 1000', timeout_s: 0.1 })

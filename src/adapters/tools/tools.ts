@@ -6,7 +6,7 @@ import type { Postbox } from '../../ports/postbox.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { askUser } from './ask-user.ts'
-import { bash } from './bash.ts'
+import { bash, type Surroundings } from './bash.ts'
 import { browser } from './browser/browser.ts'
 import type { Launching } from './browser/session.ts'
 import { createFile } from './create-file.ts'
@@ -27,8 +27,11 @@ import { wait } from './wait.ts'
 
 export type { Launching } from './browser/session.ts'
 
-export function builtinTools(): AnyTool[] {
-  return [viewFile, createFile, editFile, listFiles, searchFiles, bash, wait, finish]
+const SHUT: Surroundings = { where: 'sandbox', hasNetwork: () => false }
+
+/** `shell`: what commands run in. */
+export function builtinTools(shell: Surroundings = SHUT): AnyTool[] {
+  return [viewFile, createFile, editFile, listFiles, searchFiles, bash(shell), wait, finish]
 }
 
 /** Those that reach the network. */

@@ -8,6 +8,7 @@ import { constants, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
+import { whyProtected } from '../protected.ts'
 import { type Folder, type Folders, rootedFolders } from './folders.ts'
 import { entriesOf } from './listing.ts'
 import { namesBelow } from './paths.ts'
@@ -46,8 +47,8 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
 
   async function replace(path: string, content: string | Uint8Array, expected: string | null) {
     const { parents, name } = fileNames(root, path)
-    if ([...parents, name].some(isGit))
-      throw refused(path, 'inside .git, which is not written to', { fix: 'use git for what git keeps' })
+    const why = whyProtected([...parents, name])
+    if (why !== undefined) throw refused(path, why)
     const bytes = bytesOf(content, path)
     await using folder = await folders.enter(parents, expected === null)
     if (!folder) throw conflict(path, undefined, expected)
@@ -58,6 +59,7 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
   async function writable(path: string) {
     const names = namesBelow(root, path)
     const name = names.at(-1)
+    if (whyProtected(names) !== undefined) return false
     await using folder = await folders.enter(names.slice(0, -1))
     if (!folder || name === undefined) return folder !== undefined && mayWrite(folder.place)
     const isThere = await look(folder, name, async (_, stats) => {
@@ -247,9 +249,6 @@ function textOf(bytes: Buffer, path: string): string {
   } catch {}
   throw refused(path, 'a binary file', { expected: 'UTF-8 text' })
 }
-
-/** As some file systems read it, too: without regard to case, without what cannot be seen, and by its short name. */
-const isGit = (name: string): boolean => /^(\.git|git~\d+)[. ]*(:.*)?$/i.test(name.replaceAll(/\p{Cf}/gu, ''))
 
 function bytesOf(content: string | Uint8Array, path: string): Buffer {
   if (typeof content === 'string' && (content.includes('\0') || !content.isWellFormed()))

@@ -1,4 +1,4 @@
-/** The host env: real files and real processes of this machine, confined to a workspace as far as files go. No sandbox. */
+/** The host env: real files and real processes of this machine, confined to a workspace: files by us, commands by whatever launches them. */
 
 import { constants } from 'node:fs'
 import { access, mkdir, realpath, stat } from 'node:fs/promises'
@@ -6,6 +6,7 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type Envs, type FileOps, type Health, supplying } from '../../../ports/env.ts'
 import { rootedFiles } from './files.ts'
+import type { Launcher } from './launch.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
 import { hostProcesses } from './processes.ts'
 
@@ -16,13 +17,15 @@ export interface HostOptions {
   /** Where the environment of commands is taken from; only harmless names pass. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly maxOutputBytes?: number
+  /** How commands are started; default: without a sandbox. */
+  readonly launcher?: Launcher | undefined
   readonly table?: ProcessTable
 }
 
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 
 export function hostEnvs(options: HostOptions): Envs {
-  const { clock, table = processTable(), maxOutputBytes = MAX_OUTPUT_BYTES } = options
+  const { clock, table = processTable(), maxOutputBytes = MAX_OUTPUT_BYTES, launcher } = options
   const env = harmless(options.env)
   /** One per root, because writes of one root stand in line. */
   const files = new Map<string, FileOps>()
@@ -32,7 +35,15 @@ export function hostEnvs(options: HostOptions): Envs {
       const callsDir = await realFolder(options.callsDir, 0o700)
       const file = files.get(root) ?? rootedFiles(root)
       files.set(root, file)
-      const process = hostProcesses({ root, callsDir, clock, env, table, maxOutputBytes })
+      const process = hostProcesses({
+        root,
+        callsDir,
+        clock,
+        env,
+        table,
+        maxOutputBytes,
+        ...(launcher && { launcher }),
+      })
       return { root, ...supplying({ file, process }), health: () => healthOf(root), async close() {} }
     },
   }

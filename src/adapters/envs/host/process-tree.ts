@@ -55,7 +55,8 @@ function ownsItsSession(
   return held || marked.some((row) => row.session === shell.pid)
 }
 
-const SETTLE_MS = 10
+/** Between two looks: short at first, because most of what is killed is gone at once. */
+const SETTLE_MS = [1, 2, 4, 10]
 const GIVE_UP_MS = 10_000
 
 /** Contract: when it returns, no process of the tree is left; says whether there was one. Throws where SIGKILL does not help. */
@@ -63,11 +64,13 @@ export async function killTree(tree: Tree, table: ProcessTable, clock: Clock, gr
   const find = finder(tree, table)
   let left = find()
   if (left.members.length === 0) return false
+  let looks = 0
+  const settle = () => clock.sleep(SETTLE_MS[looks++] ?? SETTLE_MS.at(-1) ?? 0)
   if (graceMs > 0) {
     signal(left, 'SIGTERM')
     const until = clock.monotonic() + graceMs
     while (left.members.length > 0 && clock.monotonic() < until) {
-      await clock.sleep(SETTLE_MS)
+      await settle()
       left = find()
     }
   }
@@ -75,7 +78,7 @@ export async function killTree(tree: Tree, table: ProcessTable, clock: Clock, gr
   while (left.members.length > 0) {
     if (clock.monotonic() > until) throw unkillable(left.members)
     signal(left, 'SIGKILL')
-    await clock.sleep(SETTLE_MS)
+    await settle()
     left = find()
   }
   return true

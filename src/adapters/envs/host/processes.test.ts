@@ -60,7 +60,8 @@ describe('a command', () => {
   test('runs with bash in the workspace, stdin empty, both outputs in order, and tells its exit', async (t) => {
     const w = await world(t)
     const done = await go(w, 'pwd; cat; echo two >&2; echo three; [[ -n $BASH_VERSION ]] && exit 7')
-    assert.deepEqual(done, { exit: 7, signal: null, output: `${w.root}\ntwo\nthree\n`, dropped: 0, ended: 'exited' })
+    const output = `${w.root}\ntwo\nthree\n`
+    assert.deepEqual(done, { exit: 7, signal: null, output, dropped: 0, ended: 'exited', cwd: '' })
     assert.equal((await go(w, 'true')).exit, 0)
     assert.equal((await go(w, 'kill -KILL $$')).signal, 'SIGKILL')
     assert.equal((await go(w, 'no-such-command')).exit, 127)

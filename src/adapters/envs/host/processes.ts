@@ -1,16 +1,20 @@
 /**
  * Commands, each a process tree with a name that outlives us.
  * Order: folder and output file, then the shell, which reports itself (boot, pid, birth) before it becomes the command: there is
- * no moment at which the command runs and nobody could find it.
+ * no moment at which the command runs and nobody could find it. What it becomes, the launcher says: a plain shell, or one in a sandbox.
  */
 
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ProcessOps, ProcessResult } from '../../../ports/env.ts'
+import type { ProcessOps, ProcessResult, RunOptions } from '../../../ports/env.ts'
 import { callEnvironment, callFolder, excerpt, keptOutput, outputFile, readReport, reportFile } from './call-folder.ts'
+import { endedIn, folderAt } from './cwd.ts'
+import { type Launch, type Launcher, plainLauncher } from './launch.ts'
+import { Listener } from './listener.ts'
 import type { Mark, ProcessTable, Row } from './process-table.ts'
 import { killTree } from './process-tree.ts'
 import { errno } from './refusal.ts'
@@ -20,8 +24,9 @@ export interface ProcessOptions {
   /** A real path. */
   readonly callsDir: string
   readonly clock: Clock
-  /** The whole environment of commands, but for the marks of the call. */
+  /** What the launcher may give commands of our environment. */
   readonly env: Readonly<Record<string, string>>
+  readonly launcher?: Launcher
   readonly table: ProcessTable
   /** A command that writes more is killed. */
   readonly maxOutputBytes: number
@@ -31,10 +36,11 @@ const GRACE_MS = 200
 const WATCH_MS = 100
 const NOT_REPORTED = 125
 
-/** $1 is the folder of the call, $2 the command. A shell that cannot report itself runs nothing. */
+/** $1 is the folder of the call, the rest what it becomes. A shell that cannot report itself runs nothing. */
 const wrapper = (table: ProcessTable): string => `
 { ${table.report} && printf '%s\\n%s\\n' "$boot" "$row" > "$1/pid"; } || exit ${NOT_REPORTED}
-if command -v bash > /dev/null 2>&1; then exec bash -c -- "$2"; else exec /bin/sh -c -- "$2"; fi`
+shift
+exec "$@"`
 
 type Ending = ProcessResult['ended'] | 'overflowed'
 
@@ -44,25 +50,33 @@ interface Shell {
 }
 
 export function hostProcesses(options: ProcessOptions): ProcessOps {
-  const { callsDir, clock, table } = options
+  const { root, callsDir, clock, table, launcher = plainLauncher } = options
 
   function markOf(call: string): Mark {
     const environment = Object.entries(callEnvironment(callsDir, call)).map(([name, value]) => `${name}=${value}`)
     return { environment, output: outputFile(callFolder(callsDir, call)) }
   }
 
-  async function run(
-    call: string,
-    command: string,
-    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<ProcessResult> {
+  async function run(call: string, command: string, wanted: RunOptions): Promise<ProcessResult> {
+    const { signal } = wanted
     const folder = await freshFolder(call)
     await using output = await open(outputFile(folder), OUTPUT, 0o600)
-    if (signal.aborted) return { exit: null, signal: null, output: '', dropped: 0, ended: 'interrupted' }
-    const shell = startShell(options, call, folder, command, output.fd)
+    await using place = await open(join(folder, 'cwd'), OUTPUT, 0o600)
+    if (signal.aborted)
+      return { exit: null, signal: null, output: '', dropped: 0, ended: 'interrupted', cwd: wanted.cwd ?? '' }
+    const cwd = await folderAt(root, wanted.cwd ?? '')
+    await using launch = await launcher({
+      command,
+      root,
+      cwd,
+      folder,
+      env: options.env,
+      network: wanted.network,
+    })
+    const shell = startShell(options, call, folder, launch, [output, place])
     let ending: Ending = 'interrupted'
     try {
-      ending = await endingOf(shell, output, timeoutMs, signal)
+      ending = await endingOf(shell, output, wanted)
     } finally {
       const tree = { shell: shell.row, held: true, mark: markOf(call) }
       await killTree(tree, table, clock, ending === 'exited' ? 0 : GRACE_MS)
@@ -70,21 +84,26 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     const status = await shell.exited
     if (status.exit === NOT_REPORTED) await confirmReported(folder)
     const { text, dropped } = await excerpt(output)
-    if (ending !== 'overflowed') return { ...status, output: text, dropped, ended: ending }
-    const note = `[more than ${options.maxOutputBytes} bytes of output; the whole process tree was killed]`
-    return { ...status, output: `${text}\n${note}`, dropped, ended: 'exited' }
+    const notes = [...(await launch.notes()), ...(ending === 'overflowed' ? [tooMuch(options.maxOutputBytes)] : [])]
+    return {
+      ...{ ...status, dropped, output: [text, ...notes.map((note) => `[${note}]`)].join('\n') },
+      ended: ending === 'overflowed' ? 'exited' : ending,
+      cwd: await endedIn(root, place, cwd),
+    }
   }
 
-  async function endingOf(shell: Shell, output: FileHandle, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
+  async function endingOf(shell: Shell, output: FileHandle, { timeoutMs, signal, heard }: RunOptions): Promise<Ending> {
     const over = new AbortController()
     const either = AbortSignal.any([signal, over.signal])
     const slept = async (): Promise<Ending> => {
       await clock.sleep(timeoutMs, either)
       return signal.aborted ? 'interrupted' : 'timed_out'
     }
+    const listener = heard && new Listener(output, heard)
     const watched = async (): Promise<Ending> => {
       while (!either.aborted) {
         if ((await output.stat()).size > options.maxOutputBytes) return 'overflowed'
+        await listener?.listen()
         await clock.sleep(WATCH_MS, either)
       }
       return 'interrupted'
@@ -125,12 +144,20 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
 /** Opened for appending, so that several writers never overwrite each other; inherited, so that it is complete without us. */
 const OUTPUT = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND | constants.O_NOFOLLOW
 
-function startShell(options: ProcessOptions, call: string, folder: string, command: string, output: number): Shell {
+/** The command finds its outputs as usual, where it writes the folder it ends in as 3, and what the launcher has opened from 4 on. */
+function startShell(
+  options: ProcessOptions,
+  call: string,
+  folder: string,
+  launch: Launch,
+  [output, place]: readonly [FileHandle, FileHandle],
+): Shell {
   const { root, callsDir, table } = options
-  const env = { ...options.env, ...callEnvironment(callsDir, call) }
+  const env = { ...launch.env, ...callEnvironment(callsDir, call) }
   try {
-    const args = ['-c', wrapper(table), 'tireless', folder, command]
-    const child = spawn('/bin/sh', args, { cwd: root, env, detached: true, stdio: ['ignore', output, output] })
+    const args = ['-c', wrapper(table), 'tireless', folder, ...launch.argv]
+    const stdio = ['ignore' as const, output.fd, output.fd, place.fd, ...launch.handles.map(({ fd }) => fd)]
+    const child = spawn('/bin/sh', args, { cwd: launch.cwd ?? root, env, detached: true, stdio })
     const exited = new Promise<Awaited<Shell['exited']>>((resolve, reject) => {
       child.once('error', (error) => reject(notStarted(error)))
       child.once('exit', (exit, signal) => resolve({ exit, signal }))
@@ -141,6 +168,8 @@ function startShell(options: ProcessOptions, call: string, folder: string, comma
     throw notStarted(error)
   }
 }
+
+const tooMuch = (most: number): string => `more than ${most} bytes of output; the whole process tree was killed`
 
 function notStarted(cause: unknown): TirelessError {
   const what = 'the command could not be started'

@@ -1,14 +1,14 @@
 /** git: version control in the workspace, as a command of the env. What it does to the world follows from its verb. */
 
 import { z } from 'zod'
-import { type Address, addressOf, placeText } from '../../../domain/address.ts'
+import { type Address, addressOf, type Place, placeText } from '../../../domain/address.ts'
 import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { assertNever, TirelessError } from '../../../domain/error.ts'
 import { OF_WORKSPACE, UNTRUSTED } from '../../../domain/trust.ts'
 import { defineTool } from '../../../ports/define-tool.ts'
 import type { Egress } from '../../../ports/egress.ts'
-import type { ProcessResult } from '../../../ports/env.ts'
+import type { OpenWayOut, ProcessResult } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
 import { leftOf } from '../left-of.ts'
 import { failed, told } from '../result.ts'
@@ -111,18 +111,25 @@ async function done(egress: Egress, { args: given }: Args, context: ToolContext)
   const to = remoteOf(wanted)
   const why = egress.refusal(to)
   if (why !== undefined) return failed(why)
-  const proxy = await egress.proxy(({ host, port }) => host === to.host && port === to.port)
+  const admits = ({ host, port }: Place): boolean => host === to.host && port === to.port
+  // In a sandbox, the way out is a file; without one, a port.
+  const network = (socket: string) => egress.proxy(admits, socket)
+  const proxy = await egress.proxy(admits)
   try {
     const way = `http://${proxy.user}:${proxy.password}@127.0.0.1:${proxy.port}`
-    const result = await running(context, commandOf({ ...invocation, proxy: way }), NETWORK_WITHIN_MS)
+    const result = await running(context, commandOf({ ...invocation, proxy: way }), NETWORK_WITHIN_MS, network)
     return resultOf(result, proxy.refusals())
   } finally {
     await proxy.close()
   }
 }
 
-const running = ({ ops, call, signal }: ToolContext, command: string, timeoutMs: number): Promise<ProcessResult> =>
-  ops('process').run(call, command, { timeoutMs, signal })
+const running = (
+  { ops, call, signal }: ToolContext,
+  command: string,
+  timeoutMs: number,
+  network?: OpenWayOut,
+): Promise<ProcessResult> => ops('process').run(call, command, { timeoutMs, signal, ...(network && { network }) })
 
 /** Contract: what git says, under a name of its own; empty where it fails. */
 async function asked({ ops, call, signal }: ToolContext, command: string): Promise<string> {

@@ -1,0 +1,135 @@
+/**
+ * The sandbox suite: what it costs to run a command in it, beside the same command as a bare process, and as ours without a sandbox. They take
+ * turns, one command each, so that whatever else the machine does falls on all of them.
+ */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
+import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
+import { type OpenWayOut, opsOf } from '../../src/ports/env.ts'
+import { atMost, type Bar } from '../bars.ts'
+import { type Machine, machineNow } from '../machine.ts'
+import { type Figure, figureOf } from '../measure.ts'
+import { barsTable, headOf, spread, table } from '../report.ts'
+
+export interface SandboxResults {
+  readonly suite: 'sandbox'
+  readonly machine: Machine
+  readonly quick: boolean
+  readonly what: string
+  readonly tryMs: number
+  readonly rows: readonly { readonly name: string; readonly ms: Figure }[]
+  readonly bars: readonly Bar[]
+}
+
+const COMMAND = 'true'
+const WARM_UP = 5
+
+export async function measureSandbox({
+  quick,
+  folder,
+  say,
+}: {
+  readonly quick: boolean
+  readonly folder: string
+  say(line: string): void
+}): Promise<SandboxResults> {
+  const machine = machineNow()
+  const { PATH = '' } = process.env
+  const ws = join(folder, 'ws')
+  mkdirSync(ws)
+  const wayOut: OpenWayOut = async (socket) => {
+    const proxy = createServer()
+    await new Promise<void>((resolve) => proxy.listen(socket, resolve))
+    const close = () => new Promise<void>((resolve) => proxy.close(() => resolve()))
+    return { user: 'bench', password: 'bench', refusals: () => [], close }
+  }
+  const sandbox = createSandbox({
+    wayOut: () => wayOut,
+    folder: join(folder, 'sandbox'),
+    hidden: [folder],
+    env: { PATH },
+    clock: systemClock,
+  })
+  const began = performance.now()
+  const trial = await sandbox.trial()
+  const tryMs = performance.now() - began
+  if (!trial.holds) throw new Error(`there is no sandbox on this machine: ${trial.why}; ${trial.remedy}`)
+  const options = { callsDir: join(folder, 'calls'), clock: systemClock, env: { PATH } }
+  const ours = async (launcher?: typeof sandbox.launcher, network = false): Promise<() => Promise<void>> => {
+    const processes = opsOf(await hostEnvs({ ...options, launcher }).open(ws), 'process')
+    return async () => {
+      const { exit } = await processes.run('bench', COMMAND, {
+        timeoutMs: 60_000,
+        signal: new AbortController().signal,
+        ...(network && { network: 'allowed' as const }),
+      })
+      if (exit !== 0) throw new Error(`the command ended with ${exit}`)
+    }
+  }
+  const subjects = {
+    bare: bare(ws),
+    'ours, no sandbox': await ours(),
+    sandboxed: await ours(sandbox.launcher),
+    'with a way out': await ours(sandbox.launcher, true),
+  }
+  const samples = Object.keys(subjects).map((): number[] => [])
+  const rounds = quick ? 30 : 200
+  say(`${rounds} rounds …`)
+  for (let round = -WARM_UP; round < rounds; round += 1)
+    for (const [at, run] of Object.values(subjects).entries()) {
+      const from = performance.now()
+      await run()
+      if (round >= 0) samples[at]?.push(performance.now() - from)
+    }
+  const rows = Object.keys(subjects).map((name, at) => ({ name, ms: figureOf(samples[at] ?? []) }))
+  const [plain, , boxed, reaching] = rows
+  const over = (row: (typeof rows)[number] | undefined) => row && plain && row.ms.median - plain.ms.median
+  return {
+    suite: 'sandbox',
+    machine,
+    quick,
+    what: trial.what,
+    tryMs,
+    rows,
+    bars: [
+      atMost('P7', 'a sandboxed command over the bare one', 15, over(boxed), ' ms', 1),
+      atMost('P7', 'the same with a proxy to allowed hosts', 35, over(reaching), ' ms', 1),
+    ],
+  }
+}
+
+function bare(cwd: string): () => Promise<void> {
+  return async () => {
+    const child = spawn('bash', ['-c', COMMAND], { cwd, stdio: 'ignore' })
+    const [code] = await once(child, 'exit')
+    if (code !== 0) throw new Error(`the bare command ended with ${code}`)
+  }
+}
+
+export function sandboxReport(results: SandboxResults): string {
+  const [plain] = results.rows
+  return [
+    ...headOf(results),
+    results.what,
+    '',
+    table(
+      ['a command', 'ms', '±', 'over bare'],
+      results.rows.map(({ name, ms }) => [
+        name,
+        ms.median.toFixed(1),
+        spread(ms),
+        (ms.median - (plain?.ms.median ?? 0)).toFixed(1),
+      ]),
+    ),
+    '',
+    `\`bash -c ${COMMAND}\`, from its start until nothing of it is left. To try to escape at the start took ${results.tryMs.toFixed(0)} ms.`,
+    '',
+    barsTable(results),
+  ].join('\n')
+}

@@ -1,0 +1,63 @@
+/** What a call's shell becomes once it has reported itself: a plain bash of this machine, or whatever else a launcher says. */
+
+import { accessSync, constants, statSync } from 'node:fs'
+import { type FileHandle, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RunOptions } from '../../../ports/env.ts'
+
+export interface Launch extends AsyncDisposable {
+  readonly argv: readonly string[]
+  /** All of it, but for the marks of the call. */
+  readonly env: Readonly<Record<string, string>>
+  /** Where it is started; default: the root. */
+  readonly cwd?: string
+  /** What it finds open, from descriptor 4 on. */
+  readonly handles: readonly FileHandle[]
+  /** Contract: called when nothing of it runs any more; what whoever asked for it should know, a line each. */
+  notes(): Promise<readonly string[]>
+}
+
+export interface ToLaunch {
+  readonly command: string
+  readonly root: string
+  /** A real path inside the root. */
+  readonly cwd: string
+  /** Of the call. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  readonly network: RunOptions['network']
+}
+
+/** Contract: throws `tool_failed` where nothing can be run. */
+export type Launcher = (wanted: ToLaunch) => Promise<Launch>
+
+/**
+ * Bash does this first: when it ends, it says where it stands, on a descriptor that nobody uses by accident; and what was left open
+ * by whoever started us is shut, because an open folder is a way out of any other.
+ */
+export const BASH_ENV_TEXT = `unset BASH_ENV
+exec 199>&3
+for fd in /proc/self/fd/*; do case \${fd##*/} in [012]|199|255) ;; [0-9]*) eval "exec \${fd##*/}>&-" ;; esac; done
+unset fd
+trap 'pwd -P >&199' EXIT
+`
+
+export const plainLauncher: Launcher = async ({ command, cwd, folder, env }) => {
+  const first = join(folder, 'bash-env')
+  await writeFile(first, BASH_ENV_TEXT, { mode: 0o600 })
+  const shell = (env.PATH ?? '').split(':').some((at) => isProgram(join(at, 'bash'))) ? 'bash' : '/bin/sh'
+  return {
+    ...{ argv: [shell, '-c', '--', command], env: { ...env, BASH_ENV: first }, cwd, handles: [] },
+    notes: async () => [],
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+export function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}

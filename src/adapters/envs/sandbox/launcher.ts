@@ -1,0 +1,163 @@
+/** How a command is started in the sandbox: what is made once, what is looked at before each command, and what is done after it. */
+
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { OpenWayOut } from '../../../ports/env.ts'
+import { BASH_ENV_TEXT, isProgram, type Launch, type Launcher } from '../host/launch.ts'
+import { BASH_ENV, type Identity, makeEtc } from './etc.ts'
+import { type Bind, bwrapArgs, DEVICES, INNER_HOME, type Layout } from './layout.ts'
+import { FORWARDER, FORWARDER_TEXT, FORWARDING, INNER_NODE, INNER_SOCKET, proxyEnvironment } from './network.ts'
+import { beside, guardsOf, type Repository, repositoriesIn } from './repositories.ts'
+import { seccompFilter } from './seccomp.ts'
+import { type Before, protectedNames, sweep } from './sweep.ts'
+
+export interface Bubblewrap {
+  readonly program: string
+  readonly version: Layout['version']
+}
+
+export interface LauncherOptions extends Bubblewrap {
+  readonly folder: string
+  readonly hidden: readonly string[]
+  /** To hosts that the owner has allowed; undefined where there are none. */
+  readonly wayOut?: (() => OpenWayOut | undefined) | undefined
+}
+
+/** Where bubblewrap finds the filter of system calls. */
+const FILTER_AT = 4
+
+export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
+  const made = await make(options)
+  /** As the last command has left them. */
+  const known = new Map<string, Promise<readonly Repository[]>>()
+  return async (wanted) => {
+    const { root, command } = wanted
+    const before: Before = {
+      repositories: await (known.get(root) ?? repositoriesIn(root)),
+      names: await protectedNames(root),
+    }
+    const way = await openWay(wanted.network === 'allowed' ? options.wayOut?.() : wanted.network)
+    const binds = [...(await bindsFor(root, before)), ...way.binds]
+    const handle = made.filter === undefined ? undefined : await open(made.filter, 'r')
+    const layout = { ...options, ...made, binds, root, cwd: wanted.cwd, environment: wanted.env, more: way.environment }
+    const args = bwrapArgs({ ...layout, home: await homeFor(options.folder, root), filter: handle && FILTER_AT })
+    return {
+      argv: [options.program, ...args, '--', ...made.shell, '-c', '--', command],
+      // What bubblewrap itself is given can be read in there.
+      env: {},
+      handles: handle ? [handle] : [],
+      async notes() {
+        const swept = sweep(root, before)
+        known.set(
+          root,
+          swept.then(({ repositories }) => repositories),
+        )
+        const { removed } = await swept
+        const told = removed.length === 0 ? [] : [`removed, because agents do not write these: ${removed.join(', ')}`]
+        return [...told, ...way.refusals()]
+      },
+      async [Symbol.asyncDispose]() {
+        await handle?.close()
+        await way.close()
+      },
+    } satisfies Launch
+  }
+}
+
+type Made = Pick<Layout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
+  /** A file. */
+  readonly filter: string | undefined
+  readonly shell: readonly string[]
+}
+
+async function make({ folder }: LauncherOptions): Promise<Made> {
+  const identity: Identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const etc = join(folder, 'etc')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const inEtc = makeEtc(etc, identity, INNER_HOME, {
+    [BASH_ENV]: `${BASH_ENV_TEXT}${limits('bash')}${FORWARDING}`,
+    [FORWARDER]: FORWARDER_TEXT,
+  })
+  const devices = identity.uid === 0 ? await ownDevices(join(folder, 'dev')) : undefined
+  const program = seccompFilter(process.arch)
+  const filter = program && join(folder, 'filter')
+  if (filter) writeFileSync(filter, program)
+  // Bash sets its limits by itself, before anything else.
+  const hasBash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].some(isProgram)
+  const shell = hasBash ? ['bash'] : ['/bin/sh', '-c', `${limits('sh')}exec "$@"`, 'sandbox', 'sh']
+  return { identity, etc, inEtc, devices, filter, shell }
+}
+
+const MOST_FILE_BYTES = 4 * 1024 ** 3
+const MOST_PROCESSES = 4096
+const LEAST_MEMORY = 1024 ** 3
+
+/** Cores, the size of a file, memory of a process, processes. Set inside, where nobody else's are counted; lower ones stay. */
+function limits(shell: 'bash' | 'sh'): string {
+  const memory = Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75) / 1024)
+  const [block, processes] = shell === 'bash' ? [1024, 'u'] : [512, 'p']
+  const each = ['c 0', `f ${MOST_FILE_BYTES / block}`, `d ${memory}`, `${processes} ${MOST_PROCESSES}`]
+  return each.map((limit) => `ulimit -${limit} 2> /dev/null\n`).join('')
+}
+
+/** Contract: undefined where none can be made; whoever tries the sandbox finds out whether that matters. */
+async function ownDevices(folder: string): Promise<string | undefined> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  const nodes = Object.entries(DEVICES).map(([name, numbers]) => `mknod -m 666 ${name} c ${numbers}`)
+  // On some disks nodes can be made and not be opened.
+  const script = [...nodes, ': < null'].join(' && ')
+  return promisify(execFile)('/bin/sh', ['-c', script], { cwd: folder }).then(
+    () => folder,
+    () => undefined,
+  )
+}
+
+async function homeFor(folder: string, root: string): Promise<string> {
+  const home = join(folder, 'homes', createHash('sha256').update(root).digest('hex').slice(0, 32))
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  return home
+}
+
+async function bindsFor(root: string, { repositories, names }: Before): Promise<readonly Bind[]> {
+  return [
+    ...(await beside(root)),
+    ...(await guardsOf(repositories)),
+    ...[...names].map((name) => ({ from: join(root, name), at: join(root, name), writable: false })),
+  ]
+}
+
+interface Way {
+  readonly binds: readonly Bind[]
+  readonly environment: Readonly<Record<string, string>>
+  refusals(): readonly string[]
+  close(): Promise<void>
+}
+
+const NO_WAY: Way = { binds: [], environment: {}, refusals: () => [], async close() {} }
+
+/** A socket of its own for each command, in a folder with a short name, because the names of sockets are short. */
+async function openWay(open: OpenWayOut | undefined): Promise<Way> {
+  if (!open) return NO_WAY
+  const folder = await mkdtemp(join(tmpdir(), 'tireless-way-'))
+  const socket = join(folder, 'proxy')
+  const way = await open(socket)
+  const close = async (): Promise<void> => {
+    await way.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  return {
+    binds: [
+      { from: socket, at: INNER_SOCKET, writable: true },
+      { from: process.execPath, at: INNER_NODE, writable: false },
+    ],
+    environment: proxyEnvironment(way),
+    refusals: () => way.refusals(),
+    close,
+  }
+}

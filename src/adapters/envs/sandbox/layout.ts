@@ -1,0 +1,124 @@
+/**
+ * What a command sees of the machine, as arguments of bubblewrap. Pure, but for a look at how this system lays out its folders.
+ * Learnt by trying: as root, bubblewrap leaves /proc/sys writable, and the modes of the nodes of /dev, because root owns them outside
+ * as well. So all of /proc is mounted read-only, and root gets nodes of its own.
+ */
+
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
+import { BASH_ENV, type Identity } from './etc.ts'
+
+export interface Bind {
+  readonly from: string
+  readonly at: string
+  readonly writable: boolean
+}
+
+export interface Layout {
+  /** The workspace, a real path; seen under the same name. */
+  readonly root: string
+  readonly cwd: string
+  /** The folder that is $HOME in there. */
+  readonly home: string
+  readonly etc: string
+  /** What is bound into it. */
+  readonly inEtc: readonly Bind[]
+  /** Nodes of /dev that are our own, where those of the machine would be the command's to change. */
+  readonly devices: string | undefined
+  /** Folders that are not to be seen, wherever they lie. */
+  readonly hidden: readonly string[]
+  /** What is laid over the workspace, or beside it. */
+  readonly binds: readonly Bind[]
+  readonly environment: Readonly<Record<string, string>>
+  /** Variables that are set in there beside it. */
+  readonly more: Readonly<Record<string, string>>
+  readonly identity: Identity
+  /** The descriptor from which the filter of system calls is read. */
+  readonly filter: number | undefined
+  readonly version: readonly [number, number]
+}
+
+/** $HOME, seen from inside. */
+export const INNER_HOME = '/home/agent'
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Where programs and what they need are installed. */
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store', '/gnu/store']
+/** With their numbers, as everywhere on Linux. */
+export const DEVICES = { null: '1 3', zero: '1 5', full: '1 7', random: '1 8', urandom: '1 9', tty: '5 0' } as const
+/** Files of /proc that tell of the whole machine. */
+const TELLING = ['kcore', 'keys']
+const MOST_TEMPORARY_BYTES = 1024 ** 3
+
+export function bwrapArgs(layout: Layout): readonly string[] {
+  const { root, cwd, home, etc, inEtc, devices, hidden, binds, environment, more, identity, filter, version } = layout
+  return [
+    ...namespaces(identity, version),
+    ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--clearenv'],
+    ...Object.entries({ ...innerEnvironment(environment), ...more }).flatMap(([name, value]) => [
+      '--setenv',
+      name,
+      value,
+    ]),
+    ...system(),
+    ...hidden.filter(isInSystem).flatMap((folder) => ['--tmpfs', folder]),
+    ...['--ro-bind', etc, '/etc', ...inEtc.flatMap(bound)],
+    ...kernelFiles(version, devices),
+    ...['--dir', '/run', '--dir', '/var', '--symlink', '/tmp', '/var/tmp'],
+    ...['--bind', home, INNER_HOME, '--bind', root, root],
+    ...binds.flatMap(bound),
+    ...['--remount-ro', '/', '--chdir', cwd],
+    ...(filter === undefined ? [] : ['--seccomp', String(filter)]),
+  ]
+}
+
+const bound = ({ from, at, writable }: Bind): readonly string[] => [writable ? '--bind' : '--ro-bind', from, at]
+
+function namespaces({ uid, gid }: Identity, version: Layout['version']): readonly string[] {
+  return [
+    ...['--unshare-user', '--uid', String(uid), '--gid', String(gid)],
+    // Before 0.8 the filter of system calls is alone in this.
+    ...(isSince(version, 8) ? ['--disable-userns'] : []),
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-net', '--unshare-cgroup-try'],
+    ...['--unshare-uts', '--hostname', 'sandbox'],
+  ]
+}
+
+function kernelFiles(version: Layout['version'], devices: string | undefined): readonly string[] {
+  const size = isSince(version, 7) ? ['--size', String(MOST_TEMPORARY_BYTES)] : []
+  const own = devices === undefined ? [] : Object.keys(DEVICES)
+  const telling = TELLING.map((name) => `/proc/${name}`).filter((path) => existsSync(path))
+  return [
+    ...['--proc', '/proc', ...telling.flatMap((path) => ['--ro-bind', '/dev/null', path]), '--remount-ro', '/proc'],
+    ...['--dev', '/dev', ...own.flatMap((name) => ['--dev-bind', `${devices}/${name}`, `/dev/${name}`])],
+    ...[...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev', '--perms', '1777', ...size, '--tmpfs', '/tmp'],
+  ]
+}
+
+const isSince = ([major, minor]: Layout['version'], least: number): boolean => major > 0 || minor >= least
+
+function system(): readonly string[] {
+  return SYSTEM.flatMap((folder) => {
+    const stats = lstatSync(folder, { throwIfNoEntry: false })
+    if (stats?.isSymbolicLink()) return ['--symlink', readlinkSync(folder), folder]
+    return stats?.isDirectory() ? ['--ro-bind', folder, folder] : []
+  })
+}
+
+const isInSystem = (path: string): boolean => SYSTEM.some((folder) => path === folder || path.startsWith(`${folder}/`))
+
+const INHERITED = ['LANG', 'TERM', 'TZ']
+
+/** An allow-list, and of the PATH only folders that are there. */
+function innerEnvironment(environment: Layout['environment']): Readonly<Record<string, string>> {
+  const path = (environment.PATH ?? '').split(':').filter(isInSystem)
+  const inherited = INHERITED.flatMap((name) => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  return {
+    ...Object.fromEntries(inherited),
+    PATH: path.length > 0 ? path.join(':') : DEFAULT_PATH,
+    HOME: INNER_HOME,
+    BASH_ENV,
+  }
+}

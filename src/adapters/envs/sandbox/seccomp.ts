@@ -1,0 +1,120 @@
+/**
+ * The system calls that no command of an agent needs, as a program for the kernel (classic BPF, as `bwrap --seccomp` takes it).
+ * Namespaces and capabilities hold without it; it takes away what they leave: new namespaces, other processes' memory, key rings, the
+ * odd families of sockets, and whatever the kernel has been broken by most. Pure.
+ */
+
+import { endianness } from 'node:os'
+
+/** Numbers by architecture. Those from 424 on are the same everywhere. */
+interface Architecture {
+  readonly audit: number
+  readonly refused: readonly number[]
+  readonly clone: number
+  readonly socket: number
+  readonly ioctl: number
+  /** Bits in the number of a call that mean another way to call. */
+  readonly foreign: number
+}
+
+/** open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr, io_uring_setup, _enter, _register. */
+const EVERYWHERE = [428, 429, 430, 431, 432, 433, 442, 443, 467, 425, 426, 427]
+const CLONE3 = 435
+
+const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
+  x64: {
+    audit: 0xc000_003e,
+    refused: [
+      ...[101, 310, 311, 312], // ptrace, process_vm_readv, process_vm_writev, kcmp
+      ...[165, 166, 155, 272, 308], // mount, umount2, pivot_root, unshare, setns
+      ...[248, 249, 250], // add_key, request_key, keyctl
+      ...[321, 298, 323], // bpf, perf_event_open, userfaultfd
+      ...[246, 320, 175, 176, 313], // kexec_load, kexec_file_load, init_module, delete_module, finit_module
+      ...[304, 163, 167, 168, 169, 170, 171, 172, 173, 179], // open_by_handle_at, acct, swapon, swapoff, reboot, sethostname, setdomainname, iopl, ioperm, quotactl
+      ...[103, 153, 164, 227, 159, 305, 180, 212], // syslog, vhangup, settimeofday, clock_settime, adjtimex, clock_adjtime, nfsservctl, lookup_dcookie
+    ],
+    clone: 56,
+    socket: 41,
+    ioctl: 16,
+    foreign: 0x4000_0000,
+  },
+  arm64: {
+    audit: 0xc000_00b7,
+    refused: [
+      ...[117, 270, 271, 272],
+      ...[40, 39, 41, 97, 268],
+      ...[217, 218, 219],
+      ...[280, 241, 282],
+      ...[104, 294, 105, 106, 273],
+      ...[265, 89, 224, 225, 142, 161, 162, 60],
+      ...[116, 58, 170, 112, 171, 266, 42, 18],
+    ],
+    clone: 220,
+    socket: 198,
+    ioctl: 29,
+    foreign: 0,
+  },
+}
+
+const NEW_NAMESPACES = 0x7e02_0000
+/** unix, inet, inet6, netlink. */
+const FAMILIES = [1, 2, 10, 16]
+/** TIOCSTI and TIOCLINUX: to type into somebody else's terminal. */
+const TYPING = [0x5412, 0x541c]
+
+const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97]
+
+/** Where the kernel puts what it asks about. */
+const [NUMBER, AUDIT, FIRST, SECOND] = [0, 4, 16, 24]
+
+type Instruction = readonly [code: number, jt: number, jf: number, k: number]
+
+const load = (at: number): Instruction => [0x20, 0, 0, at]
+const and = (bits: number): Instruction => [0x54, 0, 0, bits]
+const answer = (value: number): Instruction => [0x06, 0, 0, value]
+const ALLOW = answer(0x7fff_0000)
+const refuse = (errno: number): Instruction => answer(0x0005_0000 | errno)
+const isEqual = (k: number, yes: number, no: number): Instruction => [0x15, yes, no, k]
+
+/** Contract: undefined for an architecture whose numbers are not known here. */
+export function seccompFilter(architecture: string): Buffer | undefined {
+  const known = ARCHITECTURES[architecture]
+  if (!known || endianness() !== 'LE') return undefined
+  return encoded(programFor(known))
+}
+
+function programFor({ audit, refused, clone, socket, ioctl, foreign }: Architecture): readonly Instruction[] {
+  return [
+    ...[load(AUDIT), isEqual(audit, 1, 0), refuse(EPERM)],
+    ...(foreign === 0 ? [] : [load(NUMBER), and(foreign), isEqual(0, 1, 0), refuse(EPERM)]),
+    load(NUMBER),
+    ...[...refused, ...EVERYWHERE].flatMap((number) => [isEqual(number, 0, 1), refuse(EPERM)]),
+    // Its flags lie in memory, where a filter cannot look; programs fall back to clone.
+    ...[isEqual(CLONE3, 0, 1), refuse(ENOSYS)],
+    ...onlyIn(clone, [load(FIRST), and(NEW_NAMESPACES), isEqual(0, 1, 0), refuse(EPERM), ALLOW]),
+    ...onlyIn(socket, [
+      load(FIRST),
+      ...FAMILIES.flatMap((family) => [isEqual(family, 0, 1), ALLOW]),
+      refuse(EAFNOSUPPORT),
+    ]),
+    ...onlyIn(ioctl, [load(SECOND), ...TYPING.flatMap((way) => [isEqual(way, 0, 1), refuse(EPERM)]), ALLOW]),
+    ALLOW,
+  ]
+}
+
+/** Contract: `body` ends in an answer. */
+const onlyIn = (number: number, body: readonly Instruction[]): readonly Instruction[] => [
+  isEqual(number, 0, body.length),
+  ...body,
+]
+
+function encoded(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8)
+  for (const [at, [code, jt, jf, k]] of program.entries()) {
+    bytes.writeUInt16LE(code, at * 8)
+    bytes.writeUInt8(jt, at * 8 + 2)
+    bytes.writeUInt8(jf, at * 8 + 3)
+    bytes.writeUInt32LE(k >>> 0, at * 8 + 4)
+  }
+  return bytes
+}

@@ -1,0 +1,183 @@
+/** bash as agents have it: offered where its sandbox holds, standing where it stood, heard while it runs. */
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { Delta } from '../../src/domain/event.ts'
+import type { Unknown } from '../../src/domain/unknown.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
+import { homeWith, json, tireless } from '../command-line.ts'
+import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
+import { WITHOUT_SANDBOX } from './here.ts'
+
+const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
+const final = { text: 'done' }
+
+/** Where no bubblewrap is found. */
+function withoutBubblewrap(t: TestContext): void {
+  const { PATH } = process.env
+  t.after(() => Object.assign(process.env, { PATH }))
+  const folder = freshFolder(t, 'programs')
+  for (const name of ['git', 'bash', 'sh', 'sleep'])
+    symlinkSync(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(folder, name))
+  process.env.PATH = folder
+}
+
+async function offered(
+  t: TestContext,
+  yaml: string,
+): Promise<{ readonly bash: boolean; readonly notes: readonly string[] }> {
+  const model = scriptedModel([final])
+  const app = await openApp(t, { model, yaml })
+  const notes: string[] = []
+  await app.run('run', { task: 'x' }, (progress) => progress.kind === 'note' && notes.push(progress.text))
+  const tools = model.requests[0]?.tools.map(({ name }) => name) ?? []
+  return { bash: tools.includes('bash'), notes: notes.filter((note) => note.includes('sandbox')) }
+}
+
+describe('where bash is offered', () => {
+  test('Q8: in a sandbox that holds, by default, and nothing is said about it', {
+    skip: WITHOUT_SANDBOX,
+  }, async (t) => {
+    for (const yaml of ['', 'sandbox: required']) assert.deepEqual(await offered(t, yaml), { bash: true, notes: [] })
+  })
+
+  test('Q8: without one it is off, and one line says why; the owner alone can have it all the same', async (t) => {
+    withoutBubblewrap(t)
+    const off = await offered(t, '')
+    assert.deepEqual([off.bash, off.notes.length], [false, 1])
+    assert.match(off.notes[0] ?? '', /bash is off.*bubblewrap is not installed.*sandbox: off/)
+    assert.deepEqual(await offered(t, 'sandbox: off'), { bash: true, notes: [] })
+  })
+
+  test('Q8: `required` keeps a `start` without one from beginning, with the remedy', async (t) => {
+    withoutBubblewrap(t)
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), 'sandbox: required\n')
+    const refused = await tireless(home, 'start', '--until-idle')
+    assert.equal(refused.exit, 1)
+    assert.match(
+      refused.stderr,
+      /sandbox: required.*bubblewrap is not installed.*do this: install the package bubblewrap/,
+    )
+    writeFileSync(join(home, 'tireless.yaml'), '')
+    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
+  })
+
+  test('Q8: doctor is red without one, and red over one that can be escaped from; bash is off then, too', {
+    skip: WITHOUT_SANDBOX,
+  }, async (t) => {
+    const home = freshFolder(t)
+    const checkIn = async () =>
+      (
+        await json<{ checks: { name: string; ok: boolean; found: string; remedy: string }[] }>(home, 'doctor')
+      ).checks.find(({ name }) => name === 'sandbox')
+    assert.match(JSON.stringify(await checkIn()), /"ok":true,"found":"bubblewrap .* holds/)
+    const real = execFileSync('sh', ['-c', 'command -v bwrap'], { encoding: 'utf8' }).trim()
+    const { PATH } = process.env
+    t.after(() => Object.assign(process.env, { PATH }))
+    const folder = freshFolder(t, 'programs')
+    writeFileSync(
+      join(folder, 'bwrap'),
+      `#!/bin/bash\nargs=()\nfor arg; do [ "$arg" = --unshare-net ] || args+=("$arg"); done\nexec ${real} "\${args[@]}"\n`,
+    )
+    chmodSync(join(folder, 'bwrap'), 0o755)
+    process.env.PATH = `${folder}:${PATH}`
+    const weak = await checkIn()
+    assert.deepEqual([weak?.ok, /a connection out/.test(weak?.found ?? '')], [false, true])
+    assert.equal((await offered(t, '')).bash, false)
+    withoutBubblewrap(t)
+    const none = await checkIn()
+    assert.equal(none?.ok, false)
+    assert.match(none?.remedy ?? '', /install the package bubblewrap/)
+    writeFileSync(join(home, 'tireless.yaml'), 'sandbox: off\n')
+    assert.match(JSON.stringify(await checkIn()), /"ok":true,"found":"off/)
+  })
+})
+
+describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
+  test('Q9: a `cd` holds for the next call, over a restart, too, and is told to the model', async (t) => {
+    const home = freshFolder(t)
+    const first = await openApp(t, {
+      home,
+      model: scriptedModel([bash('mkdir -p a/b && cd a'), bash('pwd; cd b'), final]),
+    })
+    const { session_id } = (await runTaskIn(first)) as { session_id: string }
+    const journal = await journalOf(first, session_id)
+    const settled = journal.flatMap((record) => (record.kind === 'call_settled' ? [record.result] : []))
+    assert.match(settled[0]?.content ?? '', /\[exit 0; now in a\]$/)
+    assert.match(settled[1]?.content ?? '', /\/a\n\[exit 0; now in a\/b\]$/)
+    assert.deepEqual(settled[1]?.facts, { exit: 0, cwd: 'a/b' })
+    await first.close()
+    // Three answers of before are part of the conversation.
+    const answers = [bash('pwd; cd /'), bash('pwd'), final]
+    const model = scriptedModel((_, turn) => answers[turn - 3] ?? final)
+    const second = await openApp(t, { home, model })
+    await second.run('send', { session: session_id, text: 'go on' })
+    await second.run('start', { until_idle: true })
+    const [stood, back] = model.requests.slice(1).map(({ messages }) => JSON.stringify(messages.at(-1)))
+    assert.match(stood ?? '', /\/a\/b\\n\[exit 0\]/)
+    assert.match(back ?? '', new RegExp(`workspaces/${session_id}\\\\n\\[exit 0\\]`))
+  })
+
+  test('Q9: what it writes is told while it runs, and kept nowhere', async (t) => {
+    const app = await openApp(t, {
+      model: scriptedModel([bash('echo begun; until [ -e go ]; do sleep 0.01; done; echo over'), final]),
+    })
+    const heard: Delta[] = []
+    app.context.listen((progress) => progress.kind === 'delta' && heard.push(progress.delta))
+    const workspace = freshFolder(t, 'work')
+    const running = runTaskIn(app, 'x', { workspace })
+    await until(() =>
+      heard.some((delta) => delta.kind === 'output' && delta.tool === 'bash' && delta.text.includes('begun')),
+    )
+    assert.ok(!heard.some(({ kind }) => kind === 'result'))
+    writeFileSync(join(workspace, 'go'), '')
+    const { session_id } = (await running) as { session_id: string }
+    assert.ok(!JSON.stringify(await journalOf(app, session_id)).includes('"output"'))
+  })
+
+  test('Q8: a run cannot read the token of the home it runs in, nor what another session has made', async (t) => {
+    const home = freshFolder(t)
+    const model = scriptedModel([
+      bash(
+        `cat ${home}/token ${home}/tireless.db; ls -A ${home} ${home}/workspaces | grep -v -e : -e workspaces; echo over`,
+      ),
+      final,
+    ])
+    const app = await openApp(t, { home, model })
+    writeFileSync(join(home, 'token'), 'secret-token\n', { mode: 0o600 })
+    mkdirSync(join(home, 'workspaces/other'), { recursive: true })
+    const { session_id } = (await runTaskIn(app)) as { session_id: string }
+    const told = JSON.stringify(model.requests[1]?.messages.at(-1))
+    assert.match(told, /over/)
+    assert.doesNotMatch(told, /secret-token|other|tireless\.db:? [^N]/)
+    assert.ok(told.includes(session_id))
+  })
+
+  test('I4: the program is killed with -9: what it ran is dead at once, told to the model, and not run again', async (t) => {
+    const home = await homeWith(t, [bash('echo begun; touch here; sleep 77.25; touch twice'), { text: 'understood' }])
+    const file = join(home, 'tireless.yaml')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('sandbox: off', 'sandbox: required'))
+    const workspace = freshFolder(t, 'work')
+    const victim = spawn(
+      process.execPath,
+      [...NODE_FLAGS, MAIN, 'run', 'go', '--home', home, '--workspace', workspace],
+      { stdio: 'ignore' },
+    )
+    t.after(() => victim.kill('SIGKILL'))
+    await until(() => existsSync(join(workspace, 'here')))
+    victim.kill('SIGKILL')
+    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
+    const { items } = await json<{ items: Unknown[] }>(home, 'unknowns', 'list')
+    assert.deepEqual(
+      items.map(({ tool, status }) => [tool, status]),
+      [['bash', 'told_model']],
+    )
+    assert.match(items[0]?.output_so_far ?? '', /Nothing of it was running any more.*begun/s)
+    assert.equal(existsSync(join(workspace, 'twice')), false)
+  })
+})

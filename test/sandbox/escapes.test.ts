@@ -1,0 +1,402 @@
+/** The sandbox holds: what is tried inside fails, and the same try succeeds outside; a sandbox with one guard less is found out. */
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { arch, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
+import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
+import { opsOf, type ProcessResult } from '../../src/ports/env.ts'
+import { until } from '../apps.ts'
+import { makeWorkspace, type Outcome, outcomes, SWEPT } from './escapes.ts'
+import { WITHOUT_SANDBOX } from './here.ts'
+
+const isRoot = process.getuid?.() === 0
+const NOBODY = { uid: 65_534, gid: 65_534 }
+
+function judge(t: TestContext, all: readonly Outcome[], who: 'root' | 'user'): void {
+  assert.deepEqual(
+    all.filter(({ inside }) => inside).map(({ name }) => name),
+    [],
+    'escapes',
+  )
+  const expected = all.filter(({ outside }) => outside === 'all' || (who === 'root' && outside === 'root'))
+  assert.deepEqual(
+    expected.filter(({ control }) => !control).map(({ name }) => name),
+    [],
+    'tries that do not even work outside',
+  )
+  const shown = all.filter(({ control }) => control).length
+  t.diagnostic(`${all.length} tries, none got out; ${shown} of them work outside`)
+  assert.ok(shown >= (who === 'root' ? 60 : 45))
+}
+
+interface Place {
+  readonly base: string
+  readonly root: string
+  run(command: string, options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<ProcessResult>
+}
+
+async function place(t: TestContext, fill: (root: string) => void = makeWorkspace): Promise<Place> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-sandbox-')))
+  t.after(() => rmSync(base, { recursive: true, force: true }))
+  const root = join(base, 'ws')
+  mkdirSync(root)
+  fill(root)
+  const { launcher } = createSandbox({
+    folder: join(base, 'sandbox'),
+    hidden: [],
+    env: process.env,
+    clock: systemClock,
+  })
+  const env = await hostEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: process.env, launcher }).open(
+    root,
+  )
+  const { signal } = new AbortController()
+  return {
+    base,
+    root,
+    run: (command, options) => opsOf(env, 'process').run('call', command, { timeoutMs: 60_000, signal, ...options }),
+  }
+}
+
+/** Whoever has this among its arguments. */
+const alive = (mark: string): boolean =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`sleep\0${mark}`)
+    } catch {
+      return false
+    }
+  })
+
+describe('out of the sandbox', { skip: WITHOUT_SANDBOX }, () => {
+  test('Q8: no way leads out for whoever runs the tests, and each of them is one outside', async (t) => {
+    judge(t, await outcomes(), isRoot ? 'root' : 'user')
+  })
+
+  test('Q8: nor for a user without rights', async (t) => {
+    if (!isRoot) return t.skip('needs root, to be somebody else')
+    const main = join(import.meta.dirname, 'escapes-main.ts')
+    const flags = ['--disable-warning=ExperimentalWarning', main]
+    const child = spawnSync(process.execPath, flags, {
+      ...NOBODY,
+      encoding: 'utf8',
+      cwd: '/',
+      env: { PATH: process.env.PATH, HOME: '/' },
+    })
+    if (/ERR_MODULE_NOT_FOUND|EACCES/.test(child.error?.message ?? child.stderr))
+      return t.skip('the sources may be read by root alone')
+    assert.equal(child.status, 0, child.stderr)
+    judge(t, JSON.parse(child.stdout), 'user')
+  })
+
+  test('a program that makes its user root makes nobody root in there', async (t) => {
+    if (!isRoot) return t.skip('needs root, to make such a program')
+    const { root, base, run } = await place(t, () => {})
+    copyFileSync('/usr/bin/id', join(root, 'id'))
+    chmodSync(join(root, 'id'), 0o4755)
+    assert.match((await run('grep NoNewPrivs /proc/self/status; mount | grep " $PWD "')).output, /1\n.*nosuid/)
+    chmodSync(base, 0o755)
+    const outside = spawnSync(join(root, 'id'), ['-u'], { ...NOBODY, encoding: 'utf8', cwd: '/' })
+    assert.equal(outside.stdout.trim(), '0', 'it makes one of nobody outside')
+  })
+
+  test('an open folder that we were started with is no way out', async (t) => {
+    const { base, root, run } = await place(t)
+    assert.ok(root)
+    writeFileSync(join(base, 'beside'), 'secret\n')
+    // As a careless parent would leave it: open across exec.
+    const script = `
+      import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/clock.ts', import.meta.url).href)}
+      import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
+      import { createSandbox } from ${JSON.stringify(new URL('../../src/adapters/envs/sandbox/sandbox.ts', import.meta.url).href)}
+      const { launcher } = createSandbox({ folder: ${JSON.stringify(join(base, 'own'))}, hidden: [], env: process.env, clock: systemClock })
+      const env = await hostEnvs({ callsDir: ${JSON.stringify(join(base, 'calls2'))}, clock: systemClock, env: process.env, launcher }).open(${JSON.stringify(root)})
+      const { signal } = new AbortController()
+      console.log((await env.getOps('process').run('c', 'cat /proc/self/fd/*/beside; ls /proc/self/fd', { timeoutMs: 60000, signal })).output)`
+    const child = spawnSync(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'inherit', openSync(base, 'r')],
+      },
+    )
+    assert.equal(child.status, 0)
+    assert.doesNotMatch(child.stdout, /secret/)
+    assert.match(child.stdout, /^0\n1\n/m)
+    assert.match((await run('ls /proc/self/fd')).output, /^0\n1\n199\n2\n3\n$/)
+  })
+})
+
+describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
+  test('nothing survives it: not what left its session, cleared its environment and hid its output', async (t) => {
+    const { run } = await place(t)
+    const mark = `${40_000 + process.pid}.5`
+    const hide = `env -i setsid sh -c "setsid sleep ${mark} < /dev/null > /dev/null 2>&1 &"`
+    assert.equal((await run(`${hide}; sleep 0.2`)).exit, 0)
+    assert.equal(alive(mark), false)
+    assert.equal((await run(`trap '' TERM; ${hide}; sleep ${mark}`, { timeoutMs: 300 })).ended, 'timed_out')
+    assert.equal(alive(mark), false)
+    const stop = new AbortController()
+    const running = run(`${hide}; touch begun; sleep ${mark}`, { signal: stop.signal })
+    await until(() => alive(mark))
+    stop.abort()
+    assert.equal((await running).ended, 'interrupted')
+    assert.equal(alive(mark), false)
+  })
+
+  test('nor the runtime, when it is killed with -9', async (t) => {
+    const { base, root } = await place(t)
+    const mark = `${50_000 + process.pid}.5`
+    const script = `
+      import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/clock.ts', import.meta.url).href)}
+      import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
+      import { createSandbox } from ${JSON.stringify(new URL('../../src/adapters/envs/sandbox/sandbox.ts', import.meta.url).href)}
+      const { launcher } = createSandbox({ folder: ${JSON.stringify(join(base, 'own'))}, hidden: [], env: process.env, clock: systemClock })
+      const env = await hostEnvs({ callsDir: ${JSON.stringify(join(base, 'calls2'))}, clock: systemClock, env: process.env, launcher }).open(${JSON.stringify(root)})
+      const { signal } = new AbortController()
+      await env.getOps('process').run('c', 'sleep ${mark}', { timeoutMs: 600000, signal })`
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
+      { stdio: 'ignore' },
+    )
+    t.after(() => child.kill('SIGKILL'))
+    await until(() => alive(mark))
+    child.kill('SIGKILL')
+    await until(() => !alive(mark))
+  })
+
+  test('has limits that it cannot raise', async (t) => {
+    const { run } = await place(t)
+    const { output } = await run(
+      'ulimit -Hc; ulimit -Hf; ulimit -Hd; ulimit -Hu; ulimit -f unlimited || echo kept; ulimit -c unlimited || echo kept',
+    )
+    const [cores, files, memory, processes, ...rest] = output.split('\n')
+    assert.equal(cores, '0')
+    for (const limit of [files, memory, processes]) assert.match(limit ?? '', /^\d+$/)
+    assert.equal(rest.filter((line) => line === 'kept').length, 2)
+  })
+
+  test('sees an environment of its own', async (t) => {
+    const { run } = await place(t)
+    process.env.TIRELESS_TEST_API_KEY = 'sk-planted'
+    t.after(() => delete process.env.TIRELESS_TEST_API_KEY)
+    const { output } = await run('env; tr "\\0" "\\n" < /proc/1/environ')
+    assert.doesNotMatch(output, /sk-planted/)
+    const names = output.split('\n').flatMap((line) => line.split('=')[0] || [])
+    assert.deepEqual(
+      names.filter(
+        (name) => !/^(PATH|HOME|LANG|TERM|TZ|PWD|SHLVL|_|OLDPWD|TIRELESS_CALL|TIRELESS_CALL_SCOPE)$/.test(name),
+      ),
+      [],
+    )
+    assert.match(output, /^HOME=\/home\/agent$/m)
+  })
+
+  test('keeps its home from one command to the next, apart from those of other workspaces; /tmp it does not', async (t) => {
+    const { run } = await place(t)
+    await run('echo kept > ~/file; echo gone > /tmp/file')
+    assert.equal((await run('cat ~/file; cat /tmp/file')).output.split('\n')[0], 'kept')
+    assert.equal((await run('test -e /tmp/file')).exit, 1)
+    const other = await place(t)
+    assert.equal((await other.run('test -e ~/file')).exit, 1)
+  })
+
+  for (const [name, way, left] of SWEPT)
+    test(`leaves nothing behind that another git or agent would obey: ${name}`, async (t) => {
+      const { root, run } = await place(t)
+      const { output, exit } = await run(way)
+      assert.equal(exit, 0, output)
+      assert.ok(output.includes(left), output)
+      assert.equal(existsSync(join(root, left)), false)
+    })
+})
+
+describe('git in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
+  const git = (folder: string, ...args: string[]): string =>
+    execFileSync('git', ['-C', folder, '-c', 'user.name=Owner', '-c', 'user.email=o@w', ...args], { encoding: 'utf8' })
+
+  test('init, commit, branch and log work, and what was made can be used outside', async (t) => {
+    const { root, run } = await place(t, () => {})
+    const made = await run(
+      'git init -q && echo a > a && git add a && git commit -qm first && git checkout -qb topic && git log --format=%an:%s',
+    )
+    assert.equal(made.output, 'Tireless:first\n')
+    const second = await run(
+      'echo b > b && git add -A && git commit -qm second && git status --short && git log --oneline | wc -l',
+    )
+    assert.equal(second.output, '2\n')
+    assert.match(git(root, 'log', '--format=%s'), /^second\nfirst\n$/)
+  })
+
+  test('clone into the empty workspace works: nothing is in its way', async (t) => {
+    const { base, root, run } = await place(t, () => {})
+    git(base, 'init', '-q', 'ws/source')
+    git(join(root, 'source'), 'commit', '-q', '--allow-empty', '-m', 'first')
+    assert.equal((await run('mkdir c && cd c && git clone -q ../source . && git log --format=%s')).output, 'first\n')
+    assert.equal((await run('ls -A')).output, 'c\nsource\n')
+  })
+
+  test('a worktree can commit; what else is in its repository stays as it is', async (t) => {
+    const { base, root, run } = await place(t, () => {})
+    const main = join(base, 'main')
+    git(base, 'init', '-q', '-b', 'main', main)
+    git(main, 'commit', '-q', '--allow-empty', '-m', 'first')
+    rmSync(root, { recursive: true })
+    git(main, 'worktree', 'add', '-q', '--detach', root)
+    const before = readFileSync(join(main, '.git/config'), 'utf8')
+    const { output } = await run('echo a > a && git add a && git commit -qm mine && git log --format=%s -1')
+    assert.equal(output, 'mine\n')
+    assert.equal(git(main, 'log', '--format=%s', '-1', git(root, 'rev-parse', 'HEAD').trim()), 'mine\n')
+    for (const way of [
+      'git config alias.x y',
+      'git branch -f main HEAD',
+      'echo x > $(git rev-parse --git-common-dir)/hooks/pre-commit',
+      'echo "gitdir: /x" > .git',
+      'ls $(git rev-parse --git-common-dir)/../file',
+    ])
+      assert.notEqual((await run(way)).exit, 0, way)
+    assert.equal(readFileSync(join(main, '.git/config'), 'utf8'), before)
+    assert.equal(git(main, 'log', '--format=%s', 'main'), 'first\n')
+  })
+
+  test('a worktree on a branch can move it', async (t) => {
+    const { base, root, run } = await place(t, () => {})
+    const main = join(base, 'main')
+    git(base, 'init', '-q', '-b', 'main', main)
+    git(main, 'commit', '-q', '--allow-empty', '-m', 'first')
+    rmSync(root, { recursive: true })
+    git(main, 'worktree', 'add', '-q', '-b', 'topic', root)
+    assert.equal((await run('git commit -q --allow-empty -m mine')).exit, 0)
+    assert.equal(git(main, 'log', '--format=%s', '-1', 'topic'), 'mine\n')
+  })
+
+  test('a repository whose hooks are missing gets none', async (t) => {
+    const { root, run } = await place(t, (folder) => {
+      makeWorkspace(folder)
+      rmSync(join(folder, '.git/hooks'), { recursive: true })
+    })
+    assert.notEqual((await run('mkdir -p .git/hooks && echo x > .git/hooks/pre-commit')).exit, 0)
+    assert.deepEqual(readdirSync(join(root, '.git/hooks')), [])
+  })
+})
+
+/** A bubblewrap that leaves something out: arguments are replaced before the real one is run. */
+function weakened(
+  t: TestContext,
+  from: readonly string[],
+  to: readonly string[],
+): { readonly path: string; readonly folder: string } {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-weak-')))
+  t.after(() => rmSync(base, { recursive: true, force: true }))
+  const real = execFileSync('sh', ['-c', 'command -v bwrap'], { encoding: 'utf8' }).trim()
+  const word = (args: readonly string[]) =>
+    `$'\\x1f${args.map((arg) => `${arg.replaceAll('FOLDER', base)}\\x1f`).join('')}'`
+  writeFileSync(
+    join(base, 'bwrap'),
+    `#!/bin/bash
+[ "$1" = --version ] && exec ${real} --version
+all=$(printf '\\x1f%s' "$@")$'\\x1f'
+from=${word(from)} to=${word(to)}
+changed=\${all/"$from"/"$to"}
+[ "$changed" = "$all" ] && { echo "nothing to leave out"; exit 99; }
+mapfile -t -d $'\\x1f' args < <(printf %s "\${changed:1}")
+exec ${real} "\${args[@]}"
+`,
+  )
+  chmodSync(join(base, 'bwrap'), 0o755)
+  return { path: `${base}:${process.env.PATH}`, folder: base }
+}
+
+const identity = ['--uid', String(process.getuid?.()), '--gid', String(process.getgid?.())]
+
+/** What is left out, what is put in its place, and what the self-test must have got by it. */
+const WEAKER: readonly (readonly [
+  guard: string,
+  from: readonly string[],
+  to: readonly string[],
+  got: RegExp,
+  root?: true,
+])[] = [
+  ['its own processes', ['--unshare-pid'], [], /namespace|process/],
+  ['its own network', ['--unshare-net'], [], /connection out/],
+  ['its own interprocess communication', ['--unshare-ipc'], [], /namespace/],
+  ['its own host name', ['--unshare-uts', '--hostname', 'sandbox'], [], /namespace/, true],
+  ['its own users', ['--unshare-user', ...identity, '--disable-userns'], [], /namespace/, true],
+  ['no capabilities', ['--cap-drop', 'ALL'], ['--cap-add', 'ALL'], /capabilities/, true],
+  ['a session of its own', ['--new-session'], [], /session/],
+  ['a clean environment', ['--clearenv'], [], /environment/],
+  ['refused system calls', ['--seccomp', '4'], [], /system call/],
+  ['/usr read-only', ['--ro-bind', '/usr', '/usr'], ['--bind', '/usr', '/usr'], /\/usr writable/, true],
+  ['/etc read-only', ['--ro-bind', 'FOLDER/etc', '/etc'], ['--bind', 'FOLDER/etc', '/etc'], /\/etc writable/],
+  ['the root folder read-only', ['--remount-ro', '/'], [], /\/ writable/],
+  ['/proc read-only', ['--remount-ro', '/proc'], [], /setting of the kernel/, true],
+  ['nodes of its own', ['--dev-bind', 'FOLDER/dev/null', '/dev/null'], [], /nodes of/, true],
+  ['no home', ['--dir', '/run'], ['--dir', '/run', '--bind', 'FOLDER', 'FOLDER'], /token/],
+  [
+    'a /tmp of its own',
+    ['--dir', '/run'],
+    ['--dir', '/run', '--bind', tmpdir(), tmpdir()],
+    /temporary files|written outside/,
+  ],
+]
+
+describe('a weakened sandbox', {
+  skip: WITHOUT_SANDBOX || (arch() !== 'x64' && arch() !== 'arm64' && 'no filter here'),
+}, () => {
+  const trialWith = ({ path, folder }: { readonly path: string; readonly folder: string }) =>
+    createSandbox({ folder, hidden: [], env: { ...process.env, PATH: path }, clock: systemClock }).trial()
+
+  for (const [guard, from, to, got, needsRoot] of WEAKER)
+    test(`is noticed: without ${guard}`, async (t) => {
+      if (needsRoot && !isRoot) return t.skip('needs root: for others it is no guard')
+      const trial = await trialWith(weakened(t, from, to))
+      assert.ok(!trial.holds)
+      assert.match(trial.why, got)
+    })
+
+  test('is noticed: one that does nothing at all', async (t) => {
+    const { path, folder } = weakened(t, ['--'], ['--'])
+    writeFileSync(
+      join(folder, 'bwrap'),
+      '#!/bin/bash\n[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n',
+    )
+    const trial = await trialWith({ path, folder })
+    assert.ok(!trial.holds)
+    assert.match(trial.why, /token.*connection out/s)
+  })
+
+  test('is noticed: one that cannot begin', async (t) => {
+    const { path, folder } = weakened(t, ['--'], ['--'])
+    writeFileSync(
+      join(folder, 'bwrap'),
+      '#!/bin/bash\n[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit\necho "bwrap: No permissions to create new namespace" >&2; exit 1\n',
+    )
+    const trial = await trialWith({ path, folder })
+    assert.ok(!trial.holds && /No permissions/.test(trial.why) && /user namespaces/.test(trial.remedy))
+  })
+
+  test('the real one is not taken for one', async (t) => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-strong-')))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    assert.deepEqual(Object.keys(await trialWith({ path: process.env.PATH ?? '', folder })), ['holds', 'what'])
+  })
+})

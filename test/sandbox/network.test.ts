@@ -1,0 +1,102 @@
+/** The way out of a sandbox without network: through a proxy of ours, and only where there is one. */
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
+import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
+import { type OpenWayOut, opsOf, type ProcessResult } from '../../src/ports/env.ts'
+import { WITHOUT_SANDBOX } from './here.ts'
+
+interface World {
+  readonly sockets: string[]
+  /** A port of this machine. */
+  readonly port: number
+  run(command: string, network: boolean): Promise<ProcessResult>
+}
+
+async function world(t: TestContext): Promise<World> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-network-')))
+  t.after(() => rmSync(base, { recursive: true, force: true }))
+  mkdirSync(join(base, 'ws'))
+  const served = http.createServer((_, response) => response.end('from outside\n'))
+  await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
+  t.after(() => served.close())
+  const { port } = served.address() as AddressInfo
+  const sockets: string[] = []
+  const wayOut: OpenWayOut = async (socket) => {
+    sockets.push(socket)
+    const refused: string[] = []
+    const proxy = http.createServer().on('connect', (request, client) => {
+      if (request.url !== 'allowed.test:443') {
+        refused.push(`${request.url} is not allowed`)
+        return void client.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+      }
+      const far = net.connect(port, '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'))
+      far.pipe(client).pipe(far)
+    })
+    await new Promise<void>((resolve) => proxy.listen(socket, resolve))
+    const close = () =>
+      new Promise<void>((resolve) => {
+        proxy.closeAllConnections()
+        proxy.close(() => resolve())
+      })
+    return { user: 'a user', password: 'p:w', refusals: () => refused, close }
+  }
+  const { launcher } = createSandbox({
+    folder: join(base, 'sandbox'),
+    hidden: [],
+    env: process.env,
+    clock: systemClock,
+    wayOut: () => wayOut,
+  })
+  const env = await hostEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: process.env, launcher }).open(
+    join(base, 'ws'),
+  )
+  const { signal } = new AbortController()
+  return {
+    sockets,
+    port,
+    run: (command, network) =>
+      opsOf(env, 'process').run('call', command, {
+        timeoutMs: 60_000,
+        signal,
+        ...(network && { network: 'allowed' as const }),
+      }),
+  }
+}
+
+/** What a program does that knows a proxy. */
+const through = (host: string): string => `exec 5<>/dev/tcp/127.0.0.1/3128
+printf 'CONNECT ${host}:443 HTTP/1.1\\r\\nHost: ${host}\\r\\n\\r\\n' >&5
+read -r first <&5; echo "$first"
+case $first in *200*) read -r _ <&5; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&5; tail -n 1 <&5;; esac`
+
+describe('network in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
+  test('with hosts allowed: through the proxy, which every program is told of; and by no other way', async (t) => {
+    const { run, port, sockets } = await world(t)
+    const allowed = await run(through('allowed.test'), true)
+    assert.match(allowed.output, /200 OK\r?\nfrom outside\n$/)
+    const refused = await run(through('other.test'), true)
+    assert.match(refused.output, /403 Forbidden.*\[other\.test:443 is not allowed\]/s)
+    const told = await run('echo $http_proxy $https_proxy $no_proxy; jobs; wait; echo waited', true)
+    assert.match(told.output, /^(http:\/\/a%20user:p%3Aw@127\.0\.0\.1:3128 ){2}localhost\S*\nwaited\n$/)
+    assert.notEqual((await run(`exec 5<>/dev/tcp/127.0.0.1/${port}`, true)).exit, 0)
+    // One each, and none of them is left.
+    assert.equal(new Set(sockets).size, 4)
+    for (const socket of sockets) assert.equal(existsSync(dirname(socket)), false)
+  })
+
+  test('a command that may not have it gets none', async (t) => {
+    const { run, sockets } = await world(t)
+    const { output } = await run(`${through('allowed.test')}; echo "[$http_proxy]"; ls -A /run`, false)
+    assert.match(output, /Connection refused/)
+    assert.match(output, /\[\]\n$/)
+    assert.deepEqual(sockets, [])
+  })
+})
