@@ -3,10 +3,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { z } from 'zod'
 import type { Delta } from '../../src/domain/event.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
+import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { homeWith, json, tireless } from '../command-line.ts'
@@ -179,5 +183,45 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     )
     assert.match(items[0]?.output_so_far ?? '', /Nothing of it was running any more.*begun/s)
     assert.equal(existsSync(join(workspace, 'twice')), false)
+  })
+})
+
+describe('bash and allowed hosts', { skip: WITHOUT_SANDBOX }, () => {
+  /** What curl would do, with what every machine has. */
+  const get = (url: string): string => `way=\${http_proxy#http://}; exec 5<>/dev/tcp/127.0.0.1/3128
+printf 'GET ${url} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' "$(printf %s "\${way%@*}" | base64 -w 0)" >&5
+cat <&5`
+
+  async function told(t: TestContext, isPrivate: boolean): Promise<string> {
+    const served = createServer((_, response) => response.end('from outside\n'))
+    await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
+    t.after(() => served.close())
+    const { port } = served.address() as AddressInfo
+    const diary = defineTool({
+      name: 'diary',
+      description: 'Reads what is nobody else’s business.',
+      args: z.object({}),
+      effect: () => ({ recovery: 'pure', reach: 'private' }),
+      gives: () => ({ trust: 'untrusted', private: true }),
+      run: async () => ({ status: 'ok', content: 'dear diary' }),
+    })
+    const first = isPrivate ? [{ calls: [{ tool: 'diary' }] }] : []
+    const commands = [bash(get(`http://127.0.0.1:${port}/`)), bash(get('http://127.0.0.1:9/'))]
+    const model = scriptedModel([...first, ...commands, final])
+    const yaml = `policy: { allow_hosts: ["127.0.0.1:${port}"] }`
+    await runTaskIn(await openApp(t, { model, yaml, tools: [diary] }))
+    return JSON.stringify(model.requests.at(-1)?.messages)
+  }
+
+  test('Q8: a host that is allowed is reached, another one is not, and the model is told why', async (t) => {
+    const said = await told(t, false)
+    assert.match(said, /200 OK.*from outside/)
+    assert.match(said, /403 Forbidden.*\[127\.0\.0\.1:9 was not named\]/)
+  })
+
+  test('Q8: what is private and tainted goes nowhere', async (t) => {
+    const said = await told(t, true)
+    assert.match(said, /dear diary.*Connection refused/)
+    assert.doesNotMatch(said, /from outside/)
   })
 })
