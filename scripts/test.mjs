@@ -17,7 +17,8 @@ import { styleText } from 'node:util'
 const FILE_LIMIT_MS = 600_000
 /** How long output is awaited from a pipe that something outside the group may still hold open. */
 const PIPE_LIMIT_MS = 2_000
-const PATTERNS = ['test/**/*.test.ts', 'src/**/*.test.ts']
+/** Not below them: the peers of the bench bring tests of their own. */
+const PATTERNS = ['test/**/*.test.ts', 'src/**/*.test.ts', 'bench/*.test.ts', 'bench/*/*.test.ts']
 /** What a developer's machine may hold and a test must not see: keys, providers, other homes, the git of an outer hook. */
 const PRIVATE =
   /^(TIRELESS|GIT|XDG|npm|LC)_|_(API_KEY|BASE_URL)$|^(NO_COLOR|FORCE_COLOR|NODE_USE_ENV_PROXY|NODE_TEST_CONTEXT)$/

@@ -125,8 +125,8 @@ function surroundPast(db: DatabaseSync, copies: number): void {
       SELECT 'process ' || k, joined_at - k, lease_until - k, left_at - k FROM copy, workers WHERE epoch = 1;
     ${series(Math.min(many, 3650))} INSERT INTO spend SELECT date(s.day, '-' || k || ' days'), s.kernel_id, s.agent_id, s.model, s.usd, s.reserved,
       s.calls, s.input_tokens, s.output_tokens, s.cached_tokens FROM copy, (SELECT * FROM spend) s;
-    ${series(many)} INSERT INTO approvals (id, session, tool, args, effect, digest, reason, origin, asked_at, expires_at, status)
-      SELECT 'past-' || k, 1, 'bash', '{}', '{"recovery":"once","reach":"network"}', '', '', '{}', k, k + 1, 'expired' FROM copy;
+    ${series(many)} INSERT INTO approvals (id, session, tool, args, effect, sinks, digest, reason, origin, asked_at, expires_at, status)
+      SELECT 'past-' || k, 1, 'bash', '{}', '{"recovery":"once","reach":"network"}', '[]', '', '', '{}', k, k + 1, 'expired' FROM copy;
     ${series(many)} INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status, resolution)
       SELECT 'past-' || k, 1, '', 'bash', '{}', 'network', '', '', 'resolved', 'happened' FROM copy;
     ${series(Math.min(copies, 500))} INSERT OR IGNORE INTO documents (kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts, text)
