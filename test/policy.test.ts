@@ -172,6 +172,26 @@ describe('policy: what goes to others', () => {
     assert.deepEqual([sending.asked.length, await approvals(app)], [said.length, []])
   })
 
+  test('who names a page has named its host; who names a host has not named its pages, or another host', async (t) => {
+    const asking = aTool({ name: 'ask', effect: { recovery: 'pure', reach: 'network', host: 'docs.example.org' } })
+    const urls = [
+      'https://docs.example.org/a/b',
+      'docs.example.org/a/b',
+      'https://docs.example.org/a',
+      'https://docs.example.org/c',
+      'https://other.example.org/d',
+    ]
+    const model = mind([...urls.map((url) => ({ calls: [call('ask', { url })] })), done], [{ tool: 'ask' }])
+    const app = await openApp(t, { model, tools: [asking] })
+    await runTaskIn(app, 'read https://docs.example.org/a/b, and think of https://other.example.org/d')
+    assert.deepEqual(
+      asking.asked.map(({ url }) => url),
+      urls.slice(0, 2),
+    )
+    const asked = (await approvals(app)).map(({ sinks }) => sinks.map((sink) => sink.to))
+    assert.deepEqual(asked.toSorted(), [[urls[2]], [urls[3]], ['docs.example.org', urls[4]]].toSorted())
+  })
+
   test('a host that the owner allows may be asked by a tainted session, by one that knows private things it may not', async (t) => {
     const asking = aTool({
       name: 'ask',
@@ -215,6 +235,39 @@ describe('policy: what is never taken for granted', () => {
     const app = await openApp(t, { model: mind([{ calls: [to(BOB)] }, done]), tools: [tool], yaml })
     const run = await runTaskIn(app)
     assert.deepEqual([run.status, tool.asked, await approvals(app)], ['done', [], []])
+  })
+
+  for (const [name, args, unsaid] of [
+    ['a page that has a name', { page: 'front-door', text: 'hi' }, ['front-door']],
+    ['an endpoint', { endpoint: 'hooks.evil.example', body: 'hi' }, ['hooks.evil.example']],
+    ['a message with its address inside', { message: { to: [EVE], text: 'hi' } }, [EVE]],
+    ['the details of a recipient', { recipient_details: 'Eve', details: 'hi' }, ['Eve']],
+    ['a name in one word', { targetChannel: 'public', messageBody: 'hi', startTime: 'noon', page: 2 }, ['public']],
+  ] as const)
+    test(`where a tool goes that declares nothing: ${name}`, async (t) => {
+      const tool = aTool({ name: 'post', effect: { recovery: 'once', reach: 'third_party' } })
+      const yaml = 'policy: { grants: [{ tool: post, to: [news] }] }'
+      const app = await openApp(t, { model: mind([{ calls: [call('post', args)] }, done]), tools: [tool], yaml })
+      await runTaskIn(app)
+      assert.deepEqual(
+        (await theApproval(app)).sinks.map((sink) => sink.to),
+        unsaid,
+      )
+      assert.deepEqual(tool.asked, [])
+    })
+
+  test('a grant that names a place is not for a call that names none', async (t) => {
+    const posting = aTool({ name: 'post', effect: { recovery: 'once', reach: 'third_party' } })
+    const steps = [{ calls: [call('read')] }, { calls: [call('post', { text: 'hi' })] }, done]
+    for (const [places, isAsked] of [
+      ['[news]', true],
+      ['[]', false],
+    ] as const) {
+      const yaml = `policy: { grants: [{ tool: post, to: ${places} }] }`
+      const app = await openApp(t, { model: mind(steps), tools: [posting, read()], yaml })
+      await runTaskIn(app)
+      assert.equal((await approvals(app)).length, isAsked ? 1 : 0, places)
+    }
   })
 
   test('a tool that declares nothing goes wherever its arguments say, and gives what anybody may have written', async (t) => {

@@ -31,6 +31,8 @@ export function isGrantedBy(grant: Grant, call: Grantable, now: number): boolean
     (grant.session_id === null || grant.session_id === call.session_id) &&
     (grant.args === null || grant.args === call.args) &&
     (grant.expires_at === null || now < Date.parse(grant.expires_at)) &&
+    // What says nowhere where it goes is not what was granted for a place.
+    (call.destinations.length > 0 || grant.to.length === 0) &&
     call.destinations.every((destination) => grant.to.some((pattern) => fits(pattern, destination)))
   )
 }

@@ -9,7 +9,7 @@ import { canonical } from '../domain/approval.ts'
 import type { Call } from '../domain/decision.ts'
 import { type Grant, isGrantedBy } from '../domain/grant.ts'
 import { callKeyOf } from '../domain/unknown.ts'
-import { destinationsIn, linksIn } from '../policy/destinations.ts'
+import { destinationsIn, linksIn, withHost } from '../policy/destinations.ts'
 import { type Ruling, rule } from '../policy/rule.ts'
 import { saidIn } from '../policy/words.ts'
 import type { Clearance } from '../ports/gate.ts'
@@ -82,16 +82,12 @@ async function isGranted(
 }
 
 function destinationsOf(tool: AnyTool | undefined, { args, effect }: Call): readonly string[] {
+  const named = destinationsIn(args)
   try {
-    return (
-      tool?.destinations?.(args as never) ?? [
-        ...(effect.host === undefined ? [] : [effect.host]),
-        ...destinationsIn(args),
-      ]
-    )
+    return tool?.destinations?.(args as never) ?? withHost(named, effect.host)
   } catch {
     // Wherever its arguments say: it could not say so itself.
-    return destinationsIn(args)
+    return named
   }
 }
 

@@ -2,9 +2,11 @@
 
 import type { Json } from '../domain/json.ts'
 
-/** Arguments that say what, when and how much, not where to. */
+/** Arguments that say what, when and how much, not where to. A page that has a name is a place, and so is an endpoint. */
 const CONTENT =
-  /^(?:body|text|texts?|content|contents|message|subject|title|caption|description|details?|notes?|comment|summary|reason|markdown|html|date|day|time|when|since|until|start.*|end.*|duration|timezone|amount|quantity|count|limit|offset|n|page|format|language|priority|recurring|rating|emoji)$/i
+  /^(?:body|texts?|contents?|message|subject|title|caption|description|notes?|comment|summary|reason|markdown|html|date|day|time|when|since|until|start|end|duration|timezone|amount|quantity|count|limit|offset|n|format|language|priority|recurring|rating|emoji)$/i
+/** Only where that is all of the name: the details of a recipient are an address. */
+const ALONE = /^details?$/i
 /** Numbers are amounts, unless their name says that they are somebody's. */
 const NUMBERED = /id$|account|number|phone|iban|card|recipient|to$/i
 
@@ -22,12 +24,28 @@ export function destinationsIn(args: Json): readonly string[] {
   return found('', args)
 }
 
+/** With the host that is reached, unless one of them is an address of it: that says more. */
+export function withHost(destinations: readonly string[], host: string | undefined): readonly string[] {
+  return host === undefined || destinations.some((one) => hostIn(one) === host.toLowerCase())
+    ? destinations
+    : [host, ...destinations]
+}
+
+const hostIn = (address: string): string | undefined =>
+  URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `http://${address}`)?.hostname
+
 function found(name: string, value: Json): readonly string[] {
-  const own = name.split(/[_\-.]/).at(-1) ?? ''
-  if (CONTENT.test(name) || (CONTENT.test(own) && name !== own)) return []
-  if (typeof value === 'string') return value.trim() === '' ? [] : [value]
-  if (typeof value === 'number') return NUMBERED.test(name) ? [String(value)] : []
   if (Array.isArray(value)) return (value as readonly Json[]).flatMap((one) => found(name, one))
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, inner]) => found(key, inner))
+  // What content is made of may well say where it goes.
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, inner]) => found(key, inner))
+  if (isContent(name)) return []
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value]
+  return typeof value === 'number' && NUMBERED.test(name) ? [String(value)] : []
+}
+
+/** By its last word: `message_body` and `messageBody` are both a body. */
+function isContent(name: string): boolean {
+  const last = name.split(/[_\-.]|(?<=[a-z\d])(?=[A-Z])/).at(-1) ?? ''
+  return CONTENT.test(last) || ALONE.test(name)
 }
