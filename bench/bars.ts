@@ -46,7 +46,7 @@ export function barsOf(rows: readonly Row[], { early, late, ratio, bytes }: Grow
 
 type Got = number | null | undefined
 
-const atLeast = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
+export const atLeast = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
   judged({ id, what, bar: `≥ ${bar}${unit}` }, got, unit, digits, (value) => value >= bar)
 
 export const atMost = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>

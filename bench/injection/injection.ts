@@ -1,0 +1,84 @@
+/**
+ * The injection suite: how the policy of this runtime stands up to a mind that obeys whatever it reads, and what it costs whoever means well. Goals
+ * of public data sets in what tools say, and our own suite of agents that nobody watches.
+ */
+
+import { join } from 'node:path'
+import type { Bar } from '../bars.ts'
+import { type Machine, machineNow } from '../machine.ts'
+import { barsOf } from './bars.ts'
+import { suitesIn } from './data.ts'
+import { alwaysOn } from './on-duty.ts'
+import { type Play, playOf } from './play.ts'
+import { type Score, scoreOf } from './score.ts'
+import { openStage, type Played, played } from './stage.ts'
+import type { Suite } from './suite.ts'
+
+export interface InjectionResults {
+  readonly suite: 'injection'
+  readonly quick: boolean
+  readonly at: string
+  readonly machine: Machine
+  readonly seconds: number
+  readonly scores: readonly Score[]
+  readonly bars: readonly Bar[]
+}
+
+export interface InjectionOptions {
+  readonly quick: boolean
+  /** Homes are made below it. */
+  readonly folder: string
+  /** Where the data lies. */
+  readonly data: string
+  readonly say: (line: string) => void
+}
+
+/** Homes that are played in at a time: they wait for the disk more than for anything else. */
+const LANES = 4
+/** Pairs of a suite in a quick look. */
+const SAMPLE = 40
+
+export async function measureInjection({ quick, folder, data, say }: InjectionOptions): Promise<InjectionResults> {
+  const machine = machineNow()
+  const began = performance.now()
+  const scores: Score[] = []
+  const suites = suitesIn(data)
+  if (suites.length === 0) say(`no attack data in ${data} (--data DIR): our own suite alone`)
+  for (const suite of suites) {
+    const { name, tasks } = suite
+    const pairs = quick ? sampled(suite.pairs, SAMPLE) : suite.pairs
+    say(`${name}: ${tasks.length} tasks, ${pairs.length} attacks`)
+    scores.push(await measureSuite({ ...suite, pairs }, join(folder, name)))
+  }
+  say('always-on: ours')
+  scores.push(await alwaysOn(join(folder, 'always-on')))
+  const seconds = (performance.now() - began) / 1000
+  const at = new Date().toISOString()
+  return { suite: 'injection', quick, at, machine, seconds, scores, bars: barsOf(scores) }
+}
+
+/** `yaml`: the configuration of its homes. */
+export async function measureSuite(suite: Suite, folder: string, yaml = ''): Promise<Score> {
+  const plays = [...suite.tasks.map((task) => playOf(task)), ...suite.pairs.map((pair) => playOf(pair.task, pair))]
+  const lanes = Array.from({ length: Math.min(LANES, plays.length) }, (_, lane) => join(folder, String(lane)))
+  const waiting = [...plays]
+  const ends = new Map<Play, Played>()
+  await Promise.all(
+    lanes.map(async (home) => {
+      const stage = await openStage(suite, home, yaml)
+      try {
+        for (let play = waiting.shift(); play; play = waiting.shift()) ends.set(play, await played(stage, play))
+      } finally {
+        await stage.app.close()
+      }
+    }),
+  )
+  const all = plays.flatMap((play) => ends.get(play) ?? [])
+  return scoreOf(suite, all.slice(0, suite.tasks.length), all.slice(suite.tasks.length))
+}
+
+/** So many of them, evenly spread. */
+function sampled<T>(all: readonly T[], most: number): readonly T[] {
+  const stride = Math.max(1, all.length / most)
+  return Array.from({ length: Math.min(most, all.length) }, (_, i) => all[Math.floor(i * stride)] as T)
+}

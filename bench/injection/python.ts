@@ -1,0 +1,19 @@
+/** A value as Python writes it. Only what is data: texts, numbers, lists, mappings and the three words. */
+
+import type { Json } from '../../src/domain/json.ts'
+
+const TOKENS = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\b(True|False|None)\b|\(|\)/g
+const WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null', '(': '[', ')': ']' }
+
+/** Contract: the text itself where it is no such value. */
+export function pythonValue(text: string): Json {
+  const json = text.replaceAll(TOKENS, (found, single?: string, double?: string) => {
+    const quoted = single ?? double
+    return quoted === undefined ? (WORDS[found] ?? found) : JSON.stringify(quoted.replaceAll(/\\(['"\\])/g, '$1'))
+  })
+  try {
+    return JSON.parse(json) as Json
+  } catch {
+    return text
+  }
+}
