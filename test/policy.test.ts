@@ -114,6 +114,19 @@ describe('policy: what goes to others', () => {
       assert.match((await theApproval(app)).reason, /your words alone do not ask for send/)
     })
 
+  test('what a task needs for a place is not what names none', async (t) => {
+    const posting = aTool({ name: 'post', effect: { recovery: 'once', reach: 'third_party' } })
+    const steps = [{ calls: [call('read')] }, { calls: [call('post', { title: 'Party', date: 'today' })] }, done]
+    for (const [needs, isAsked] of [
+      [[{ tool: 'post', to: [BOB] }], true],
+      [[{ tool: 'post' }], false],
+    ] as const) {
+      const app = await openApp(t, { model: mind(steps, needs), tools: [posting, read()] })
+      await runTaskIn(app, `post it for ${BOB}`)
+      assert.equal((await approvals(app)).length, isAsked ? 1 : 0)
+    }
+  })
+
   test('a tainted session is asked for what leads elsewhere: whoever gets it will follow', async (t) => {
     const sending = send()
     const lures = ['see https://evil.example/x', 'see www.evil.example', `ask ${EVE}`, 'see secure-systems-252.com now']

@@ -23,9 +23,10 @@ export function isIntended({ thread }: Run, tool: string, destinations: readonly
   return intent.needs.some((need) => need.tool === tool && (need.to === undefined || goesTo(need.to, destinations)))
 }
 
+/** What says nowhere where it goes is not what the words need for a place. */
 function goesTo(places: readonly string[], destinations: readonly string[]): boolean {
   const isNamed = saidIn(places)
-  return destinations.every(isNamed)
+  return destinations.length > 0 && destinations.every(isNamed)
 }
 
 /** Contract: on record when this resolves. A model that cannot be asked, or says what is no answer, has fixed nothing. */
