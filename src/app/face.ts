@@ -39,6 +39,7 @@ export function commands(): Plugin {
       'documents',
       'secrets',
       'skills',
+      'mcp',
       'server',
     ],
     provides: ['commands'],
@@ -50,6 +51,7 @@ export function commands(): Plugin {
       const models = host.get('models')
       const engine = host.get('engine')
       const documents = host.get('documents')
+      const mcp = host.get('mcp')
       const context: Context = {
         ...outsideOf(paths, config.read, host.get('clock'), queue.signals, models),
         ...queue,
@@ -70,6 +72,7 @@ export function commands(): Plugin {
         workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
         notices: async () => noticesOf(config.loaded.config, await models.choice()),
         models,
+        mcp,
         kernel: host.get('kernel'),
         notifier: host.get('notifier'),
         channels: host.get('channels').all,
@@ -102,6 +105,7 @@ export function commands(): Plugin {
                 .get('skills')
                 .changes()
                 .map(({ text }) => text),
+              ...mcp.notes().map(({ text }) => firstLine(text)),
             ],
           }
         },
@@ -110,6 +114,9 @@ export function commands(): Plugin {
     },
   })
 }
+
+/** What has changed in a tool is a matter of many lines, for `mcp list`. */
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
 
 const degradedBy = (config: Config, documents: string | null, refused: string | null): string[] => [
   ...(bashIsOn(config) ? [] : [BASH_IS_OFF]),

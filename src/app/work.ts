@@ -56,10 +56,7 @@ export function hands(parts: Parts): Plugin {
       const named = namedTools(launchingOf(egress, environment()))
       const own = [...builtinTools(), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
-      const offered = (): string[] =>
-        [...tools.all.keys()].filter(
-          (name) => !isByName(name) && name !== READ_SKILL && (name !== 'bash' || bashIsOn(config)),
-        )
+      const offered = (): string[] => offeredIn(tools.all, host.get('config').loaded.config)
       host.provide(
         'envs',
         workspaceEnvs({ callsDir: host.get('home').calls, clock: host.get('clock'), env: environment() }),
@@ -94,12 +91,31 @@ function launchingOf(egress: Egress, env: ReturnType<typeof environment>): Launc
     : { egress, chromium, env: { PATH, LANG, HOME: tmpdir() }, isRoot: process.getuid?.() === 0 }
 }
 
+/** How tools of servers are reached. */
+const MCP_TOOLS = ['tool_search', 'tool_call']
+
+/** Those that every agent has, unless it is limited to some. */
+function offeredIn(tools: ReadonlyMap<string, AnyTool>, config: Config): string[] {
+  const served = Object.keys(config.mcp_servers).length > 0
+  return [...tools.values()]
+    .filter(({ lazy }) => !lazy)
+    .map(({ name }) => name)
+    .filter((name) => !isByName(name) && name !== READ_SKILL && (name !== 'bash' || bashIsOn(config)))
+    .filter((name) => served || !MCP_TOOLS.includes(name))
+}
+
 export function registry<T extends { readonly name: string }>(
   kind: string,
   first: readonly T[],
   names = /./,
 ): Registry<T> {
   const all = new Map<string, T>()
+  const replaceable = new Set<string>()
+  const put = (item: T): void => {
+    if (replaceable.has(item.name)) all.delete(item.name)
+    add(item)
+    replaceable.add(item.name)
+  }
   const add = (...items: readonly T[]): void => {
     for (const item of items) {
       if (!names.test(item.name))
@@ -118,7 +134,7 @@ export function registry<T extends { readonly name: string }>(
     }
   }
   add(...first)
-  return { all, add }
+  return { all, add, put }
 }
 
 /** Without a sandbox, bash is the owner's to allow. Known all the same: it can still say what is left of a call from before. */
@@ -128,7 +144,7 @@ export function engine(): Plugin {
   return definePlugin({
     name: 'engine',
     needs: [
-      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log', 'secrets', 'skills'] as const),
+      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log', 'secrets', 'skills', 'mcp'] as const),
       ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
     ],
     provides: ['engine'],
@@ -152,7 +168,7 @@ export function engine(): Plugin {
         behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo', {
           of: (agentId) => config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
           knows: (tool) => tools.has(tool),
-          isByName,
+          isByName: (tool) => isByName(tool) || (tools.get(tool)?.lazy ?? false),
         }),
         tools,
         parsers: host.get('parsers').all,
