@@ -25,6 +25,8 @@ const MODES: Readonly<Record<string, () => Promise<CallToolResult> | CallToolRes
   die: () => process.exit(7),
   'kill the program': () => {
     process.kill(parent, 'SIGKILL')
+    // It would go on for ever if nobody ended it.
+    setInterval(() => {}, 1000)
     return new Promise(() => {})
   },
   hang: () => new Promise(() => {}),

@@ -24,6 +24,7 @@ const KEPT_LINES = 20
 /** It is started again at once after the first failure, then after this, then twice as long each time. */
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
+const LISTED_FOR_MS = 5 * 60_000
 
 export class Server {
   readonly name: string
@@ -39,8 +40,8 @@ export class Server {
   #notBefore = 0
   #error: string | null = null
   #legacy = false
-  /** Its tools may be others than they were when they were last listed. */
-  stale = true
+  /** When its tools were last listed, in monotonic time; undefined where it says that they are others by now. */
+  #listedAt: number | undefined
 
   constructor(name: string, options: ServerOptions, around: ServerAround) {
     this.name = name
@@ -59,13 +60,19 @@ export class Server {
     }
   }
 
+  /** Its tools may be others than they were when they were last listed: not every server says so by itself. */
+  get stale(): boolean {
+    return this.#listedAt === undefined || this.#around.clock.monotonic() - this.#listedAt > LISTED_FOR_MS
+  }
+
   async tools(signal: AbortSignal): Promise<readonly ListedTool[]> {
     const link = await this.#connected(signal)
     try {
+      this.#listedAt = this.#around.clock.monotonic()
       const tools = await link.tools(signal)
-      this.stale = false
       return tools
     } catch (thrown) {
+      this.#listedAt = undefined
       if (!signal.aborted) await this.#drop(link, asTirelessError(thrown).message)
       throw this.#unusable(asTirelessError(thrown).message)
     }
@@ -116,7 +123,7 @@ export class Server {
   async #connect(): Promise<Link> {
     const { clock, env, log } = this.#around
     this.#lines.length = 0
-    this.stale = true
+    this.#listedAt = undefined
     const gone = { why: null as string | null }
     try {
       const { connect } = await import('./link.ts')
@@ -128,7 +135,7 @@ export class Server {
           if (this.#up) void this.#drop(this.#up, why)
         },
         changed: () => {
-          this.stale = true
+          this.#listedAt = undefined
         },
       })
       if (gone.why !== null) throw new TirelessError('tool_failed', gone.why)
