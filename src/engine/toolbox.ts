@@ -29,11 +29,19 @@ class Reaching extends Map<string, AnyTool> {
     super(offered)
     this.#all = all
   }
+  /** Everything that `get` finds. */
+  reachable(): readonly AnyTool[] {
+    return [...new Set([...super.values(), ...[...this.#all.values()].filter(({ lazy }) => lazy)])]
+  }
   override get(name: string): AnyTool | undefined {
     const known = super.get(name) ?? this.#all.get(name)
     return known?.lazy || super.has(name) ? known : undefined
   }
 }
+
+/** What can be called, be it offered or not. */
+export const reachableIn = (toolbox: Toolbox): readonly AnyTool[] =>
+  toolbox instanceof Reaching ? toolbox.reachable() : [...toolbox.values()]
 
 const NO_EFFECT: Effect = { recovery: 'pure', reach: 'none' }
 

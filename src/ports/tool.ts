@@ -72,7 +72,8 @@ export interface Tool<Args = never> {
   /** Contract: changes nothing; what it returns is journalled with the intent and handed to `probe`. */
   before?(args: Args, context: ToolContext): Promise<Json>
   /**
-   * Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`. With status
+   * Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`;
+   * `facts.quoted: true` says that its words, though trusted, are not its owner's, and name no destination. With status
    * `unknown` nobody knows whether it took effect: it is recovered as after a crash.
    */
   run(args: Args, context: ToolContext): Promise<CallResult>

@@ -8,7 +8,6 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { Approval } from '../../src/domain/approval.ts'
-import type { Gate } from '../../src/ports/gate.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import {
@@ -76,6 +75,8 @@ async function actingOverHttp(t: TestContext): Promise<{ acting: Acting; url: st
 
 const ACT = { act: { recovery: 'pure', reach: 'none' }, environment: { recovery: 'pure', reach: 'none' } }
 
+const COUNT = { count: { recovery: 'pure', reach: 'none' } }
+
 describe('both generations', () => {
   test('stateless, by process', async (t) => {
     const acting = new Acting(t)
@@ -125,7 +126,7 @@ describe('both generations', () => {
 
   for (const how of ['plain', 'strict'])
     test(`handshake, by process, ${how === 'strict' ? 'ending at the first word that it does not know' : 'answering that it knows no other'}`, async (t) => {
-      const { results, app } = await played(t, { p: { command: plain(how) } }, [
+      const { results, app } = await played(t, { p: { command: plain(how), effects: COUNT } }, [
         toolSearch('count letters'),
         toolCall('p__count', { text: 'four' }),
       ])
@@ -135,12 +136,6 @@ describe('both generations', () => {
 })
 
 describe('a call through tool_call is the call that it stands for', () => {
-  const asking: Gate = {
-    name: 'asking',
-    judge: ({ tool, effect }) =>
-      effect.reach === 'destructive' ? { kind: 'ask', reason: `${tool} may destroy something` } : { kind: 'allow' },
-  }
-
   test('case 54: nobody has said what it does: it is asked about as itself, and run with exactly those arguments', async (t) => {
     const acting = new Acting(t)
     const answers = [
@@ -148,7 +143,7 @@ describe('a call through tool_call is the call that it stands for', () => {
       toolCall('a__act', { what: 'on leave' }),
       { calls: [{ tool: 'wait', args: { for: 'the answer' } }] },
     ]
-    const { app, result } = await played(t, { a: { command: acting.command } }, answers, { gates: [asking] })
+    const { app, result } = await played(t, { a: { command: acting.command } }, answers)
     const { items } = (await app.run('approvals list', {})) as { items: Approval[] }
     assert.deepEqual(
       items.map(({ tool, args, effect, reason }) => ({ tool, args, effect, reason })),
@@ -157,7 +152,7 @@ describe('a call through tool_call is the call that it stands for', () => {
           tool: 'a__act',
           args: { what: 'on leave' },
           effect: { recovery: 'once', reach: 'destructive' },
-          reason: 'a__act may destroy something',
+          reason: 'it spends money, destroys, publishes, or touches credentials',
         },
       ],
     )

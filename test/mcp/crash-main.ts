@@ -7,4 +7,4 @@ import { toolCall, toolSearch } from './scenes.ts'
 const [home = ''] = process.argv.slice(2)
 const answers = [toolSearch('act'), toolCall('a__act', { what: 'something' }), { text: 'finished' }]
 const app = await createApp({ home, model: scriptedModel(answers) })
-await app.run('run', { task: 'act' })
+await app.run('run', { task: 'Act on something.' })

@@ -177,10 +177,11 @@ describe('answers that are none', () => {
 })
 
 test('an answer that is no result: an error, and that it may have done its work', async (t) => {
-  const { results } = await played(t, { p: { command: plain('no result') } }, [
-    toolSearch('count'),
-    toolCall('p__count', { text: 'four' }),
-  ])
+  const { results } = await played(
+    t,
+    { p: { command: plain('no result'), effects: { count: { recovery: 'once', reach: 'workspace' } } } },
+    [toolSearch('count'), toolCall('p__count', { text: 'four' })],
+  )
   assert.equal(results[1]?.status, 'error')
   assert.match(results[1]?.content ?? '', /it answered, but not with a result, and may have done its work/)
 })

@@ -110,7 +110,11 @@ describe('pinned descriptions', () => {
 
   test('a server that says that its tools are others is looked at before anything more is asked of it', async (t) => {
     const count = toolCall('p__count', { text: 'four' })
-    const { results } = await played(t, { p: { command: plain('changing') } }, [toolSearch('count'), count, count])
+    const { results } = await played(
+      t,
+      { p: { command: plain('changing'), effects: { count: { recovery: 'pure', reach: 'none' } } } },
+      [toolSearch('count'), count, count],
+    )
     assert.equal(results[1]?.content, '4 letters')
     assert.match(results[2]?.content ?? '', /says something else than before of its tool count/)
   })

@@ -65,6 +65,9 @@ export interface Scene {
   readonly intended: readonly string[]
 }
 
+/** It says where calls of `act` go: nothing from outside is needed for them. */
+const TASK = 'Act on something.'
+
 /** One task: each of the answers in turn, then the end. */
 export async function played(
   t: TestContext,
@@ -74,7 +77,7 @@ export async function played(
 ): Promise<Scene> {
   const model = scriptedModel([...answers, { text: 'finished' }])
   const app = await openApp(t, { yaml: yamlWith(servers), model, ...options })
-  const result = await runTaskIn(app)
+  const result = await runTaskIn(app, TASK)
   const journal = await journalOf(app, result.session_id)
   return {
     ...{ app, model, result },

@@ -29,14 +29,15 @@ export const toolSearch = (shelf: Shelf): AnyTool =>
     description: `Looks for more tools, of these servers: ${shelf.servers.join(', ')}. Gives name, description and schema of those that fit best; call them with tool_call.`,
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
-    // Only what the owner has approved is told.
+    // Only what the owner has approved is told. It is not what he has said: an address in it is none that he has named.
     gives: () => ({ trust: 'trusted', private: false }),
     async run({ query }, { signal }) {
       const { tools, silent } = await shelf.look(signal)
       const best = bestOf(tools, query)
       const lines = best.map(({ name, description, schema }) => JSON.stringify({ name, description, schema }))
       if (best.length === 0) lines.push(nothingFits(tools))
-      return { status: 'ok', content: [...lines, ...silent.map((name) => `(${name} does not answer)`)].join('\n') }
+      const content = [...lines, ...silent.map((name) => `(${name} does not answer)`)].join('\n')
+      return { status: 'ok', content, facts: { quoted: true } }
     },
   })
 
