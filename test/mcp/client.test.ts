@@ -10,6 +10,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { Approval } from '../../src/domain/approval.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
+import { NODE_FLAGS, run } from '../crash/kills.ts'
 import {
   Acting,
   everything,
@@ -242,4 +243,16 @@ test('case 136: a server knows PATH, HOME, LANG and what its configuration names
     Object.keys(known).toSorted(),
     ['GIVEN', 'HOME', 'LANG', 'PATH'].filter((name) => name === 'GIVEN' || process.env[name]),
   )
+})
+
+test('the SDK is not loaded before a server is needed', async (t) => {
+  const acting = new Acting(t)
+  const main = [...NODE_FLAGS, join(import.meta.dirname, 'loaded-main.ts')]
+  for (const command of ['status', 'start', 'mcp list']) {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), yamlWith({ a: { command: acting.command } }))
+    const { stdout, stderr } = await run(process.execPath, [...main, home, command])
+    assert.equal(stdout, '[]', `${command}: ${stderr}`)
+  }
+  assert.deepEqual(acting.pids(), [])
 })
