@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { markedTree } from '../adapters/envs/host/marked-tree.ts'
 import { Servers } from '../adapters/mcp/servers.ts'
 import { environment } from '../config.ts'
+import { asTirelessError } from '../domain/error.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
 
 /** What a server knows of our environment, beside what it is given. */
@@ -18,12 +19,20 @@ export function mcp(): Plugin {
     async setup(host) {
       const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
       const { root } = host.get('home')
+      const tools = host.get('tools')
       servers = new Servers({
-        ...{ clock, store: host.get('store'), redact: host.get('secrets').redact, put: host.get('tools').put },
+        ...{ clock, store: host.get('store'), redact: host.get('secrets').redact },
         env: Object.fromEntries(
           KNOWN.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
         ),
         leashFor: (server) => markedTree({ TIRELESS_MCP_SERVER: join(root, server) }, clock),
+        put(tool) {
+          try {
+            tools.put(tool)
+          } catch (thrown) {
+            log.write('warn', 'mcp tool left out', { tool: tool.name, message: asTirelessError(thrown).message })
+          }
+        },
         configured: () => config.loaded.config.mcp_servers,
         log: (level, event, details) => log.write(level, event, details),
       })

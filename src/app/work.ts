@@ -112,8 +112,9 @@ export function registry<T extends { readonly name: string }>(
   const all = new Map<string, T>()
   const replaceable = new Set<string>()
   const put = (item: T): void => {
-    if (replaceable.has(item.name)) all.delete(item.name)
-    add(item)
+    // In its place: the order of tools is the order in every prompt.
+    if (replaceable.has(item.name)) all.set(item.name, item)
+    else add(item)
     replaceable.add(item.name)
   }
   const add = (...items: readonly T[]): void => {

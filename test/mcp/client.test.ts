@@ -6,13 +6,14 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Approval } from '../../src/domain/approval.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
 import {
   Acting,
+  actingOverHttp,
   everything,
   filesystem,
   listed,
@@ -63,15 +64,6 @@ async function freePort(): Promise<number> {
   const address = probe.address()
   probe.close()
   return typeof address === 'object' && address ? address.port : 0
-}
-
-async function actingOverHttp(t: TestContext): Promise<{ acting: Acting; url: string; pid: number }> {
-  const acting = new Acting(t)
-  const [program = '', ...args] = acting.command
-  const child = spawn(program, [...args, '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  t.after(() => child.kill('SIGKILL'))
-  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
-  return { acting, url: line.trim(), pid: child.pid ?? 0 }
 }
 
 const ACT = { act: { recovery: 'pure', reach: 'none' }, environment: { recovery: 'pure', reach: 'none' } }

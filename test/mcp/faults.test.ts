@@ -1,12 +1,23 @@
 /** Servers that die, hang, babble and change their minds: only their own calls fail, in words that help. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { journalOf, openApp, runTaskIn, until } from '../apps.ts'
-import { Acting, isAlive, listed, plain, played, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
+import {
+  Acting,
+  actingOverHttp,
+  isAlive,
+  listed,
+  plain,
+  played,
+  seen,
+  toolCall,
+  toolSearch,
+  yamlWith,
+} from './scenes.ts'
 
 const acts = (recovery: string, reach: string) => ({ act: { recovery, reach } })
 const act = toolCall('a__act', { what: 'something' })
@@ -184,6 +195,44 @@ test('an answer that is no result: an error, and that it may have done its work'
   )
   assert.equal(results[1]?.status, 'error')
   assert.match(results[1]?.content ?? '', /it answered, but not with a result, and may have done its work/)
+})
+
+describe('over HTTP', () => {
+  const acting = async (t: TestContext, mode: string, recovery: string) => {
+    const { acting: server, url } = await actingOverHttp(t)
+    server.mode(mode)
+    const scene = await played(t, { a: { url, timeout: '5s', effects: acts(recovery, 'workspace') } }, [
+      toolSearch('act'),
+      act,
+    ])
+    return { ...scene, server }
+  }
+
+  test('I4: it dies during a call: unknown where it may have done its work, an error where that does not matter', async (t) => {
+    const { results, server } = await acting(t, 'die', 'once')
+    assert.deepEqual([results[1]?.status, server.log('acted').length], ['unknown', 1])
+    const { results: harmless } = await acting(t, 'die', 'pure')
+    assert.equal(harmless[1]?.status, 'error')
+  })
+
+  test('case 29: what hangs is given up, and the server is told', async (t) => {
+    const { results, server } = await acting(t, 'hang', 'once')
+    assert.equal(results[1]?.status, 'timed_out')
+    await until(() => server.log('cancelled').length === 1)
+  })
+
+  test('more than fits is not read', async (t) => {
+    const { results, result } = await acting(t, 'huge', 'once')
+    assert.equal(results[1]?.status, 'unknown')
+    assert.equal(result.status, 'done')
+  })
+
+  test('nobody there', async (t) => {
+    const app = await openApp(t, { yaml: yamlWith({ a: { url: 'http://127.0.0.1:9/mcp' } }) })
+    const { ok, error } = await seen(app, 'a')
+    assert.equal(ok, false)
+    assert.match(error ?? '', /fetch failed|ECONNREFUSED/)
+  })
 })
 
 describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {

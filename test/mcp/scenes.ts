@@ -1,5 +1,7 @@
 /** Homes with MCP servers, for tests. */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -40,6 +42,16 @@ export class Acting {
   pids(what: 'started' | 'child' = 'started'): number[] {
     return this.log(what).map((line) => Number(line.split(' ')[1]))
   }
+}
+
+/** The same over HTTP. */
+export async function actingOverHttp(t: TestContext): Promise<{ acting: Acting; url: string; pid: number }> {
+  const acting = new Acting(t)
+  const [program = '', ...args] = acting.command
+  const child = spawn(program, [...args, '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => child.kill('SIGKILL'))
+  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
+  return { acting, url: line.trim(), pid: child.pid ?? 0 }
 }
 
 export const plain = (how: string): string[] => [...main('plain-server'), how]

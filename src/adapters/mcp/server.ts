@@ -112,12 +112,17 @@ export class Server {
     const wait = Math.ceil((this.#notBefore - this.#around.clock.monotonic()) / 1000)
     if (!this.#link && wait > 0) throw this.#unusable(`${this.#error}; it is tried again in ${wait} s`)
     this.#link ??= this.#connect()
+    const over = new AbortController()
     const aborted = new Promise<never>((_, reject) => {
       const leave = (): void => reject(new TirelessError('aborted', 'the call was interrupted before it was begun'))
       if (signal.aborted) leave()
-      else signal.addEventListener('abort', leave, { once: true })
+      else signal.addEventListener('abort', leave, { signal: over.signal })
     })
-    return Promise.race([this.#link, aborted])
+    try {
+      return await Promise.race([this.#link, aborted])
+    } finally {
+      over.abort()
+    }
   }
 
   async #connect(): Promise<Link> {

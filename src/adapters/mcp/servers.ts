@@ -36,16 +36,25 @@ export class Servers implements McpServers {
   readonly #pins = new Map<string, Pins>()
   readonly #closing = new AbortController()
   #current: Configured = {}
+  #refreshed: Promise<void> = Promise.resolve()
 
   constructor(options: ServersOptions) {
     this.#options = options
   }
 
-  /** Contract: what the configuration says counts from here on; starts nothing. */
-  async refresh(): Promise<void> {
+  /**
+   * Contract: what the configuration says counts once it resolves; starts nothing. Whoever comes while it is under way waits, too: a server whose
+   * pins are not read yet would be taken for one that was never seen.
+   */
+  refresh(): Promise<void> {
     const configured = this.#options.configured()
-    if (configured === this.#current) return
+    if (configured === this.#current) return this.#refreshed
     this.#current = configured
+    this.#refreshed = this.#refreshed.catch(() => {}).then(() => this.#adopt(configured))
+    return this.#refreshed
+  }
+
+  async #adopt(configured: Configured): Promise<void> {
     for (const [name, server] of this.#servers)
       if (JSON.stringify(server.options) !== JSON.stringify(configured[name])) {
         this.#servers.delete(name)
