@@ -14,9 +14,13 @@ export async function beside({ command, input, where, tell }: Asked): Promise<un
   const ask = (asked: Command, given: unknown): Promise<unknown> =>
     reach({ command: asked, input: given, where, tell() {}, signals })
   const context: Pick<Context, 'offer'> = {
-    async offer(names) {
-      const commands = (await Promise.all(names.map(commandNamed))).filter((found) => found !== undefined)
-      await serveMcp({ commands, ask, input: process.stdin, output: process.stdout, over: signals.drain })
+    async offer(offers) {
+      const commands = offers.map(async ({ name, fixed = {} }) => {
+        const found = await commandNamed(name)
+        return found ? [{ command: found, fixed }] : []
+      })
+      const offered = (await Promise.all(commands)).flat()
+      await serveMcp({ offered, ask, input: process.stdin, output: process.stdout, over: signals.drain })
     },
   }
   try {

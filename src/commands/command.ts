@@ -88,8 +88,8 @@ export interface Context extends Outside {
   /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
   defaultModel(): string
   readonly calls: Calls
-  /** Contract: the commands of these names, to whoever speaks MCP on stdin and stdout, until that one goes away. Only with place `beside`. */
-  offer?(names: readonly string[]): Promise<void>
+  /** Contract: these commands, to whoever speaks MCP on stdin and stdout, until that one goes away. Only with place `beside`. */
+  offer?(offers: readonly Offer[]): Promise<void>
   /** Contract: HTTP on the configured address, until the app is closed; the same answer every time. To be called before the queue is worked. */
   serve(): Promise<Served>
   /** Contract: the text without what is secret, or looks it. */
@@ -137,6 +137,12 @@ export interface SecretEntry {
   readonly to: readonly string[]
   /** Keys of the configuration that name it. */
   readonly used_by: readonly string[]
+}
+
+/** A command that others than people may ask for. `fixed`: input that is not theirs to give. */
+export interface Offer {
+  readonly name: string
+  readonly fixed?: Readonly<Record<string, Json>>
 }
 
 /** The kernel, as far as people can ask something of it. */

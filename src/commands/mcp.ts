@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { McpState } from '../ports/mcp.ts'
-import { command } from './command.ts'
+import { command, type Offer } from './command.ts'
 
 const toolShape = z.object({
   tool: z.string(),
@@ -67,10 +67,15 @@ export const mcpApprove = command({
   run: async ({ mcp }, { server: name, tool }) => ({ server: name, approved: [...(await mcp.approve(name, tool))] }),
 })
 
-/** What other programs may ask. To answer approvals is not among it: that is for people, never for a tool. */
-const OFFERED = [
-  ...['enqueue', 'status', 'approvals list', 'approvals show'],
-  ...['state show', 'state log', 'trace list', 'trace show'],
+/**
+ * What other programs may ask. To answer approvals is not among it: that is for people, never for a tool. Whoever speaks MCP is a model, and what it
+ * asks for is not its owner's word.
+ */
+const OFFERED: readonly Offer[] = [
+  { name: 'enqueue', fixed: { by: 'model' } },
+  ...['status', 'approvals list', 'approvals show', 'state show', 'state log', 'trace list', 'trace show'].map(
+    (name) => ({ name }),
+  ),
 ]
 
 export const mcpServe = command({

@@ -3,11 +3,19 @@
 import type { Readable, Writable } from 'node:stream'
 import { McpServer } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { z } from 'zod'
 import type { Command } from '../commands/command.ts'
 import { asTirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
+
+/** `fixed`: input that whoever asks neither sees nor gives. */
+export interface Offered {
+  readonly command: Command
+  readonly fixed: Readonly<Record<string, Json>>
+}
 
 export interface Conversation {
-  readonly commands: readonly Command[]
+  readonly offered: readonly Offered[]
   readonly input: Readable
   readonly output: Writable
   /** When aborted, nobody is answered any more. */
@@ -17,7 +25,7 @@ export interface Conversation {
 }
 
 /** Contract: resolves when whoever asked has gone away, or it is over, and nothing that was asked is still under way. */
-export async function serveMcp({ commands, input, output, over, ask }: Conversation): Promise<void> {
+export async function serveMcp({ offered, input, output, over, ask }: Conversation): Promise<void> {
   const underWay = new Set<Promise<unknown>>()
   const asked = (command: Command, given: unknown): Promise<unknown> => {
     const asking = ask(command, given).finally(() => underWay.delete(asking))
@@ -30,26 +38,26 @@ export async function serveMcp({ commands, input, output, over, ask }: Conversat
     if (over.aborted) resolve()
     over.addEventListener('abort', () => resolve(), { once: true })
   })
-  const serving = serveStdio(() => offering(commands, asked), { transport: new StdioServerTransport(input, output) })
+  const serving = serveStdio(() => offering(offered, asked), { transport: new StdioServerTransport(input, output) })
   await gone
   await serving.close()
   await Promise.allSettled(underWay)
 }
 
-function offering(commands: readonly Command[], ask: Conversation['ask']): McpServer {
+function offering(offered: readonly Offered[], ask: Conversation['ask']): McpServer {
   const server = new McpServer({ name: 'tireless', version: '1' }, { capabilities: { tools: {} } })
-  for (const command of commands)
+  for (const { command, fixed } of offered)
     server.registerTool(
       command.name.replaceAll(' ', '_'),
       {
         title: command.name,
         description: command.summary,
-        inputSchema: command.input.strict(),
+        inputSchema: theirs(command, fixed),
         annotations: { readOnlyHint: command.name !== 'enqueue', destructiveHint: false, openWorldHint: false },
       },
       async (given: unknown) => {
         try {
-          const told = await ask(command, given)
+          const told = await ask(command, { ...(given as object), ...fixed })
           return { content: [{ type: 'text', text: JSON.stringify(told, null, 2) }] }
         } catch (thrown) {
           const { code, message } = asTirelessError(thrown)
@@ -59,3 +67,6 @@ function offering(commands: readonly Command[], ask: Conversation['ask']): McpSe
     )
   return server
 }
+
+const theirs = ({ input }: Command, fixed: Offered['fixed']): Command['input'] =>
+  z.strictObject(Object.fromEntries(Object.entries(input.shape).filter(([key]) => !Object.hasOwn(fixed, key))))

@@ -214,6 +214,10 @@ describe('a call through tool_call is the call that it stands for', () => {
       required: ['what'],
     })
     assert.equal(acting.log('acted').length, 1)
+    // Nobody else has it in the prompt; one that knows its name all the same may use it.
+    assert.equal((await runTaskIn(app, 'y')).status, 'done')
+    assert.ok(!model.requests.at(-1)?.tools.some(({ name }) => name === 'a__act'))
+    assert.equal(acting.log('acted').length, 2)
   })
 
   test('without servers there is neither tool_search nor tool_call', async (t) => {

@@ -140,7 +140,7 @@ describe('answers that are none', () => {
   test('case 29: a call that hangs is given up after its time, and its server is told', async (t) => {
     const acting = new Acting(t)
     acting.mode('hang')
-    const a = { command: acting.command, timeout: '300ms', effects: acts('once', 'workspace') }
+    const a = { command: acting.command, timeout: '3s', effects: acts('once', 'workspace') }
     const { results, app } = await played(t, { a }, [toolSearch('act'), act])
     assert.equal(results[1]?.status, 'timed_out')
     await until(() => acting.log('cancelled').length === 1)
@@ -198,10 +198,10 @@ test('an answer that is no result: an error, and that it may have done its work'
 })
 
 describe('over HTTP', () => {
-  const acting = async (t: TestContext, mode: string, recovery: string) => {
+  const acting = async (t: TestContext, mode: string, recovery: string, timeout = '1m') => {
     const { acting: server, url } = await actingOverHttp(t)
     server.mode(mode)
-    const scene = await played(t, { a: { url, timeout: '5s', effects: acts(recovery, 'workspace') } }, [
+    const scene = await played(t, { a: { url, timeout, effects: acts(recovery, 'workspace') } }, [
       toolSearch('act'),
       act,
     ])
@@ -216,7 +216,7 @@ describe('over HTTP', () => {
   })
 
   test('case 29: what hangs is given up, and the server is told', async (t) => {
-    const { results, server } = await acting(t, 'hang', 'once')
+    const { results, server } = await acting(t, 'hang', 'once', '3s')
     assert.equal(results[1]?.status, 'timed_out')
     await until(() => server.log('cancelled').length === 1)
   })

@@ -51,6 +51,8 @@ describe('mcp serve', () => {
         required: ['prompt'],
       })
       const { dispatch_id } = await asked(client, 'enqueue', { prompt: 'from afar', key: 'one' })
+      const { metadata } = await json<{ metadata: Record<string, unknown> }>(home, 'queue', 'show', String(dispatch_id))
+      assert.deepEqual([metadata.words, metadata.label], ['model', { trust: 'untrusted', private: false }])
       const again = await asked(client, 'enqueue', { prompt: 'from afar', key: 'one' })
       assert.deepEqual([again.dispatch_id, again.duplicate], [dispatch_id, true])
       const together = await Promise.all(['status', 'trace_list', 'approvals_list'].map((tool) => asked(client, tool)))
@@ -71,6 +73,15 @@ describe('mcp serve', () => {
       manifest: { status: 'completed' },
     })
     assert.deepEqual((await asked(client, 'approvals_list')).items, [])
+  })
+
+  test('I12: what it asks for is not its owner’s word, whatever it says', async (t) => {
+    const client = await clientOf(t, freshFolder(t), { pin: '2026-07-28' })
+    const { tools } = await client.listTools()
+    const properties = tools.find((tool) => tool.name === 'enqueue')?.inputSchema.properties ?? {}
+    assert.ok('prompt' in properties && !('by' in properties))
+    const lied = await client.callTool({ name: 'enqueue', arguments: { prompt: 'x', by: 'owner' } })
+    assert.equal(lied.isError, true)
   })
 
   test('what goes wrong is told as the command tells it; what is not offered is not there', async (t) => {
