@@ -33,11 +33,7 @@ export function serverView({ name, transport, state, protocol, error, stderr, to
     `${styleText('bold', name)}  ${styleText(colour, state)}  ${[transport, protocol].filter(Boolean).join(', ')}`,
     ...(error === null ? [] : [`  ${styleText('red', visible(error))}`]),
     ...(state === 'down' ? stderr.map((line) => `  ${styleText('dim', '|')} ${visible(line)}`) : []),
-    indented(
-      tools.length === 0
-        ? neverSeen(name)
-        : table(tools.map(row), ['name', 'recovery, reach', 'status', 'description']),
-    ),
+    ...toolsView(name, state, tools),
     ...waiting.flatMap(({ tool, difference }) => [
       indented(visible(difference).trimEnd()),
       `  do this, if it may be so: tireless mcp approve ${name} ${visible(tool)}`,
@@ -57,7 +53,10 @@ export const approvedView = ({
 }): string =>
   approved.length === 0 ? `nothing of ${server} waited for your word` : `approved: ${visible(approved.join(', '))}`
 
-const neverSeen = (name: string): string => `its tools were never seen; look at them: tireless mcp test ${name}`
+function toolsView(name: string, state: string, tools: readonly ShownTool[]): readonly string[] {
+  if (tools.length > 0) return [indented(table(tools.map(row), ['name', 'recovery, reach', 'status', 'description']))]
+  return state === 'down' ? [] : [`  its tools were never seen; look at them: tireless mcp test ${name}`]
+}
 
 const row = ({ name, effect, declared, status, description }: ShownTool): Readonly<Record<string, unknown>> => ({
   ...{ name: visible(name), status, description: visible(description) },

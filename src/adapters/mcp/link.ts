@@ -47,6 +47,8 @@ export interface LinkOptions {
   /** It is known to speak the handshake only. */
   readonly legacy: boolean
   readonly signal: AbortSignal
+  /** It is tried: what it said before is of another try. */
+  begun(): void
   said(line: string): void
   /** It went away by itself. */
   lost(why: string): void
@@ -84,6 +86,7 @@ interface Attempt {
 }
 
 async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<Attempt> {
+  options.begun()
   const { transport, child } = transportFor(options)
   const timeout = options.server.start_timeout
   const client = new Client(CLIENT, {
@@ -97,7 +100,7 @@ async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<A
   } catch (thrown) {
     const died = child?.isOver ?? false
     await transport.close().catch(() => {})
-    const said = asTirelessError(thrown).message
+    const said = wordsOf(thrown)
     return { why: [said, ...(child?.trouble && child.trouble !== said ? [child.trouble] : [])].join('; '), died }
   }
   return { link: linkOf(client, child, options), why: '', died: false }
@@ -156,8 +159,16 @@ function linkOf(client: Client, child: ChildTransport | undefined, { server, los
   }
 }
 
+/** With what is behind it: that a fetch failed says nothing by itself. */
+function wordsOf(thrown: unknown): string {
+  const words: string[] = []
+  for (let error = thrown; error instanceof Error; error = error.cause)
+    if (error.message !== '' && !words.some((known) => known.includes(error.message))) words.push(error.message)
+  return (words.join(': ') || asTirelessError(thrown).message).slice(0, LONGEST_WORDS)
+}
+
 function whatBecame(thrown: unknown, child: ChildTransport | undefined): Called {
-  const why = asTirelessError(thrown).message.slice(0, LONGEST_WORDS)
+  const why = wordsOf(thrown)
   if (thrown instanceof ProtocolError) return { kind: 'refused', why }
   if (thrown instanceof SdkHttpError && thrown.status >= 400 && thrown.status < 500) return { kind: 'refused', why }
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult)

@@ -127,13 +127,15 @@ export class Server {
 
   async #connect(): Promise<Link> {
     const { clock, env, log } = this.#around
-    this.#lines.length = 0
     this.#listedAt = undefined
     const gone = { why: null as string | null }
     try {
       const { connect } = await import('./link.ts')
       const link: Link = await connect({
         ...{ server: this.options, env, leash: this.#leash, clock, legacy: this.#legacy, signal: this.#closing.signal },
+        begun: () => {
+          this.#lines.length = 0
+        },
         said: (line) => this.#keep(line),
         lost: (why) => {
           gone.why = why
