@@ -1,14 +1,15 @@
 /** kill -9 of the program while a server is at work for it: each recovery class as for any other tool, and nothing is left of that server. */
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
+import { freshFolder, openApp, until } from '../apps.ts'
+import { begin, ended, homeWith } from '../command-line.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
 import { Acting, isAlive, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
@@ -80,4 +81,20 @@ describe('a call to a server that a kill -9 cut short (case 93)', {
       await app.run('start', { until_idle: true })
       assert.deepEqual([(await dispatch()).status, acting.log('acted').length], ['done', 1])
     })
+})
+
+test('SIGTERM, then again: a call under way is told to stop, the program ends, and nothing of the server is left', async (t) => {
+  const acting = new Acting(t)
+  acting.mode('hang')
+  const script = [toolSearch('act'), toolCall('a__act', { what: 'something' }), { text: 'finished' }]
+  const home = await homeWith(t, script)
+  appendFileSync(
+    join(home, 'tireless.yaml'),
+    yamlWith({ a: { command: acting.command, effects: { act: { recovery: 'once', reach: 'workspace' } } } }),
+  )
+  const child = begin(t, home, 'run', 'Act on something.')
+  await until(() => acting.log('acted').length === 1)
+  for (let times = 0; times < 2; times += 1) child.kill('SIGTERM')
+  assert.notEqual(await ended(child), null, 'it ended by itself')
+  assert.deepEqual(acting.pids().filter(isAlive), [])
 })

@@ -8,7 +8,6 @@ import type { TestContext } from 'node:test'
 import { stringify } from 'yaml'
 import type { App, AppOptions } from '../../src/app.ts'
 import type { CallResult } from '../../src/domain/decision.ts'
-import type { Json } from '../../src/domain/json.ts'
 import type { TaskResult } from '../../src/library.ts'
 import type { McpState } from '../../src/ports/mcp.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -64,7 +63,9 @@ const packaged = (name: string): string =>
 
 export const yamlWith = (mcp_servers: Record<string, unknown>): string => stringify({ mcp_servers })
 
-export const toolCall = (name: string, args: Json = {}) => ({ calls: [{ tool: 'tool_call', args: { name, args } }] })
+export const toolCall = (name: string, args: Record<string, string | number> = {}) => ({
+  calls: [{ tool: 'tool_call', args: { name, args } }],
+})
 export const toolSearch = (query: string) => ({ calls: [{ tool: 'tool_search', args: { query } }] })
 
 export interface Scene {
