@@ -145,7 +145,8 @@ export function engine(): Plugin {
   return definePlugin({
     name: 'engine',
     needs: [
-      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log', 'secrets', 'skills', 'mcp'] as const),
+      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
+      ...(['secrets', 'skills', 'mcp'] as const),
       ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
     ],
     provides: ['engine'],
