@@ -8,6 +8,7 @@ import { egress } from './app/egress.ts'
 import { commands, server, socket } from './app/face.ts'
 import { base, config, events, home, log, store } from './app/house.ts'
 import { kernel } from './app/kernel.ts'
+import { mcp } from './app/mcp.ts'
 import { models } from './app/models.ts'
 import { channels, notifier } from './app/notices.ts'
 import { neverStop } from './app/outside.ts'
@@ -76,6 +77,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     trace(),
     hands(options),
     skills(),
+    mcp(),
     models(options.model),
     engine(),
     documents(),

@@ -158,9 +158,13 @@ const FULL = {
   mcp_servers: {
     m: {
       url: 'https://mcp.example.com',
+      cwd: '/srv/mcp',
+      timeout: '5s',
+      start_timeout: '10s',
+      trust: 'trusted',
       env: { A: 'b' },
       headers: {},
-      effects: { t: { recovery: 'once', reach: 'self' } },
+      effects: { t: { recovery: 'once', reach: 'self', destinations: ['to'], gives: 'untrusted', private: true } },
     },
   },
   channels: {
@@ -677,7 +681,7 @@ describe('the secret of a webhook', () => {
 
 describe('unused keys and sources', () => {
   test('what nothing uses yet is named, of an unused branch only its top', () => {
-    const later = ['residents', 'mcp_servers', 'channels.lark', 'channels.slack', 'channels.telegram']
+    const later = ['residents', 'channels.lark', 'channels.slack', 'channels.telegram']
     assert.deepEqual(load(DOCUMENTED).unused, later)
     assert.deepEqual(load('store: postgres://db/x\nsandbox: off\nkernel: { id: k, max_concurrent: 2 }').unused, [
       'store',

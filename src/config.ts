@@ -168,10 +168,13 @@ function withPaths(config: Config, folder: string, env: Variables): Config {
     return [name, api_key_file === undefined ? provider : { ...provider, api_key_file: placed(api_key_file) }] as const
   })
   const models = { ...config.models, providers: Object.fromEntries(providers) }
+  const mcp_servers = Object.fromEntries(
+    Object.entries(config.mcp_servers).map(([name, server]) => [name, { ...server, cwd: placed(server.cwd ?? '.') }]),
+  )
   const { webhook } = config.channels
   const hook = webhook?.secret_file === undefined ? webhook : { ...webhook, secret_file: placed(webhook.secret_file) }
   const channels = { ...config.channels, ...(hook && { webhook: hook }) }
-  return { ...config, kernel: { ...config.kernel, agents }, models, channels }
+  return { ...config, kernel: { ...config.kernel, agents }, models, mcp_servers, channels }
 }
 
 const awayIn = (watched: Readonly<Record<string, Json>>, away: (path: string) => string): Record<string, Json> =>

@@ -40,6 +40,7 @@ export function commands(): Plugin {
       'documents',
       'secrets',
       'skills',
+      'mcp',
       'server',
       'sandbox',
     ],
@@ -53,6 +54,7 @@ export function commands(): Plugin {
       const engine = host.get('engine')
       const documents = host.get('documents')
       const sandbox = host.get('sandbox')
+      const mcp = host.get('mcp')
       const context: Context = {
         ...outsideOf(paths, config.read, host.get('clock'), queue.signals, models),
         ...queue,
@@ -83,6 +85,7 @@ export function commands(): Plugin {
             })
         },
         models,
+        mcp,
         kernel: host.get('kernel'),
         notifier: host.get('notifier'),
         channels: host.get('channels').all,
@@ -116,6 +119,7 @@ export function commands(): Plugin {
                 .get('skills')
                 .changes()
                 .map(({ text }) => text),
+              ...mcp.notes().map(({ text }) => firstLine(text)),
             ],
           }
         },
@@ -126,6 +130,9 @@ export function commands(): Plugin {
 }
 
 const offBy = (trial: Trial | undefined): string[] => (trial?.holds === false ? [execIsOff(trial.why)] : [])
+
+/** What has changed in a tool is a matter of many lines, for `mcp list`. */
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
 
 const degradedBy = (documents: string | null, refused: string | null): string[] => [
   ...(documents === null ? [] : [documents]),

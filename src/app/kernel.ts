@@ -33,7 +33,7 @@ export function kernel(): Plugin {
     name: 'kernel',
     needs: [
       ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
-      ...(['models', 'engine', 'queue', 'notifier', 'skills'] as const),
+      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp'] as const),
     ],
     provides: ['kernel'],
     setup(host) {
@@ -61,11 +61,12 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     // Not every file system tells.
     takeOver()
     await forget()
-    return notifier.news(cycled, [
-      ...(await ailing(cycled.result)),
+    const notes = [
       ...refusedKeys(around.breaker.refusing()),
       ...host.get('skills').changes(),
-    ])
+      ...host.get('mcp').notes(),
+    ]
+    return notifier.news(cycled, [...(await ailing(cycled.result)), ...notes])
   }
   const forget = async (): Promise<void> => {
     const { days } = config.loaded.config.retention
@@ -101,6 +102,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     if (came !== 'taken') return
     log.write('info', 'configuration taken over', { file: config.file })
     loop.refresh()
+    void host.get('mcp').refresh()
   }
   return {
     running: () => since !== null,

@@ -20,6 +20,7 @@ import type { Envs } from '../ports/env.ts'
 import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
 import type { Ids } from '../ports/ids.ts'
+import type { McpServers } from '../ports/mcp.ts'
 import type { MemoryKind } from '../ports/memory.ts'
 import type { Models } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
@@ -64,6 +65,8 @@ export interface SecretService extends Secrets {
 /** A list that plugins add to in their set-up. */
 export interface Registry<T> {
   add(...items: readonly T[]): void
+  /** Contract: at any time, in place of one of the same name that was put before; never of one that was added. */
+  put(item: T): void
   readonly all: ReadonlyMap<string, T>
 }
 
@@ -110,6 +113,7 @@ declare module '../ports/plugin.ts' {
     readonly queue: Pick<Context, 'drain' | 'draining' | 'epoch' | 'signals' | 'stop' | 'tellRun'> & {
       readonly damage: () => readonly string[]
     }
+    readonly mcp: McpServers
     readonly documents: Documents
     readonly channels: Registry<Channel>
     readonly notifier: Notifier

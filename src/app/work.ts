@@ -68,10 +68,7 @@ export function hands(parts: Parts): Plugin {
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
       const exec = execIn(sandbox)
-      const offered = (): string[] =>
-        [...tools.all.keys()].filter(
-          (name) => !isByName(name) && name !== READ_SKILL && (!COMMANDS.includes(name) || exec.isOn()),
-        )
+      const offered = (): string[] => offeredIn(tools.all, service.loaded.config, exec.isOn())
       host.provide('envs', workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher }))
       host.provide('sandbox', exec)
       host.provide('tools', tools)
@@ -104,12 +101,32 @@ function launchingOf(egress: Egress, env: ReturnType<typeof environment>): Launc
     : { egress, chromium, env: { PATH, LANG, HOME: tmpdir() }, isRoot: process.getuid?.() === 0 }
 }
 
+/** How tools of servers are reached. */
+const MCP_TOOLS = ['tool_search', 'tool_call']
+
+/** Those that every agent has, unless it is limited to some. */
+function offeredIn(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: boolean): string[] {
+  const served = Object.keys(config.mcp_servers).length > 0
+  return [...tools.values()]
+    .filter(({ lazy }) => !lazy)
+    .map(({ name }) => name)
+    .filter((name) => !isByName(name) && name !== READ_SKILL && (!COMMANDS.includes(name) || exec))
+    .filter((name) => served || !MCP_TOOLS.includes(name))
+}
+
 export function registry<T extends { readonly name: string }>(
   kind: string,
   first: readonly T[],
   names = /./,
 ): Registry<T> {
   const all = new Map<string, T>()
+  const replaceable = new Set<string>()
+  const put = (item: T): void => {
+    // In its place: the order of tools is the order in every prompt.
+    if (replaceable.has(item.name)) all.set(item.name, item)
+    else add(item)
+    replaceable.add(item.name)
+  }
   const add = (...items: readonly T[]): void => {
     for (const item of items) {
       if (!names.test(item.name))
@@ -128,7 +145,7 @@ export function registry<T extends { readonly name: string }>(
     }
   }
   add(...first)
-  return { all, add }
+  return { all, add, put }
 }
 
 /** Tools that run commands of the machine. */
@@ -144,7 +161,8 @@ export function engine(): Plugin {
   return definePlugin({
     name: 'engine',
     needs: [
-      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log', 'secrets', 'skills'] as const),
+      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
+      ...(['secrets', 'skills', 'mcp'] as const),
       ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
     ],
     provides: ['engine'],
@@ -168,7 +186,7 @@ export function engine(): Plugin {
         behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo', {
           of: (agentId) => config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
           knows: (tool) => tools.has(tool),
-          isByName,
+          isByName: (tool) => isByName(tool) || (tools.get(tool)?.lazy ?? false),
         }),
         tools,
         parsers: host.get('parsers').all,

@@ -37,5 +37,5 @@ export const approvalList = ({ items }: { readonly items: readonly ShownApproval
 /** Controls, characters that change the direction of writing, and those that take no room. */
 const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-const visible = (text: string): string =>
+export const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (unseen) => `\\u{${(unseen.codePointAt(0) ?? 0).toString(16)}}`)

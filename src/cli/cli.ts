@@ -76,7 +76,8 @@ async function runVerb(
       return 1
     }
     const where = { home, configFile: options.config, commandLine }
-    const output = await reach({ command, input: await withSecret(command, input, options), where, tell })
+    const asked = { command, input: await withSecret(command, input, options), where, tell }
+    const output = await (command.place === 'beside' ? (await import('./beside.ts')).beside(asked) : reach(asked))
     progress.end()
     // Null: all of it was told already.
     if (output !== null)

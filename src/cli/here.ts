@@ -46,11 +46,11 @@ async function withHomeClosed({ command, input, where, tell }: Asked): Promise<u
   }
 }
 
-async function inTheHome({ command, input, where, tell }: Asked): Promise<unknown> {
+async function inTheHome({ command, input, where, tell, signals }: Asked): Promise<unknown> {
   let holder: number | undefined
   let giveUpAt = 0
   for (;;) {
-    const opened = await openHome(where)
+    const opened = await openHome(where, signals)
     if (!(opened instanceof TirelessError)) return asHolder(opened, command, input, tell)
     if (opened.code !== 'home_locked') return executeShut(command, outsideIn(where), input, opened)
     if (command.place === 'holder') throw opened
@@ -71,8 +71,11 @@ interface Open {
   over(): void
 }
 
-async function openHome({ home, configFile, commandLine }: Where): Promise<Open | TirelessError> {
-  const { signals, over, forget } = onStop()
+async function openHome(
+  { home, configFile, commandLine }: Where,
+  given: Asked['signals'],
+): Promise<Open | TirelessError> {
+  const { signals, over, forget } = given ? { signals: given, over() {}, forget() {} } : onStop()
   try {
     return { app: await createApp({ home, config: configFile, signals, name: commandLine }), over }
   } catch (thrown) {
@@ -91,7 +94,7 @@ async function asHolder({ app, over }: Open, command: Command, input: unknown, t
   }
 }
 
-function outsideIn({ home, configFile }: Where, signals?: Outside['signals']): Outside {
+export function outsideIn({ home, configFile }: Where, signals?: Outside['signals']): Outside {
   const paths = homePaths(home)
   return outsideOf(paths, () => readConfig(paths, configFile), systemClock, signals)
 }

@@ -1,6 +1,6 @@
 /** Getting a command run: by whoever holds the home, or by this process. */
 
-import type { Command, Progress } from '../commands/command.ts'
+import type { Command, Context, Progress } from '../commands/command.ts'
 import { TirelessError } from '../domain/error.ts'
 import { homePaths } from '../home.ts'
 import { askHolder } from '../server/socket.ts'
@@ -17,6 +17,8 @@ export interface Asked {
   readonly input: unknown
   readonly where: Where
   tell(progress: Progress): void
+  /** How it is asked to stop, where it is not by a signal. */
+  readonly signals?: Context['signals']
 }
 
 /** The question first, the program after it: while a kernel lives, most commands need nothing loaded but the way to it. */

@@ -3,6 +3,7 @@
 import { styleText } from 'node:util'
 import { approvalList, approvalView } from './approval-view.ts'
 import { begun } from './init-view.ts'
+import { approvedView, serverList, serverView } from './mcp-view.ts'
 import { foretold, scheduleList } from './schedule-views.ts'
 import { skillApproval, skillList, skillScan } from './skill-views.ts'
 import { stateAccepted, stateDifference, stateReverted, stateText } from './state-views.ts'
@@ -43,6 +44,9 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'approvals show': approvalView,
   'approvals allow': approvalView,
   'approvals deny': approvalView,
+  'mcp list': serverList,
+  'mcp test': serverView,
+  'mcp approve': approvedView,
   'schedule list': scheduleList,
   simulate: foretold,
   'skills list': skillList,

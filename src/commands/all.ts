@@ -14,6 +14,7 @@ import { cycleNow, cyclesList, once, pause, resume, stop } from './cycles.ts'
 import { doctor } from './doctor.ts'
 import { init } from './init.ts'
 import { logs } from './logs.ts'
+import { mcpApprove, mcpList, mcpServe, mcpTest } from './mcp.ts'
 import { memoryForget, memoryList, memorySearch } from './memory.ts'
 import { modelsList, modelsTest, modelsUse } from './models.ts'
 import { enqueue, queueCancel, queueList, queuePause, queueResume, queueRetry, queueShow } from './queue.ts'
@@ -89,6 +90,10 @@ export const COMMANDS = [
   secretsSet,
   secretsList,
   secretsRemove,
+  mcpList,
+  mcpTest,
+  mcpApprove,
+  mcpServe,
   stateShow,
   stateLog,
   stateDiff,

@@ -19,6 +19,7 @@ import type { Settings } from '../kernel/settings.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { Documents } from '../ports/documents.ts'
 import type { Ids } from '../ports/ids.ts'
+import type { McpServers } from '../ports/mcp.ts'
 import type { Models } from '../ports/model.ts'
 import type { Store } from '../ports/store.ts'
 import type { Outside } from './outside.ts'
@@ -80,6 +81,7 @@ export interface Context extends Outside {
   /** Contract: this process comes to its end as if it were asked to from outside: what runs comes to the end of its step. */
   stop(): void
   readonly models: Models
+  readonly mcp: McpServers
   readonly purse: Purse
   readonly policy: Pick<Policy, 'grants'>
   /** Contract: changes the configuration's file and takes it over, or throws `config_invalid` and leaves it as it was. */
@@ -90,6 +92,8 @@ export interface Context extends Outside {
   /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
   defaultModel(): string
   readonly calls: Calls
+  /** Contract: these commands, to whoever speaks MCP on stdin and stdout, until that one goes away. Only with place `beside`. */
+  offer?(offers: readonly Offer[]): Promise<void>
   /** Contract: HTTP on the configured address, until the app is closed; the same answer every time. To be called before the queue is worked. */
   serve(): Promise<Served>
   /** Contract: the text without what is secret, or looks it. */
@@ -137,6 +141,12 @@ export interface SecretEntry {
   readonly to: readonly string[]
   /** Keys of the configuration that name it. */
   readonly used_by: readonly string[]
+}
+
+/** A command that others than people may ask for. `fixed`: input that is not theirs to give. */
+export interface Offer {
+  readonly name: string
+  readonly fixed?: Readonly<Record<string, Json>>
 }
 
 /** The kernel, as far as people can ask something of it. */
@@ -210,9 +220,10 @@ export interface KeptCall {
 
 /**
  * Where a command may run: without a home at all; in whichever process holds the home; only as its holder; only in a holder, for another
- * process, until that one goes away; or as the holder of a home that stays closed, so that even the database may be replaced.
+ * process, until that one goes away; as the holder of a home that stays closed, so that even the database may be replaced; or beside the
+ * home, from where other commands are asked for one by one, with stdin and stdout to itself.
  */
-export type Place = 'anywhere' | 'home' | 'holder' | 'guest' | 'closed'
+export type Place = 'anywhere' | 'home' | 'holder' | 'guest' | 'closed' | 'beside'
 
 export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly name: string
@@ -224,7 +235,7 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   /** Input keys that the command line takes by position. */
   readonly positional?: readonly string[]
   readonly output: O
-  /** Contract: with place `anywhere` or `closed` only what Outside has is there. */
+  /** Contract: with place `anywhere`, `closed` or `beside` only what Outside has is there; with `beside` also `offer`. */
   run(context: Context, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
   /** What can be done where the home cannot be opened. Without it, why it cannot is thrown. */
   shut?(outside: Outside, input: z.output<I>, why: TirelessError): Promise<z.input<O>>

@@ -70,6 +70,7 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
     const id = context.defaultModel()
     return good(id.startsWith('offline/') ? `${id}: no model is configured; it understands no language` : id)
   }),
+  ...(await servers(context)),
   await look('dead work', async () => {
     const { dead } = await context.store.counts()
     return dead === 0
@@ -100,6 +101,17 @@ async function sandbox(machine: Outside['machine']): Promise<Found> {
   const trial = await machine.sandbox()
   if (trial === 'off') return good('off: agents run commands as you do, because the configuration says so')
   return trial.holds ? good(trial.what) : bad(`${trial.why}; bash is off`, trial.remedy)
+}
+
+/** One for each: nothing is started for it. */
+async function servers({ mcp }: Context): Promise<Check[]> {
+  return (await mcp.list()).map(({ name, state, error, stderr, tools }) => {
+    const waiting = tools.filter(({ status }) => status !== 'approved').map(({ tool }) => tool)
+    const last = stderr.at(-1) === undefined ? '' : `; it last said: ${stderr.at(-1)}`
+    const found = state === 'down' ? bad(`down: ${error}${last}`, `look at it: tireless mcp test ${name}`) : good(state)
+    const unread = bad(`waits for your word on ${waiting.join(', ')}`, `look, then: tireless mcp approve ${name}`)
+    return { name: `mcp server ${name}`, ...(found.ok && waiting.length > 0 ? unread : found) }
+  })
 }
 
 async function privacy(machine: Outside['machine'], fix: boolean): Promise<Found> {

@@ -21,6 +21,7 @@ const FILES: Readonly<Record<string, () => Promise<object>>> = {
   grants: () => import('./approvals.ts'),
   init: () => import('./init.ts'),
   logs: () => import('./logs.ts'),
+  mcp: () => import('./mcp.ts'),
   memory: () => import('./memory.ts'),
   models: () => import('./models.ts'),
   once: () => import('./cycles.ts'),

@@ -5,6 +5,7 @@ import { CANCELS, DISPATCH_STATUSES, type DispatchStatus, isTerminal } from '../
 import { parseInstant } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
+import { UNTRUSTED } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 import { dispatchShape } from './shapes.ts'
@@ -25,15 +26,16 @@ export const enqueue = command({
     key: z.string().min(1).optional().describe('the same key is taken once only'),
     at: z.string().optional().describe('not before this time: an ISO instant, or a duration from now such as 10m'),
     parent: z.string().min(1).optional().describe('the dispatch it is made for; cancel and pause reach it from there'),
+    by: z.enum(['owner', 'model']).default('owner').describe('whose words the prompt is; a model’s are nobody’s'),
     ...wishes,
   }),
   output: z.object({ dispatch_id: z.string(), session_id: z.string(), duplicate: z.boolean() }),
-  run: (context, { agent, prompt, priority, key, at, parent, ...wanted }) =>
+  run: (context, { agent, prompt, priority, key, at, parent, by, ...wanted }) =>
     enqueueTask(context, {
       ...{ agent, prompt, priority, key, parent },
       at: instantOf(context, at),
-      source: 'cli',
-      metadata: metadataOf(wanted),
+      source: by === 'owner' ? 'cli' : 'model',
+      metadata: { ...metadataOf(wanted), ...(by === 'owner' ? {} : { label: { ...UNTRUSTED }, words: 'model' }) },
     }),
 })
 

@@ -203,13 +203,32 @@ const budget = z.strictObject({
   per_month_usd: amountLimit.prefault(null),
 })
 
+const TRUSTS = ['trusted', 'untrusted'] as const
+
+const toolEffect = z.strictObject({
+  recovery: z.enum(RECOVERIES),
+  reach: z.enum(REACHES),
+  destinations: z
+    .array(word)
+    .optional()
+    .describe('names of the arguments that say where a call goes; default: all of them count'),
+  gives: z.enum(TRUSTS).optional().describe("default: the server's trust"),
+  private: z.boolean().optional().describe('default: whether its reach is private'),
+})
+
 const mcpServer = z
   .strictObject({
     command: z.array(z.string()).nonempty('a command with its arguments, such as [node, server.js]').optional(),
     url: link.optional(),
-    env: named(variable, z.string()).prefault({}),
+    env: named(variable, z.string()).prefault({}).describe('beside PATH, HOME and LANG; it knows nothing else of ours'),
+    cwd: text.optional().describe('default: the folder of the configuration file, to which it is relative'),
     headers: named(word, z.string()).prefault({}),
-    effects: named(word, z.strictObject({ recovery: z.enum(RECOVERIES), reach: z.enum(REACHES) }))
+    timeout: span.prefault('1m').describe('for a call'),
+    start_timeout: span
+      .prefault('1m')
+      .describe('until it answers for the first time; one that is fetched first takes a while'),
+    trust: z.enum(TRUSTS).prefault('untrusted').describe('what the results of its tools are worth'),
+    effects: named(word, toolEffect)
       .prefault({})
       .describe('by tool; a tool that is not named gets the strictest class'),
   })

@@ -42,6 +42,7 @@ export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'channels.webhook': 'any',
   budget: 'any',
   'policy.allow_hosts': 'any',
+  mcp_servers: 'any',
   'server.host': 'any',
   'server.port': 'any',
   sandbox: 'any',

@@ -123,7 +123,13 @@ async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCal
   }) as Intended
   say(run, { kind: 'call', index, tool: call.tool, args })
   stain(run, made)
-  return { intended: true, run: () => execute(run, tool, made) }
+  return { intended: true, run: () => executed(run, tool, made) }
+}
+
+/** A tool that cannot say what became of its call has been interrupted like one that died with the program. */
+async function executed(run: Run, tool: AnyTool, intended: Intended): Promise<CallResult> {
+  const result = await execute(run, tool, intended)
+  return result.status === 'unknown' ? recoverCall(run, intended, result.content) : result
 }
 
 function settle(run: Run, open: OpenTurn, index: number, call: ClearedCall, result: CallResult): CallResult {

@@ -14,6 +14,7 @@ import type { AnyTool } from '../ports/tool.ts'
 import type { Opening } from './opening.ts'
 import { issue } from './preflight.ts'
 import type { Claimed } from './run.ts'
+import { toolboxOf } from './toolbox.ts'
 
 /** What is undefined here is an issue already. */
 export interface Fittings {
@@ -49,12 +50,7 @@ export async function findFittings(held: Claimed, opening: Opening): Promise<Fit
     opening.issues.push(unknownName('TASK_PARSER_UNKNOWN', names.parser, engine.parsers))
   const memory = engine.memories.get(names.memory)
   if (!memory) opening.issues.push(unknownName('TASK_MEMORY_UNKNOWN', names.memory, engine.memories))
-  const toolbox = new Map(
-    names.tools.flatMap((name): [string, AnyTool][] => {
-      const tool = engine.tools.get(name)
-      return tool ? [[name, tool]] : []
-    }),
-  )
+  const toolbox = toolboxOf(names.tools, engine.tools)
   // Later on one may be gone: then only its calls are refused.
   if (first)
     for (const name of names.tools)

@@ -3,6 +3,7 @@
  * Must not know: what follows from a label. That is policy.
  */
 
+import type { CallResult } from '../domain/decision.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { CLEAN, type Label, lowest } from '../domain/trust.ts'
@@ -50,8 +51,12 @@ export function hearResult(
   tool: string,
 ): void {
   lower(thread, label)
-  thread.heard.push({ text: result.content, source: `${tool} (turn ${turn})`, trusted: label === undefined })
+  const trusted = label === undefined && !quotes(result)
+  thread.heard.push({ text: result.content, source: `${tool} (turn ${turn})`, trusted })
 }
+
+/** It lowers nothing, and yet nobody whose words count has said it. */
+const quotes = ({ facts }: CallResult): boolean => (facts as { readonly quoted?: boolean } | undefined)?.quoted === true
 
 function lower(thread: Thread, label: Label = CLEAN): void {
   thread.label = lowest(thread.label, label)

@@ -15,6 +15,7 @@ import type { AnyTool } from '../ports/tool.ts'
 import { ownWords } from './heard.ts'
 import { paidCall, spenderOf } from './money.ts'
 import { flush, type Run, record } from './run.ts'
+import { reachableIn } from './toolbox.ts'
 
 /** Contract: whether such a call is among what the owner's words need; undefined where nobody was asked yet. */
 export function isIntended({ thread }: Run, tool: string, destinations: readonly string[]): boolean | undefined {
@@ -63,13 +64,14 @@ Answer with JSON only: a list of the tools that the task itself asks to be used,
 "to": where it has to go, as written in the task; leave it out where the task leaves that open. Nothing that the task does not ask for. An empty list is a good answer.`
 
 function question(words: readonly string[], toolbox: ReadonlyMap<string, AnyTool>): string {
-  const tools = [...toolbox.values()].filter(reachesOthers)
+  const tools = reachableIn(toolbox).filter(reachesOthers)
   const lines = tools.map(({ name, description }) => `- ${name}: ${description.split('\n', 1)[0]}`)
   return `The task:\n${words.join('\n\n')}\n\nTools:\n${lines.join('\n')}`
 }
 
-/** One that says nothing of where it goes, or what it gives, may do anything. */
-const reachesOthers = ({ destinations, gives }: AnyTool): boolean => destinations !== undefined || gives === undefined
+/** One that says nothing of where it goes, or what it gives, may do anything; those of servers are mostly there to reach others. */
+const reachesOthers = ({ destinations, gives, lazy }: AnyTool): boolean =>
+  destinations !== undefined || gives === undefined || (lazy ?? false)
 
 const answerShape = z.array(z.object({ tool: z.string(), to: z.array(z.string()).optional() }))
 
@@ -79,7 +81,7 @@ function needsIn(text: string, toolbox: ReadonlyMap<string, AnyTool>): readonly 
   try {
     return answerShape
       .parse(JSON.parse(json))
-      .filter(({ tool }) => toolbox.has(tool))
+      .filter(({ tool }) => toolbox.get(tool) !== undefined)
       .map(({ tool, to }) => (to === undefined || to.length === 0 ? { tool } : { tool, to }))
   } catch {
     return []

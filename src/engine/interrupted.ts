@@ -30,7 +30,7 @@ export async function settleInterrupted(run: Claimed, open: OpenTurn): Promise<r
 }
 
 function resultOf(word: Resolution | null): CallResult {
-  const said = 'the program was killed while this call ran'
+  const said = 'this call was cut short'
   if (word === 'happened') return { status: 'ok', content: `${said}; the owner says it did take effect` }
   if (word === 'not') return { status: 'not_started', content: `${said}; the owner says it did not take effect` }
   return { status: 'unknown', content: `${said}; nobody knows whether it took effect. Look before you repeat it.` }

@@ -21,13 +21,15 @@ interface Interrupted {
   readonly intended: Intended
   readonly tool: AnyTool | undefined
   readonly offered: AnyTool | undefined
+  /** What the tool said of it, where it is not the program that was killed. */
+  readonly said: string
 }
 
-export async function recoverCall(run: Run, intended: Intended): Promise<CallResult> {
+export async function recoverCall(run: Run, intended: Intended, said = ''): Promise<CallResult> {
   const known = run.engine.replaying?.recovered(intended)
   if (known) return known
   const { tool: name } = intended.call
-  const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name) }
+  const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name), said }
   const plan = call.offered ? afterCrash(intended.effect) : whoHears(intended.effect)
   switch (plan) {
     case 'rerun':
@@ -62,7 +64,7 @@ async function tellModel(call: Interrupted): Promise<CallResult> {
   const { output_so_far } = known ?? (await listed(call, 'told_model'))
   return {
     status: 'unknown',
-    content: `the program was killed while this call ran; nobody knows whether it took effect, and it was not run again. Look before you repeat it.\n${output_so_far}`,
+    content: `this call was cut short; nobody knows whether it took effect, and it was not run again. Look before you repeat it.\n${output_so_far}`,
   }
 }
 
@@ -80,7 +82,7 @@ function waitForWord({ intended }: Interrupted, { id }: Unknown): never {
 async function afterWord(call: Interrupted, word: Resolution): Promise<CallResult> {
   switch (word) {
     case 'happened':
-      return { status: 'ok', content: 'the program was killed while this call ran; the owner says it did take effect' }
+      return { status: 'ok', content: 'this call was cut short; the owner says it did take effect' }
     case 'not':
       return runAnew(call)
     case 'recheck': {
@@ -134,12 +136,13 @@ async function probe(call: Interrupted): Promise<Probe> {
 }
 
 async function whatRemains(call: Interrupted): Promise<string> {
-  const { run, tool, intended } = call
-  if (!tool?.remains) return ''
+  const { run, tool, intended, said } = call
+  if (!tool?.remains) return said
   stillGoing(call)
   const look = tool.remains.bind(tool, intended.call.args as never, contextOf(run, intended, run.signal))
   try {
-    return await run.leaving.or(look, leftBehind)
+    const left = await run.leaving.or(look, leftBehind)
+    return [said, left].filter((part) => part !== '').join('\n')
   } catch (thrown) {
     if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
     return `what is left of it could not be found out: ${asTirelessError(thrown).message}`

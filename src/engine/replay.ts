@@ -71,7 +71,9 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
     models: modelsOf(tape, setup),
     breaker: new Breaker(),
     envs: { open: async () => envOf(tape) },
-    tools: new Map(setup.tools.map((name) => [name, toolOf(tape, name, engine.tools.get(name))])),
+    tools: new Map(
+      [...setup.tools, ...lazyIn(engine)].map((name) => [name, toolOf(tape, name, engine.tools.get(name))]),
+    ),
     critics: () => setup.critics.map((name) => criticOf(tape, name)),
     behaviours: {
       get: (agent, name) => ({ ...engine.behaviours.get(agent, name), tools: setup.tools, critics: [] }),
@@ -113,6 +115,9 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
   )
   await Promise.race([lived, died])
 }
+
+const lazyIn = ({ tools }: Engine): readonly string[] =>
+  [...tools.values()].flatMap(({ name, lazy }) => (lazy ? [name] : []))
 
 const wishesOf = ({ behaviour }: Recording, { parser, memory, budget }: Setup) => ({
   behaviour,
@@ -183,6 +188,9 @@ function toolOf(tape: Recording, name: string, known: AnyTool | undefined): AnyT
     description: known?.description ?? '',
     args: known?.args ?? (z.unknown() as unknown as AnyTool['args']),
     ...(known?.volatile ? { volatile: known.volatile } : {}),
+    ...(known?.parameters ? { parameters: known.parameters } : {}),
+    ...(known?.lazy ? { lazy: true } : {}),
+    ...(known?.meant ? { meant: known.meant } : {}),
     effect: (args) => known?.effect(args) ?? tape.find('call_intended')?.effect ?? { recovery: 'once', reach: 'none' },
     async before(_, { call }) {
       const intended = tape.intended(indexOf(call))

@@ -13,6 +13,36 @@ import type { AnyTool } from '../ports/tool.ts'
 
 export type Toolbox = ReadonlyMap<string, AnyTool>
 
+/** Contract: lists what is offered; finds also lazy tools, where one of those that are offered can stand for them. */
+export function toolboxOf(names: readonly string[], all: ReadonlyMap<string, AnyTool>): Toolbox {
+  const offered = names.flatMap((name): [string, AnyTool][] => {
+    const tool = all.get(name)
+    return tool ? [[name, tool]] : []
+  })
+  return offered.some(([, { meant }]) => meant) ? new Reaching(offered, all) : new Map(offered)
+}
+
+/** Tools of servers come to be known while a run is under way. */
+class Reaching extends Map<string, AnyTool> {
+  readonly #all: ReadonlyMap<string, AnyTool>
+  constructor(offered: readonly [string, AnyTool][], all: ReadonlyMap<string, AnyTool>) {
+    super(offered)
+    this.#all = all
+  }
+  /** Everything that `get` finds. */
+  reachable(): readonly AnyTool[] {
+    return [...new Set([...super.values(), ...[...this.#all.values()].filter(({ lazy }) => lazy)])]
+  }
+  override get(name: string): AnyTool | undefined {
+    const known = super.get(name) ?? this.#all.get(name)
+    return known?.lazy || super.has(name) ? known : undefined
+  }
+}
+
+/** What can be called, be it offered or not. */
+export const reachableIn = (toolbox: Toolbox): readonly AnyTool[] =>
+  toolbox instanceof Reaching ? toolbox.reachable() : [...toolbox.values()]
+
 const NO_EFFECT: Effect = { recovery: 'pure', reach: 'none' }
 
 export function specsOf(toolbox: Toolbox): ToolSpec[] {
@@ -25,8 +55,8 @@ const specs = new WeakMap<AnyTool, ToolSpec>()
 function specOf(tool: AnyTool): ToolSpec {
   const known = specs.get(tool)
   if (known) return known
-  const { $schema: _, ...parameters } = z.toJSONSchema(tool.args, { io: 'input', override: withoutNoise })
-  const spec = { name: tool.name, description: tool.description, parameters: parameters as Record<string, Json> }
+  const { $schema: _, ...made } = tool.parameters ?? z.toJSONSchema(tool.args, { io: 'input', override: withoutNoise })
+  const spec = { name: tool.name, description: tool.description, parameters: made as Record<string, Json> }
   specs.set(tool, spec)
   return spec
 }
@@ -79,9 +109,18 @@ export function checkArgs(toolbox: Toolbox, call: Named, raw: unknown): Call {
     const why = z.prettifyError(checked.error).replaceAll('\n', ' ')
     return refused(call, raw as Json, `the arguments do not fit: ${why}`)
   }
+  const meant = tool.meant?.(checked.data as never)
+  if (meant) return checkMeant(toolbox, call, meant)
   return { id: call.id, tool: call.tool, args: checked.data as Json, effect: tool.effect(checked.data as never) }
 }
 
+/** From here on there is only the call that is meant. */
+function checkMeant(toolbox: Toolbox, { id, tool: by }: Named, { tool, args }: Meant): Call {
+  if (toolbox.get(tool)?.lazy) return checkArgs(toolbox, { id, tool }, args)
+  return refused({ id, tool: by }, args, `there is no tool ${JSON.stringify(tool)} that ${by} could call`)
+}
+
+type Meant = ReturnType<NonNullable<AnyTool['meant']>>
 type Named = Pick<Call, 'id' | 'tool'>
 
 function refused({ id, tool }: Named, args: Json, fault: string): Call {

@@ -123,7 +123,7 @@ function didSomething({ decision, results }: Reduced): boolean {
 const ORCHESTRATION: ReadonlySet<string> = new Set([
   ...['plan', 'clearify', 'clarify', 'attention', 'context_checkpoint', 'request_user'],
   ...['wait', 'finish', 'remember', 'recall', 'forget', 'route', 'workspace_create', 'send_message', 'ask_user'],
-  ...['spawn_agent', 'read_state'],
+  ...['spawn_agent', 'read_state', 'tool_search'],
 ])
 
 export function isReal(tool: string): boolean {

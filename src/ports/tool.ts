@@ -41,6 +41,10 @@ export interface Tool<Args = never> {
   readonly name: string
   readonly description: string
   readonly args: z.ZodType<Args>
+  /** Contract: the JSON schema that the model is shown, where it is not the one of `args`. */
+  readonly parameters?: Readonly<Record<string, Json>>
+  /** Contract: not offered by itself. An agent whose tools name it has it like any other; else it is reached through a tool that has `meant`. */
+  readonly lazy?: true
   /** Contract: the ops groups it may ask its context for; no run begins with an env that lacks one. */
   readonly needs?: readonly OpsGroup[]
   /** Contract: after so long `signal` aborts and the call counts as `timed_out`; a call's own timeout beats it. */
@@ -65,11 +69,18 @@ export interface Tool<Args = never> {
   destinations?(args: Args): readonly string[]
   /** Contract: pure; why a person has to allow this call first, or nothing. One that throws has asked. */
   asks?(args: Args): string | undefined
+  /** Contract: pure; the call of a lazy tool that this one stands for. That one is checked, judged, journalled, run and recovered; this one never is. */
+  meant?(args: Args): { readonly tool: string; readonly args: Json }
   /** Contract: called when a run is opened, before its first call; a throw keeps the run from beginning. */
   setup?(context: { readonly env: Env }): Promise<void>
   /** Contract: changes nothing; what it returns is journalled with the intent and handed to `probe`. */
   before?(args: Args, context: ToolContext): Promise<Json>
-  /** Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`, `facts.cwd` where the session stands from here on. */
+  /**
+   * Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`, `facts.cwd` where
+   * the session stands from here on;
+   * `facts.quoted: true` says that its words, though trusted, are not its owner's, and name no destination. With status
+   * `unknown` nobody knows whether it took effect: it is recovered as after a crash.
+   */
   run(args: Args, context: ToolContext): Promise<CallResult>
   /** Contract: changes nothing; asks the world whether an interrupted call happened. Needed for `reconcilable`. */
   probe?(args: Args, before: Json, context: ToolContext): Promise<Probe>

@@ -1,0 +1,177 @@
+/**
+ * A connection to one server, of either generation of the protocol: the stateless one is tried first, the handshake where that leads nowhere.
+ * The only file that knows the SDK's client; loaded with the first server that is needed.
+ */
+
+import {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import type { Json } from '../../domain/json.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { cappedFetch } from './capped-fetch.ts'
+import { ChildTransport } from './child.ts'
+import type { Answered } from './content.ts'
+import type { Leash } from './leash.ts'
+import type { ServerOptions } from './options.ts'
+import type { ListedTool } from './pins.ts'
+
+/** What became of a call: `refused` is an answer, too; `lost`: nobody knows whether it took effect. */
+export type Called =
+  | { readonly kind: 'answered'; readonly answer: Answered }
+  | { readonly kind: 'refused' | 'lost'; readonly why: string }
+
+export interface Link {
+  /** The protocol's version, and whether it is the generation before. */
+  readonly protocol: string
+  readonly legacy: boolean
+  tools(signal: AbortSignal): Promise<readonly ListedTool[]>
+  /** Contract: throws only where `signal` aborts; the server is told. */
+  call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<Called>
+  /** Contract: nothing of it runs afterwards. */
+  close(): Promise<void>
+}
+
+export interface LinkOptions {
+  readonly server: ServerOptions
+  /** All that a child process may know of our environment. */
+  readonly env: Readonly<Record<string, string>>
+  readonly leash: Leash
+  readonly clock: Clock
+  /** It is known to speak the handshake only. */
+  readonly legacy: boolean
+  readonly signal: AbortSignal
+  /** It is tried: what it said before is of another try. */
+  begun(): void
+  said(line: string): void
+  /** It went away by itself. */
+  lost(why: string): void
+  /** It says that its tools are others now. */
+  changed(): void
+}
+
+const CLIENT = { name: 'tireless', version: '1' }
+/** One that says nothing to the first question for so long speaks the handshake only. */
+const LONGEST_PROBE_MS = 10_000
+const PROBE_SHARE = 4
+/** A call's own limit is kept by whoever calls. */
+const FOR_EVER = 2 ** 31 - 1
+const MOST_BYTES = 10 * 1024 * 1024
+const MOST_TOOLS = 1000
+const LONGEST_DESCRIPTION = 8000
+const LONGEST_WORDS = 1000
+
+/** Contract: throws `tool_failed` in words that its owner can act on. */
+export async function connect(options: LinkOptions): Promise<Link> {
+  const { legacy, signal } = options
+  const first = await attempt(options, legacy ? 'legacy' : 'auto')
+  if (first.link) return first.link
+  // One that ends when it is asked something before the handshake is of the generation before.
+  const again = !legacy && first.died && !signal.aborted
+  const { link, why } = again ? await attempt(options, 'legacy') : first
+  if (link) return link
+  throw new TirelessError('tool_failed', why)
+}
+
+interface Attempt {
+  readonly link?: Link
+  readonly why: string
+  readonly died: boolean
+}
+
+async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<Attempt> {
+  options.begun()
+  const { transport, child } = transportFor(options)
+  const timeout = options.server.start_timeout
+  const client = new Client(CLIENT, {
+    capabilities: {},
+    versionNegotiation: { mode, probe: { timeoutMs: Math.min(LONGEST_PROBE_MS, timeout / PROBE_SHARE) } },
+    inputRequired: { autoFulfill: false },
+  })
+  client.onerror = () => {}
+  try {
+    await client.connect(transport, { timeout, signal: options.signal })
+  } catch (thrown) {
+    const died = child?.isOver ?? false
+    await transport.close().catch(() => {})
+    const said = wordsOf(thrown)
+    return { why: [said, ...(child?.trouble && child.trouble !== said ? [child.trouble] : [])].join('; '), died }
+  }
+  return { link: linkOf(client, child, options), why: '', died: false }
+}
+
+function transportFor({ server, env, leash, clock, said }: LinkOptions): {
+  readonly transport: Transport
+  readonly child?: ChildTransport
+} {
+  if (server.command) {
+    const { command, cwd } = server
+    const child = new ChildTransport({
+      ...{ command, cwd, env: { ...env, ...server.env }, leash, clock, said, mostBytes: MOST_BYTES },
+    })
+    return { transport: child, child }
+  }
+  const transport = new StreamableHTTPClientTransport(new URL(server.url ?? ''), {
+    requestInit: { headers: { ...server.headers } },
+    fetch: cappedFetch(globalThis.fetch, MOST_BYTES),
+  })
+  return { transport }
+}
+
+function linkOf(client: Client, child: ChildTransport | undefined, { server, lost, changed }: LinkOptions): Link {
+  let closing = false
+  client.onclose = () => closing || lost(child?.trouble ?? 'the connection was closed')
+  client.setNotificationHandler('notifications/tools/list_changed', () => changed())
+  return {
+    protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
+    legacy: client.getProtocolEra() !== 'modern',
+    async tools(signal) {
+      const { tools } = await client.listTools(undefined, {
+        timeout: server.start_timeout,
+        signal,
+        cacheMode: 'refresh',
+      })
+      return tools.slice(0, MOST_TOOLS).map(({ name, description = '', inputSchema }) => ({
+        ...{ name, description: description.slice(0, LONGEST_DESCRIPTION), schema: inputSchema as Json },
+      }))
+    },
+    async call(tool, args, key, signal) {
+      const params = { name: tool, arguments: { ...args }, _meta: { 'tireless/idempotency-key': key } }
+      try {
+        const answer = await client.callTool(params, { signal, timeout: FOR_EVER })
+        return { kind: 'answered', answer: answer as Answered }
+      } catch (thrown) {
+        if (signal.aborted) throw thrown
+        return whatBecame(thrown, child)
+      }
+    },
+    async close() {
+      closing = true
+      await client.close()
+      await child?.close()
+    },
+  }
+}
+
+/** With what is behind it: that a fetch failed says nothing by itself. */
+function wordsOf(thrown: unknown): string {
+  const words: string[] = []
+  for (let error = thrown; error instanceof Error; error = error.cause)
+    if (error.message !== '' && !words.some((known) => known.includes(error.message))) words.push(error.message)
+  return (words.join(': ') || asTirelessError(thrown).message).slice(0, LONGEST_WORDS)
+}
+
+function whatBecame(thrown: unknown, child: ChildTransport | undefined): Called {
+  const why = wordsOf(thrown)
+  if (thrown instanceof ProtocolError) return { kind: 'refused', why }
+  if (thrown instanceof SdkHttpError && thrown.status >= 400 && thrown.status < 500) return { kind: 'refused', why }
+  if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult)
+    return { kind: 'refused', why: `it answered, but not with a result, and may have done its work: ${why}` }
+  return { kind: 'lost', why: child?.trouble ?? why }
+}

@@ -1,0 +1,64 @@
+/** A tool of a server, as the engine knows every tool: what it does to the world is what its owner has said of it, else the worst. */
+
+import { TirelessError } from '../../domain/error.ts'
+import type { Json } from '../../domain/json.ts'
+import { defineTool } from '../../ports/define-tool.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+import { type Arguments, argumentsOf } from './arguments.ts'
+import { resultOf } from './content.ts'
+import type { Called } from './link.ts'
+import { type ServerOptions, STRICTEST, type ToolEffect } from './options.ts'
+import type { Described } from './pins.ts'
+
+/** The way to its server. */
+export interface Line {
+  /** Contract: throws `tool_failed` where nothing was asked of the server. */
+  call(args: Arguments, key: string, signal: AbortSignal): Promise<Called>
+  /** Contract: nothing that an earlier life of this program has asked of it goes on. */
+  end(): Promise<void>
+}
+
+export function mcpTool(
+  name: string,
+  tool: string,
+  { description, schema }: Described,
+  options: ServerOptions,
+  line: Line,
+): AnyTool {
+  const said = effectOf(options, tool)
+  const { destinations } = said
+  return defineTool<Arguments>({
+    name,
+    description,
+    args: argumentsOf(schema),
+    parameters: schema as Readonly<Record<string, Json>>,
+    lazy: true,
+    timeoutMs: options.timeout,
+    // Heeded only where it is harmless: a server that died is started again.
+    maxRetries: 1,
+    effect: () => ({ recovery: said.recovery, reach: said.reach }),
+    gives: () => ({ trust: said.gives ?? options.trust, private: said.private ?? said.reach === 'private' }),
+    ...(destinations && { destinations: (args: Arguments) => destinations.flatMap((named) => placesIn(args[named])) }),
+    async run(args, { call, signal }) {
+      const called = await line.call(args, call, signal)
+      if (called.kind === 'answered') return resultOf(called.answer)
+      if (called.kind === 'refused') return { status: 'error', content: called.why }
+      const harmless = said.recovery === 'pure' || said.recovery === 'idempotent'
+      if (harmless) throw new TirelessError('tool_failed', `its server was lost during the call: ${called.why}`)
+      return { status: 'unknown', content: `its server was lost during the call: ${called.why}` }
+    },
+    async remains() {
+      await line.end()
+      return 'Its server cannot tell what became of it.'
+    },
+  })
+}
+
+export const effectOf = ({ effects }: ServerOptions, tool: string): ToolEffect =>
+  (Object.hasOwn(effects, tool) ? effects[tool] : undefined) ?? STRICTEST
+
+function placesIn(value: Json | undefined): readonly string[] {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) return value.flatMap(placesIn)
+  return [typeof value === 'string' ? value : JSON.stringify(value)]
+}

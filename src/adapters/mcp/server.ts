@@ -1,0 +1,191 @@
+/**
+ * One configured server: started when it is needed, started again when it is gone, not over and over. What is wrong with it is wrong with its
+ * calls alone.
+ */
+
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import type { Json } from '../../domain/json.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { McpState } from '../../ports/mcp.ts'
+import type { Leash } from './leash.ts'
+import type { Called, Link } from './link.ts'
+import type { ServerOptions } from './options.ts'
+import type { ListedTool } from './pins.ts'
+
+export interface ServerAround {
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string>>
+  leashFor(server: string): Leash
+  log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, Json>>): void
+}
+
+/** Lines of its stderr that are kept. */
+const KEPT_LINES = 20
+/** It is started again at once after the first failure, then after this, then twice as long each time. */
+const FIRST_WAIT_MS = 1000
+const LONGEST_WAIT_MS = 60_000
+const LISTED_FOR_MS = 5 * 60_000
+
+export class Server {
+  readonly name: string
+  readonly options: ServerOptions
+  readonly #around: ServerAround
+  readonly #leash: Leash
+  readonly #lines: string[] = []
+  readonly #closing = new AbortController()
+  #link: Promise<Link> | undefined
+  #up: Link | undefined
+  /** In a row, without an answer in between; when it may be tried again, in monotonic time. */
+  #failures = 0
+  #notBefore = 0
+  #error: string | null = null
+  #legacy = false
+  /** When its tools were last listed, in monotonic time; undefined where it says that they are others by now. */
+  #listedAt: number | undefined
+
+  constructor(name: string, options: ServerOptions, around: ServerAround) {
+    this.name = name
+    this.options = options
+    this.#around = around
+    this.#leash = around.leashFor(name)
+  }
+
+  state(): Pick<McpState, 'state' | 'protocol' | 'error' | 'stderr'> {
+    const down = this.#error === null ? 'idle' : 'down'
+    return {
+      state: this.#up ? 'up' : this.#link ? 'starting' : down,
+      protocol: this.#up?.protocol ?? null,
+      error: this.#error,
+      stderr: [...this.#lines],
+    }
+  }
+
+  /** Its tools may be others than they were when they were last listed: not every server says so by itself. */
+  get stale(): boolean {
+    return this.#listedAt === undefined || this.#around.clock.monotonic() - this.#listedAt > LISTED_FOR_MS
+  }
+
+  async tools(signal: AbortSignal): Promise<readonly ListedTool[]> {
+    const link = await this.#connected(signal)
+    try {
+      this.#listedAt = this.#around.clock.monotonic()
+      const tools = await link.tools(signal)
+      return tools
+    } catch (thrown) {
+      this.#listedAt = undefined
+      if (!signal.aborted) await this.#drop(link, asTirelessError(thrown).message)
+      throw this.#unusable(asTirelessError(thrown).message)
+    }
+  }
+
+  /** Contract: throws `tool_failed` where it cannot be reached, and then nothing was asked of it. */
+  async call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<Called> {
+    const link = await this.#connected(signal)
+    const called = await link.call(tool, args, key, signal)
+    if (called.kind === 'lost') await this.#drop(link, called.why)
+    else this.#failures = 0
+    return called
+  }
+
+  /** Contract: it is well as far as its owner can tell: the next failure is the first. */
+  forgive(): void {
+    this.#failures = 0
+    this.#notBefore = 0
+  }
+
+  /** Contract: nothing of it is left, not even of an earlier life of this program. */
+  async end(): Promise<void> {
+    if (this.#link) return
+    await this.#leash.end(0)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    const link = await this.#link?.catch(() => undefined)
+    this.#link = undefined
+    this.#up = undefined
+    await link?.close()
+  }
+
+  /** One start at a time, whoever waits for it; it goes on when one of them does not wait any more. */
+  async #connected(signal: AbortSignal): Promise<Link> {
+    const wait = Math.ceil((this.#notBefore - this.#around.clock.monotonic()) / 1000)
+    if (!this.#link && wait > 0) throw this.#unusable(`${this.#error}; it is tried again in ${wait} s`)
+    this.#link ??= this.#connect()
+    const over = new AbortController()
+    const aborted = new Promise<never>((_, reject) => {
+      const leave = (): void => reject(new TirelessError('aborted', 'the call was interrupted before it was begun'))
+      if (signal.aborted) leave()
+      else signal.addEventListener('abort', leave, { signal: over.signal })
+    })
+    try {
+      return await Promise.race([this.#link, aborted])
+    } finally {
+      over.abort()
+    }
+  }
+
+  async #connect(): Promise<Link> {
+    const { clock, env, log } = this.#around
+    this.#listedAt = undefined
+    const gone = { why: null as string | null }
+    try {
+      const { connect } = await import('./link.ts')
+      const link: Link = await connect({
+        ...{ server: this.options, env, leash: this.#leash, clock, legacy: this.#legacy, signal: this.#closing.signal },
+        begun: () => {
+          this.#lines.length = 0
+        },
+        said: (line) => this.#keep(line),
+        lost: (why) => {
+          gone.why = why
+          if (this.#up) void this.#drop(this.#up, why)
+        },
+        changed: () => {
+          this.#listedAt = undefined
+        },
+      })
+      if (gone.why !== null) throw new TirelessError('tool_failed', gone.why)
+      this.#up = link
+      this.#error = null
+      this.#legacy = link.legacy
+      log('info', 'mcp server up', { server: this.name, protocol: link.protocol })
+      return link
+    } catch (thrown) {
+      const { message } = asTirelessError(thrown)
+      this.#link = undefined
+      this.#failed(message)
+      throw this.#unusable(message)
+    }
+  }
+
+  async #drop(link: Link, why: string): Promise<void> {
+    if (this.#up !== link) return
+    this.#up = undefined
+    this.#link = undefined
+    this.#failed(why)
+    await link.close().catch(() => {})
+  }
+
+  #failed(why: string): void {
+    const { clock, log } = this.#around
+    this.#error = why
+    const wait = this.#failures === 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (this.#failures - 1), LONGEST_WAIT_MS)
+    this.#failures += 1
+    this.#notBefore = clock.monotonic() + wait
+    log('warn', 'mcp server down', { server: this.name, message: why })
+  }
+
+  #keep(line: string): void {
+    this.#lines.push(line)
+    if (this.#lines.length > KEPT_LINES) this.#lines.shift()
+  }
+
+  #unusable(why: string): TirelessError {
+    return new TirelessError('tool_failed', {
+      what: `the MCP server ${this.name} cannot be used`,
+      got: why,
+      fix: `look at it: tireless mcp test ${this.name}`,
+    })
+  }
+}

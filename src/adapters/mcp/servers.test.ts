@@ -1,0 +1,42 @@
+/** What cannot be seen from outside: pins that are still being read when somebody asks. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Json } from '../../domain/json.ts'
+import type { Store } from '../../ports/store.ts'
+import { systemClock } from '../clock.ts'
+import type { ServerOptions } from './options.ts'
+import { Servers } from './servers.ts'
+
+const SERVER = join(import.meta.dirname, '../../../test/mcp/plain-server-main.ts')
+const KNOWN = { description: 'Something else.', schema: {}, digest: 'another', seen_at: '2026-01-01T00:00:00.000Z' }
+
+test('a server whose pins are not read yet is not taken for one that was never seen', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<Json>()
+  const servers = new Servers({
+    clock: systemClock,
+    env: { PATH: String(process.env.PATH) },
+    leashFor: () => ({ env: {}, hold() {}, async end() {} }),
+    log() {},
+    store: { setting: () => promise, commit: async () => [{ ok: true, results: [null] }] } as unknown as Store,
+    configured: () => CONFIGURED,
+    put() {},
+    redact: (text) => text,
+  })
+  t.after(() => servers.close())
+  const tested = [servers.test('p'), servers.test('p')]
+  resolve({ count: { approved: KNOWN, offered: null } })
+  for (const { tools } of await Promise.all(tested))
+    assert.deepEqual(
+      tools.map(({ tool, status }) => [tool, status]),
+      [['count', 'changed']],
+    )
+})
+
+const CONFIGURED: Readonly<Record<string, ServerOptions>> = {
+  p: {
+    ...{ command: [process.execPath, '--disable-warning=ExperimentalWarning', SERVER], env: {}, headers: {} },
+    ...{ timeout: 60_000, start_timeout: 60_000, trust: 'untrusted', effects: {} },
+  },
+}

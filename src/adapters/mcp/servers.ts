@@ -1,0 +1,241 @@
+/** All servers of the configuration as it is now, what is pinned of their tools, and those tools for the engine. */
+
+import { TirelessError } from '../../domain/error.ts'
+import type { Note } from '../../domain/note.ts'
+import { iso } from '../../ports/clock.ts'
+import type { McpServers, McpState, McpTool } from '../../ports/mcp.ts'
+import { commitOne, type Store } from '../../ports/store.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+import type { Arguments } from './arguments.ts'
+import type { Called } from './link.ts'
+import { effectOf, mcpTool } from './mcp-tool.ts'
+import { nameOf } from './names.ts'
+import type { ServerOptions } from './options.ts'
+import { afterApproval, afterSight, differenceIn, type Pin, type Pins, usable, waitingIn } from './pins.ts'
+import { Server, type ServerAround } from './server.ts'
+import { toolCall } from './tool-call.ts'
+import { type Findable, toolSearch } from './tool-search.ts'
+
+type Configured = Readonly<Record<string, ServerOptions>>
+
+export interface ServersOptions extends ServerAround {
+  readonly store: Store
+  /** As the configuration has them now: the same object as long as it is the same. */
+  configured(): Configured
+  /** A tool for the engine, in place of one of the same name. */
+  put(tool: AnyTool): void
+  redact(text: string): string
+}
+
+/** A server that was never seen is waited for so long by whoever looks for tools; it goes on starting. */
+const PATIENCE_MS = 20_000
+
+export class Servers implements McpServers {
+  readonly #options: ServersOptions
+  readonly #servers = new Map<string, Server>()
+  readonly #pins = new Map<string, Pins>()
+  readonly #closing = new AbortController()
+  #current: Configured = {}
+  #refreshed: Promise<void> = Promise.resolve()
+
+  constructor(options: ServersOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Contract: what the configuration says counts once it resolves; starts nothing. Whoever comes while it is under way waits, too: a server whose
+   * pins are not read yet would be taken for one that was never seen.
+   */
+  refresh(): Promise<void> {
+    const configured = this.#options.configured()
+    if (configured === this.#current) return this.#refreshed
+    this.#current = configured
+    this.#refreshed = this.#refreshed.catch(() => {}).then(() => this.#adopt(configured))
+    return this.#refreshed
+  }
+
+  async #adopt(configured: Configured): Promise<void> {
+    for (const [name, server] of this.#servers)
+      if (JSON.stringify(server.options) !== JSON.stringify(configured[name])) {
+        this.#servers.delete(name)
+        void server.close().catch(() => {})
+      }
+    for (const [name, options] of Object.entries(configured)) {
+      if (!this.#servers.has(name)) this.#servers.set(name, new Server(name, options, this.#options))
+      const kept = this.#pins.get(name) ?? ((await this.#options.store.setting(settingOf(name))) as Pins | null)
+      if (kept) this.#pins.set(name, kept)
+      this.#offer(name)
+    }
+    if (this.#servers.size === 0) return
+    this.#options.put(toolSearch({ servers: Object.keys(configured), look: (signal) => this.#look(signal) }))
+    this.#options.put(toolCall)
+  }
+
+  async list(): Promise<readonly McpState[]> {
+    await this.refresh()
+    return [...this.#servers.values()].map((server) => this.#stateOf(server))
+  }
+
+  async test(name: string): Promise<McpState> {
+    await this.refresh()
+    const server = this.#named(name)
+    server.forgive()
+    await this.#sight(server, this.#closing.signal).catch(() => {})
+    return this.#stateOf(server)
+  }
+
+  async approve(name: string, tool?: string): Promise<readonly string[]> {
+    await this.refresh()
+    this.#named(name)
+    const { pins, tools } = afterApproval(this.#pins.get(name) ?? {}, tool)
+    if (tool !== undefined && tools.length === 0)
+      throw new TirelessError('not_found', {
+        ...{ what: 'no such tool of it waits for your word', where: name, got: tool },
+        fix: `see: tireless mcp list`,
+      })
+    if (tools.length > 0) await this.#keep(name, pins)
+    return tools
+  }
+
+  notes(): readonly Note[] {
+    return [...this.#servers].flatMap(([name, server]) => {
+      const { state, error } = server.state()
+      const waiting = waitingIn(this.#pins.get(name) ?? {})
+      return [
+        ...(state === 'down'
+          ? [{ about: `mcp ${name}`, text: this.#redacted(`the MCP server ${name} is down: ${error}`) }]
+          : []),
+        ...waiting.map((tool) => ({ about: `mcp ${name} ${tool}`, text: this.#wordsOn(name, tool) })),
+      ]
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.all([...this.#servers.values()].map((server) => server.close()))
+  }
+
+  /** Its tools as they are now, pinned. */
+  async #sight(server: Server, signal: AbortSignal): Promise<void> {
+    const { name } = server
+    const listed = await server.tools(signal)
+    const before = this.#pins.get(name)
+    const pins = afterSight(before, listed, iso(this.#options.clock.now()))
+    if (JSON.stringify(pins) === JSON.stringify(before)) return
+    await this.#keep(name, pins)
+    for (const tool of waitingIn(pins))
+      if (before?.[tool]?.offered?.digest !== pins[tool]?.offered?.digest)
+        this.#options.log('warn', 'mcp tool changed', { server: name, tool, message: this.#wordsOn(name, tool) })
+  }
+
+  /** In memory before it is on disk: whoever comes in between builds on it. */
+  async #keep(name: string, pins: Pins): Promise<void> {
+    this.#pins.set(name, pins)
+    this.#offer(name)
+    await commitOne(this.#options.store, [{ op: 'set', name: settingOf(name), value: pins }])
+  }
+
+  /** What is new and was never approved is no tool yet. What has changed stays, as it was: its calls are refused. */
+  #offer(name: string): void {
+    const options = this.#current[name]
+    if (!options) return
+    for (const [tool, { approved }] of Object.entries(this.#pins.get(name) ?? {}))
+      if (approved)
+        this.#options.put(
+          mcpTool(nameOf(name, tool), tool, approved, options, {
+            call: (args, key, signal) => this.#call(name, tool, args, key, signal),
+            end: async () => this.#servers.get(name)?.end(),
+          }),
+        )
+  }
+
+  async #call(name: string, tool: string, args: Arguments, key: string, signal: AbortSignal): Promise<Called> {
+    await this.refresh()
+    const server = this.#servers.get(name)
+    if (!server) return refused(`there is no MCP server ${name} any more`)
+    // Started anew, or it says that something has changed: looked at before anything is asked of it.
+    if (server.stale) await this.#sight(server, signal)
+    const pin = this.#pins.get(name)?.[tool]
+    // In our own words: what the server says of it by now, nobody has approved.
+    if (!pin || !usable(pin)) return refused(offWords(name, tool, pin))
+    return server.call(tool, args, key, signal)
+  }
+
+  async #look(signal: AbortSignal): Promise<{ tools: readonly Findable[]; silent: readonly string[] }> {
+    await this.refresh()
+    const silent: string[] = []
+    await Promise.all(
+      [...this.#servers.values()].map(async (server) => {
+        if (this.#pins.has(server.name)) return
+        const over = new AbortController()
+        const late = this.#options.clock.sleep(PATIENCE_MS, AbortSignal.any([signal, over.signal]))
+        const seen = this.#sight(server, this.#closing.signal).catch(() => {})
+        await Promise.race([seen, late])
+        over.abort()
+        if (!this.#pins.has(server.name)) silent.push(server.name)
+      }),
+    )
+    const tools = [...this.#servers.keys()].flatMap((name) =>
+      Object.entries(this.#pins.get(name) ?? {}).flatMap(([tool, pin]) => {
+        const known = usable(pin)
+        return known ? [{ name: nameOf(name, tool), description: known.description, schema: known.schema }] : []
+      }),
+    )
+    return { tools, silent }
+  }
+
+  #named(name: string): Server {
+    const server = this.#servers.get(name)
+    if (server) return server
+    const known = [...this.#servers.keys()].join(', ')
+    throw new TirelessError('not_found', {
+      ...{
+        what: 'there is no such MCP server',
+        got: name,
+        expected: known === '' ? 'one of mcp_servers' : `one of ${known}`,
+      },
+      fix: 'name it in mcp_servers of the configuration',
+    })
+  }
+
+  #stateOf(server: Server): McpState {
+    const { name, options } = server
+    const { state, protocol, error, stderr } = server.state()
+    return {
+      ...{ name, transport: options.command ? 'stdio' : 'http', state, protocol },
+      error: error === null ? null : this.#redacted(error),
+      stderr: stderr.map((line) => this.#redacted(line)),
+      tools: Object.entries(this.#pins.get(name) ?? {}).map(([tool, pin]) => toolOf(name, tool, pin, options)),
+    }
+  }
+
+  #redacted(text: string): string {
+    return this.#options.redact(text)
+  }
+
+  /** For its owner: with what has changed. */
+  #wordsOn(name: string, tool: string): string {
+    const pin = this.#pins.get(name)?.[tool]
+    return this.#redacted(`${offWords(name, tool, pin)}\n${pin ? differenceIn(tool, pin) : ''}`)
+  }
+}
+
+function offWords(name: string, tool: string, pin: Pin | undefined): string {
+  if (!pin?.offered) return `the MCP server ${name} has no tool ${tool}`
+  const what = pin.approved === null ? 'has a new tool' : 'says something else than before of its tool'
+  return `the MCP server ${name} ${what} ${tool}; it is off until its owner says: tireless mcp approve ${name} ${tool}`
+}
+
+const settingOf = (server: string): string => `mcp ${server}`
+
+const refused = (why: string): Called => ({ kind: 'refused', why })
+
+function toolOf(server: string, tool: string, pin: Pin, options: ServerOptions): McpTool {
+  const { recovery, reach } = effectOf(options, tool)
+  const waits = pin.approved === null ? 'new' : 'changed'
+  return {
+    ...{ tool, name: nameOf(server, tool), description: (pin.approved ?? pin.offered)?.description ?? '' },
+    ...{ effect: { recovery, reach }, declared: Object.hasOwn(options.effects, tool) },
+    ...{ status: pin.offered === null ? 'approved' : waits, difference: differenceIn(tool, pin) },
+  }
+}

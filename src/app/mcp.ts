@@ -1,0 +1,44 @@
+/** The plugin of the servers that bring tools from elsewhere. It starts none of them: whoever needs one does. */
+
+import { join } from 'node:path'
+import { markedTree } from '../adapters/envs/host/marked-tree.ts'
+import { Servers } from '../adapters/mcp/servers.ts'
+import { environment } from '../config.ts'
+import { asTirelessError } from '../domain/error.ts'
+import { definePlugin, type Plugin } from '../ports/plugin.ts'
+
+/** What a server knows of our environment, beside what it is given. */
+const KNOWN = ['PATH', 'HOME', 'LANG']
+
+export function mcp(): Plugin {
+  let servers: Servers | undefined
+  return definePlugin({
+    name: 'mcp',
+    needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools'],
+    provides: ['mcp'],
+    async setup(host) {
+      const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
+      const { root } = host.get('home')
+      const tools = host.get('tools')
+      servers = new Servers({
+        ...{ clock, store: host.get('store'), redact: host.get('secrets').redact },
+        env: Object.fromEntries(
+          KNOWN.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
+        ),
+        leashFor: (server) => markedTree({ TIRELESS_MCP_SERVER: join(root, server) }, clock),
+        put(tool) {
+          try {
+            tools.put(tool)
+          } catch (thrown) {
+            log.write('warn', 'mcp tool left out', { tool: tool.name, message: asTirelessError(thrown).message })
+          }
+        },
+        configured: () => config.loaded.config.mcp_servers,
+        log: (level, event, details) => log.write(level, event, details),
+      })
+      await servers.refresh()
+      host.provide('mcp', servers)
+    },
+    stop: () => servers?.close(),
+  })
+}

@@ -1,0 +1,66 @@
+/** MCP servers as their owner is shown them. What a server says of itself is somebody else's text: nothing in it may fool a terminal. */
+
+import { styleText } from 'node:util'
+import { visible } from './approval-view.ts'
+import { table } from './table.ts'
+
+interface ShownTool {
+  readonly tool: string
+  readonly name: string
+  readonly description: string
+  readonly effect: { readonly recovery: string; readonly reach: string }
+  readonly declared: boolean
+  readonly status: string
+  readonly difference: string
+}
+
+export interface ShownServer {
+  readonly name: string
+  readonly transport: string
+  readonly state: string
+  readonly protocol: string | null
+  readonly error: string | null
+  readonly stderr: readonly string[]
+  readonly tools: readonly ShownTool[]
+}
+
+const COLOURS = { up: 'green', down: 'red', starting: 'yellow', idle: 'dim' } as const
+
+export function serverView({ name, transport, state, protocol, error, stderr, tools }: ShownServer): string {
+  const colour = COLOURS[state as keyof typeof COLOURS] ?? 'dim'
+  const waiting = tools.filter(({ status }) => status !== 'approved')
+  return [
+    `${styleText('bold', name)}  ${styleText(colour, state)}  ${[transport, protocol].filter(Boolean).join(', ')}`,
+    ...(error === null ? [] : [`  ${styleText('red', visible(error))}`]),
+    ...(state === 'down' ? stderr.map((line) => `  ${styleText('dim', '|')} ${visible(line)}`) : []),
+    ...toolsView(name, state, tools),
+    ...waiting.flatMap(({ tool, difference }) => [
+      indented(visible(difference).trimEnd()),
+      `  do this, if it may be so: tireless mcp approve ${name} ${visible(tool)}`,
+    ]),
+  ].join('\n')
+}
+
+export const serverList = ({ items }: { readonly items: readonly ShownServer[] }): string =>
+  items.map(serverView).join('\n\n') || 'none; name one in mcp_servers of the configuration'
+
+export const approvedView = ({
+  server,
+  approved,
+}: {
+  readonly server: string
+  readonly approved: readonly string[]
+}): string =>
+  approved.length === 0 ? `nothing of ${server} waited for your word` : `approved: ${visible(approved.join(', '))}`
+
+function toolsView(name: string, state: string, tools: readonly ShownTool[]): readonly string[] {
+  if (tools.length > 0) return [indented(table(tools.map(row), ['name', 'recovery, reach', 'status', 'description']))]
+  return state === 'down' ? [] : [`  its tools were never seen; look at them: tireless mcp test ${name}`]
+}
+
+const row = ({ name, effect, declared, status, description }: ShownTool): Readonly<Record<string, unknown>> => ({
+  ...{ name: visible(name), status, description: visible(description) },
+  'recovery, reach': `${effect.recovery}, ${effect.reach}${declared ? '' : ' (not declared)'}`,
+})
+
+const indented = (text: string): string => text.replaceAll(/^/gm, '  ')

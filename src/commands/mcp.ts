@@ -1,0 +1,96 @@
+/** MCP, both ways: the servers whose tools agents can use, and this home offered to programs that speak it. */
+
+import { z } from 'zod'
+import { REACHES, RECOVERIES } from '../domain/effect.ts'
+import { TirelessError } from '../domain/error.ts'
+import type { McpState } from '../ports/mcp.ts'
+import { command, type Offer } from './command.ts'
+
+const toolShape = z.object({
+  tool: z.string(),
+  name: z.string(),
+  description: z.string(),
+  effect: z.object({ recovery: z.enum(RECOVERIES), reach: z.enum(REACHES) }),
+  declared: z.boolean(),
+  status: z.enum(['approved', 'changed', 'new']),
+  difference: z.string(),
+})
+
+const stateShape = z.object({
+  name: z.string(),
+  transport: z.enum(['stdio', 'http']),
+  state: z.enum(['idle', 'starting', 'up', 'down']),
+  protocol: z.string().nullable(),
+  error: z.string().nullable(),
+  stderr: z.array(z.string()),
+  tools: z.array(toolShape),
+})
+
+const printable = ({ stderr, tools, ...state }: McpState): z.input<typeof stateShape> => ({
+  ...state,
+  stderr: [...stderr],
+  tools: tools.map(({ effect: { recovery, reach }, ...tool }) => ({ ...tool, effect: { recovery, reach } })),
+})
+
+const server = z.string().min(1).describe('its name in mcp_servers')
+
+export const mcpList = command({
+  name: 'mcp list',
+  summary: 'the MCP servers: how they are, what they last said, which tools they have and what those do',
+  place: 'home',
+  input: z.object({}),
+  output: z.object({ items: z.array(stateShape) }),
+  run: async ({ mcp }) => ({ items: (await mcp.list()).map(printable) }),
+})
+
+export const mcpTest = command({
+  name: 'mcp test',
+  summary: 'start an MCP server and look at its tools, or what is wrong with it',
+  place: 'home',
+  positional: ['server'],
+  input: z.object({ server }),
+  output: stateShape.extend({ ok: z.boolean() }),
+  async run({ mcp }, { server: name }) {
+    const state = printable(await mcp.test(name))
+    return { ...state, ok: state.state === 'up' }
+  },
+  exit: ({ ok }) => (ok ? 0 : 1),
+})
+
+export const mcpApprove = command({
+  name: 'mcp approve',
+  summary: 'tools that are new, or are not what they were: from now on they may be used as the server has them',
+  place: 'home',
+  positional: ['server', 'tool'],
+  input: z.object({ server, tool: z.string().min(1).optional().describe('only this one, by its own name') }),
+  output: z.object({ server: z.string(), approved: z.array(z.string()) }),
+  run: async ({ mcp }, { server: name, tool }) => ({ server: name, approved: [...(await mcp.approve(name, tool))] }),
+})
+
+/**
+ * What other programs may ask. To answer approvals is not among it: that is for people, never for a tool. Whoever speaks MCP is a model, and what it
+ * asks for is not its owner's word.
+ */
+const OFFERED: readonly Offer[] = [
+  { name: 'enqueue', fixed: { by: 'model' } },
+  ...['status', 'approvals list', 'approvals show', 'state show', 'state log', 'trace list', 'trace show'].map(
+    (name) => ({ name }),
+  ),
+]
+
+export const mcpServe = command({
+  name: 'mcp serve',
+  summary: 'offer this home to a program that speaks MCP, on stdin and stdout',
+  place: 'beside',
+  input: z.object({}),
+  output: z.null().describe('all of it was told already'),
+  async run({ offer }) {
+    if (!offer)
+      throw new TirelessError('usage', {
+        what: 'mcp serve needs stdin and stdout',
+        fix: 'run it as a process: tireless mcp serve',
+      })
+    await offer(OFFERED)
+    return null
+  },
+})

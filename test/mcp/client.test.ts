@@ -1,0 +1,254 @@
+/** Tools of MCP servers, of both generations, by process and by HTTP: found, called, and treated like any tool. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Approval } from '../../src/domain/approval.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
+import { NODE_FLAGS, run } from '../crash/kills.ts'
+import {
+  Acting,
+  actingOverHttp,
+  everything,
+  filesystem,
+  listed,
+  plain,
+  played,
+  seen,
+  toolCall,
+  toolSearch,
+  yamlWith,
+} from './scenes.ts'
+
+describe('servers of the registry, as they are', () => {
+  test('server-everything, handshake: a tool is found, then called under its own name', async (t) => {
+    const every = { command: everything(), effects: { echo: { recovery: 'pure', reach: 'none' } } }
+    const { results, intended, model } = await played(t, { every }, [
+      toolSearch('echo a message back'),
+      toolCall('every__echo', { message: 'across the wire' }),
+    ])
+    assert.match(results[0]?.content ?? '', /"name":"every__echo".*"schema":\{/)
+    assert.deepEqual([results[1]?.status, results[1]?.content], ['ok', 'Echo: across the wire'])
+    assert.deepEqual(intended, ['tool_search', 'every__echo'])
+    const offered = model.requests.map(({ tools }) => tools.map(({ name }) => name))
+    assert.ok(offered[0]?.includes('tool_search') && offered[0].includes('tool_call'))
+    assert.ok(!offered.flat().some((name) => name.startsWith('every__')), 'not in the prompt')
+    assert.deepEqual(model.requests[2]?.tools, model.requests[0]?.tools, 'the prefix stays as it was')
+  })
+
+  test('server-filesystem: what is declared counts, what is not gets the strictest class', async (t) => {
+    const folder = freshFolder(t, 'files')
+    writeFileSync(join(folder, 'note.txt'), 'seen from far away')
+    const files = { command: filesystem(folder), effects: { read_text_file: { recovery: 'pure', reach: 'private' } } }
+    const { results, app } = await played(t, { files }, [
+      toolSearch('read a text file'),
+      toolCall('files__read_text_file', { path: join(folder, 'note.txt') }),
+    ])
+    assert.equal(results[1]?.content, 'seen from far away')
+    const [state] = await listed(app)
+    const effects = Object.fromEntries((state?.tools ?? []).map(({ tool, effect }) => [tool, effect]))
+    assert.deepEqual(effects.read_text_file, { recovery: 'pure', reach: 'private' })
+    assert.deepEqual(effects.write_file, { recovery: 'once', reach: 'destructive' })
+    assert.equal(state?.state, 'up')
+  })
+})
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+const ACT = { act: { recovery: 'pure', reach: 'none' }, environment: { recovery: 'pure', reach: 'none' } }
+
+const COUNT = { count: { recovery: 'pure', reach: 'none' } }
+
+describe('both generations', () => {
+  test('stateless, by process', async (t) => {
+    const acting = new Acting(t)
+    const { results, app } = await played(t, { a: { command: acting.command, effects: ACT } }, [
+      toolSearch('act'),
+      toolCall('a__act', { what: 'something' }),
+    ])
+    assert.deepEqual([results[1]?.status, results[1]?.content], ['ok', 'acted'])
+    assert.equal((await listed(app))[0]?.protocol, '2026-07-28')
+    assert.equal(acting.pids().length, 1, 'started once')
+  })
+
+  test('stateless, by HTTP, with the headers of the configuration', async (t) => {
+    process.env.PROOF_OF_TEST = 'from the environment'
+    const { acting, url } = await actingOverHttp(t)
+    const { results, app } = await played(
+      t,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration expands it.
+      { a: { url, headers: { 'X-Proof': '${PROOF_OF_TEST}' }, effects: ACT } },
+      [toolSearch('act'), toolCall('a__act', { what: 'something' })],
+    )
+    assert.deepEqual([results[1]?.status, results[1]?.content], ['ok', 'acted'])
+    assert.equal((await listed(app))[0]?.protocol, '2026-07-28')
+    assert.deepEqual([...new Set(acting.log('POST'))], ['POST from the environment'])
+  })
+
+  test('handshake, by HTTP: server-everything with its sessions', async (t) => {
+    const port = await freePort()
+    const [program = '', ...args] = everything('streamableHttp')
+    const child = spawn(program, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' })
+    t.after(() => child.kill('SIGKILL'))
+    const url = `http://127.0.0.1:${port}/mcp`
+    await until(() =>
+      fetch(url).then(
+        () => true,
+        () => false,
+      ),
+    )
+    const { results, app } = await played(
+      t,
+      { every: { url, effects: { echo: { recovery: 'pure', reach: 'none' } } } },
+      [toolSearch('echo'), toolCall('every__echo', { message: 'by HTTP' })],
+    )
+    assert.equal(results[1]?.content, 'Echo: by HTTP')
+    assert.match((await listed(app))[0]?.protocol ?? '', /^2025-/)
+  })
+
+  for (const how of ['plain', 'strict'])
+    test(`handshake, by process, ${how === 'strict' ? 'ending at the first word that it does not know' : 'answering that it knows no other'}`, async (t) => {
+      const { results, app } = await played(t, { p: { command: plain(how), effects: COUNT } }, [
+        toolSearch('count letters'),
+        toolCall('p__count', { text: 'four' }),
+      ])
+      assert.equal(results[1]?.content, '4 letters')
+      assert.equal((await listed(app))[0]?.protocol, '2024-11-05')
+    })
+})
+
+describe('a call through tool_call is the call that it stands for', () => {
+  test('case 54: nobody has said what it does: it is asked about as itself, and run with exactly those arguments', async (t) => {
+    const acting = new Acting(t)
+    const answers = [
+      toolSearch('act'),
+      toolCall('a__act', { what: 'on leave' }),
+      { calls: [{ tool: 'wait', args: { for: 'the answer' } }] },
+    ]
+    const { app, result } = await played(t, { a: { command: acting.command } }, answers)
+    const { items } = (await app.run('approvals list', {})) as { items: Approval[] }
+    assert.deepEqual(
+      items.map(({ tool, args, effect, reason }) => ({ tool, args, effect, reason })),
+      [
+        {
+          tool: 'a__act',
+          args: { what: 'on leave' },
+          effect: { recovery: 'once', reach: 'destructive' },
+          reason: 'it spends money, destroys, publishes, or touches credentials',
+        },
+      ],
+    )
+    assert.deepEqual(acting.log('acted'), [])
+    await app.run('approvals allow', { id: items[0]?.id })
+    await app.run('start', { until_idle: true })
+    assert.match(acting.log('acted').join(), /^acted on leave /)
+    const journal = await journalOf(app, result.session_id)
+    assert.ok(journal.some((record) => record.kind === 'call_intended' && record.call.tool === 'a__act'))
+  })
+
+  test('case 36: the same call three times over is held back', async (t) => {
+    const acting = new Acting(t)
+    const again = toolCall('a__act', { what: 'the same' })
+    const { results } = await played(t, { a: { command: acting.command, effects: ACT } }, [
+      toolSearch('act'),
+      ...[again, again, again, again],
+    ])
+    assert.equal(results.at(-1)?.status, 'blocked')
+    assert.equal(acting.log('acted').length, 3)
+  })
+
+  test('case 27: arguments that do not fit its schema are told back, and nothing is run', async (t) => {
+    const acting = new Acting(t)
+    const { results, model } = await played(t, { a: { command: acting.command, effects: ACT } }, [
+      toolSearch('act'),
+      toolCall('a__act', { what: 5 }),
+      toolCall('a__nothing', {}),
+      toolSearch('act'),
+      toolCall('view_file', { path: 'x' }),
+    ])
+    assert.match(results[1]?.content ?? '', /the arguments do not fit: .*what/)
+    assert.match(results[2]?.content ?? '', /no tool "a__nothing" that tool_call could call/)
+    assert.match(results[4]?.content ?? '', /no tool "view_file" that tool_call could call/)
+    assert.deepEqual(acting.log('acted'), [])
+    assert.equal(model.requests.length, 6)
+  })
+
+  test('it has a key of its own, and its replay is the same', async (t) => {
+    const acting = new Acting(t)
+    const { app, result } = await played(t, { a: { command: acting.command, effects: ACT } }, [
+      toolSearch('act'),
+      toolCall('a__act', { what: 'once more' }),
+    ])
+    assert.deepEqual(acting.log('acted'), [`acted once more ${result.session_id}.2.0`])
+    const replay = (await app.run('replay', { run: result.dispatch_id })) as { identical: boolean }
+    assert.equal(replay.identical, true)
+    assert.equal(acting.log('acted').length, 1, 'nothing was asked of the server again')
+  })
+
+  test('an agent whose tools name it has it in its prompt, with the schema of the server, and no others', async (t) => {
+    const acting = new Acting(t)
+    const home = freshFolder(t)
+    writeFileSync(
+      join(home, 'tireless.yaml'),
+      `${yamlWith({ a: { command: acting.command, effects: ACT } })}kernel: { agents: [{ agent_id: narrow, prompt: p, tools: [a__act] }] }\n`,
+    )
+    const model = scriptedModel([{ calls: [{ tool: 'a__act', args: { what: 'by name' } }] }, { text: 'done' }])
+    const app = await openApp(t, { home, model })
+    await seen(app, 'a')
+    assert.equal((await runTaskIn(app, 'x', { agent: 'narrow' })).status, 'done')
+    const tools = model.requests[0]?.tools ?? []
+    assert.deepEqual(tools.map(({ name }) => name).toSorted(), ['a__act', 'finish', 'wait'])
+    assert.partialDeepStrictEqual(tools.find(({ name }) => name === 'a__act')?.parameters, {
+      properties: { what: { type: 'string', minLength: 2 } },
+      required: ['what'],
+    })
+    assert.equal(acting.log('acted').length, 1)
+    // Nobody else has it in the prompt; one that knows its name all the same may use it.
+    assert.equal((await runTaskIn(app, 'y')).status, 'done')
+    assert.ok(!model.requests.at(-1)?.tools.some(({ name }) => name === 'a__act'))
+    assert.equal(acting.log('acted').length, 2)
+  })
+
+  test('without servers there is neither tool_search nor tool_call', async (t) => {
+    const { model } = await played(t, {}, [])
+    assert.ok(!model.requests[0]?.tools.some(({ name }) => name.startsWith('tool_')))
+  })
+})
+
+test('case 136: a server knows PATH, HOME, LANG and what its configuration names, and nothing else of ours', async (t) => {
+  process.env.SOMEBODYS_API_KEY = 'not for servers'
+  const acting = new Acting(t)
+  const { results } = await played(t, { a: { command: acting.command, effects: ACT, env: { GIVEN: 'this' } } }, [
+    toolSearch('environment'),
+    toolCall('a__environment'),
+  ])
+  const { TIRELESS_MCP_SERVER, ...known } = JSON.parse(results[1]?.content ?? '{}') as Record<string, string>
+  assert.ok(TIRELESS_MCP_SERVER)
+  assert.deepEqual(
+    Object.keys(known).toSorted(),
+    ['GIVEN', 'HOME', 'LANG', 'PATH'].filter((name) => name === 'GIVEN' || process.env[name]),
+  )
+})
+
+test('the SDK is not loaded before a server is needed', async (t) => {
+  const acting = new Acting(t)
+  const main = [...NODE_FLAGS, join(import.meta.dirname, 'loaded-main.ts')]
+  for (const command of ['status', 'start', 'mcp list']) {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), yamlWith({ a: { command: acting.command } }))
+    const { stdout, stderr } = await run(process.execPath, [...main, home, command])
+    assert.equal(stdout, '[]', `${command}: ${stderr}`)
+  }
+  assert.deepEqual(acting.pids(), [])
+})

@@ -1,0 +1,264 @@
+/** Servers that die, hang, babble and change their minds: only their own calls fail, in words that help. */
+
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { Dispatch } from '../../src/domain/dispatch.ts'
+import type { Unknown } from '../../src/domain/unknown.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { journalOf, openApp, runTaskIn, until } from '../apps.ts'
+import {
+  Acting,
+  actingOverHttp,
+  isAlive,
+  listed,
+  plain,
+  played,
+  seen,
+  toolCall,
+  toolSearch,
+  yamlWith,
+} from './scenes.ts'
+
+const acts = (recovery: string, reach: string) => ({ act: { recovery, reach } })
+const act = toolCall('a__act', { what: 'something' })
+
+describe('a server that dies during a call', () => {
+  for (const recovery of ['pure', 'idempotent'])
+    test(`${recovery}: it is started again, and asked again under the same key`, async (t) => {
+      const acting = new Acting(t)
+      acting.mode('die')
+      const { results, result } = await played(t, { a: { command: acting.command, effects: acts(recovery, 'none') } }, [
+        toolSearch('act'),
+        act,
+      ])
+      assert.equal(results[1]?.status, 'error')
+      assert.match(results[1]?.content ?? '', /its server was lost during the call: it ended with 7/)
+      const keys = acting.log('acted')
+      assert.deepEqual([keys.length, new Set(keys).size, acting.pids().length], [2, 1, 2])
+      assert.equal(result.status, 'done')
+    })
+
+  test('I4, once, in the workspace: the model is told that nobody knows; it is listed, and not asked again', async (t) => {
+    const acting = new Acting(t)
+    acting.mode('die')
+    const { results, app } = await played(t, { a: { command: acting.command, effects: acts('once', 'workspace') } }, [
+      toolSearch('act'),
+      act,
+    ])
+    assert.equal(results[1]?.status, 'unknown')
+    assert.match(results[1]?.content ?? '', /nobody knows whether it took effect.*\n.*it ended with 7/)
+    assert.equal(acting.log('acted').length, 1)
+    const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+    assert.deepEqual(
+      items.map(({ tool, status, args }) => [tool, status, args]),
+      [['a__act', 'told_model', { what: 'something' }]],
+    )
+  })
+
+  for (const recovery of ['once', 'reconcilable'])
+    test(`I4, ${recovery}, outside: it waits for a person's word, and goes on by it`, async (t) => {
+      const acting = new Acting(t)
+      acting.mode('die')
+      const { app, model } = await played(
+        t,
+        { a: { command: acting.command, effects: acts(recovery, 'third_party') } },
+        [toolSearch('act'), act],
+      )
+      const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+      assert.deepEqual([items[0]?.status, items[0]?.tool, items[0]?.reach], ['open', 'a__act', 'third_party'])
+      assert.match(items[0]?.output_so_far ?? '', /it ended with 7/)
+      const waiting = ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]
+      assert.deepEqual([waiting?.status, waiting?.wait?.kind], ['waiting', 'unknown'])
+      acting.mode('')
+      await app.run('unknowns resolve', { id: items[0]?.id, as: 'not' })
+      await app.run('start', { until_idle: true })
+      assert.equal(acting.log('acted').length, 2, 'asked again because a person said so')
+      assert.equal(((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]?.status, 'done')
+      assert.match(JSON.stringify(model.requests.at(-1)?.messages), /acted/)
+    })
+})
+
+describe('a server that cannot be used', () => {
+  test('dead at the start: its calls say so, with what to do; others go on; it is not started over and over', async (t) => {
+    const acting = new Acting(t)
+    const broken = { command: [process.execPath, '-e', 'console.error("no licence found"); process.exit(3)'] }
+    const good = { command: acting.command, effects: acts('pure', 'none') }
+    const { results, app } = await played(t, { broken, a: good }, [toolSearch('act'), act])
+    assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(broken does not answer\)/)
+    assert.equal(results[1]?.content, 'acted')
+    const state = (await listed(app)).find(({ name }) => name === 'broken')
+    assert.deepEqual([state?.state, state?.stderr.at(-1)], ['down', 'no licence found'])
+    assert.match(state?.error ?? '', /it ended with 3/)
+    const { checks } = (await app.run('doctor', {})) as {
+      checks: { name: string; ok: boolean; found: string; remedy: string }[]
+    }
+    const check = checks.find(({ name }) => name === 'mcp server broken')
+    assert.equal(check?.ok, false)
+    assert.match(check?.found ?? '', /it ended with 3.*no licence found/)
+    assert.match(check?.remedy ?? '', /tireless mcp test broken/)
+    assert.equal(checks.find(({ name }) => name === 'mcp server a')?.ok, true)
+  })
+
+  test('it is tried again at once after the first failure, then not before some time has passed', async (t) => {
+    const acting = new Acting(t)
+    acting.mode('die')
+    const a = { command: acting.command, effects: acts('pure', 'none') }
+    const clock = new FakeClock()
+    const { results, app } = await played(t, { a }, [toolSearch('act'), act, act, toolSearch('act'), act], { clock })
+    // The first call and its retry each found it alive; the second call came too soon.
+    assert.equal(acting.log('acted').length, 2)
+    assert.match(results[2]?.content ?? '', /it is tried again in 1 s/)
+    await clock.advance(1000)
+    acting.mode('')
+    const { session_id } = await runTaskIn(app)
+    assert.match(JSON.stringify(await journalOf(app, session_id)), /"content":"acted"/)
+  })
+
+  test('no such program', async (t) => {
+    const app = await openApp(t, { yaml: yamlWith({ none: { command: ['no-such-program-here'] } }) })
+    const { ok, error } = await seen(app, 'none')
+    assert.equal(ok, false)
+    assert.match(error ?? '', /no-such-program-here cannot be started.*ENOENT/)
+    await assert.rejects(app.run('mcp test', { server: 'another' }), { code: 'not_found' })
+  })
+
+  test('it says only what is no message: what it said is told', async (t) => {
+    const app = await openApp(t, { yaml: yamlWith({ b: { command: plain('babble'), start_timeout: '2s' } }) })
+    const { ok, error } = await seen(app, 'b')
+    assert.equal(ok, false)
+    assert.match(error ?? '', /no message of the protocol: Hello! I am not a server\./)
+  })
+
+  test('C1: one that never answers holds up neither start nor other work', async (t) => {
+    const { result, app } = await played(t, { silent: { command: plain('silent') } }, [])
+    assert.equal(result.status, 'done')
+    assert.equal((await listed(app))[0]?.state, 'idle', 'nobody needed it')
+  })
+})
+
+describe('answers that are none', () => {
+  test('case 29: a call that hangs is given up after its time, and its server is told', async (t) => {
+    const acting = new Acting(t)
+    acting.mode('hang')
+    const a = { command: acting.command, timeout: '3s', effects: acts('once', 'workspace') }
+    const { results, app } = await played(t, { a }, [toolSearch('act'), act])
+    assert.equal(results[1]?.status, 'timed_out')
+    await until(() => acting.log('cancelled').length === 1)
+    acting.mode('')
+    assert.equal((await listed(app))[0]?.state, 'up', 'the server itself is well')
+  })
+
+  test('more than fits: the connection is given up, the program is not', async (t) => {
+    const acting = new Acting(t)
+    acting.mode('huge')
+    const a = { command: acting.command, effects: acts('once', 'workspace') }
+    const { results, result } = await played(t, { a }, [toolSearch('act'), act])
+    assert.equal(results[1]?.status, 'unknown')
+    assert.match(results[1]?.content ?? '', /more than 10485760 bytes at once/)
+    assert.equal(result.status, 'done')
+  })
+
+  test('more than a model should read: cut like any result', async (t) => {
+    const acting = new Acting(t)
+    acting.mode('long')
+    const { results } = await played(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+      toolSearch('act'),
+      act,
+    ])
+    assert.equal(results[1]?.status, 'ok')
+    assert.match(results[1]?.content ?? '', /characters left out/)
+    assert.ok((results[1]?.content.length ?? 0) < 60_000)
+  })
+
+  const others = [
+    ['nonsense', 'ok', /acted all the same/],
+    ['picture', 'ok', /\[image image\/png: 6 bytes, not shown\]/],
+  ] as const
+  for (const [mode, status, content] of others)
+    test(`${mode}: ${status}`, async (t) => {
+      const acting = new Acting(t)
+      acting.mode(mode)
+      const { results } = await played(t, { a: { command: acting.command, effects: acts('once', 'workspace') } }, [
+        toolSearch('act'),
+        act,
+      ])
+      assert.equal(results[1]?.status, status)
+      assert.match(results[1]?.content ?? '', content)
+    })
+})
+
+test('an answer that is no result: an error, and that it may have done its work', async (t) => {
+  const { results } = await played(
+    t,
+    { p: { command: plain('no result'), effects: { count: { recovery: 'once', reach: 'workspace' } } } },
+    [toolSearch('count'), toolCall('p__count', { text: 'four' })],
+  )
+  assert.equal(results[1]?.status, 'error')
+  assert.match(results[1]?.content ?? '', /it answered, but not with a result, and may have done its work/)
+})
+
+describe('over HTTP', () => {
+  const acting = async (t: TestContext, mode: string, recovery: string, timeout = '1m') => {
+    const { acting: server, url } = await actingOverHttp(t)
+    server.mode(mode)
+    const scene = await played(t, { a: { url, timeout, effects: acts(recovery, 'workspace') } }, [
+      toolSearch('act'),
+      act,
+    ])
+    return { ...scene, server }
+  }
+
+  test('I4: it dies during a call: unknown where it may have done its work, an error where that does not matter', async (t) => {
+    const { results, server } = await acting(t, 'die', 'once')
+    assert.deepEqual([results[1]?.status, server.log('acted').length], ['unknown', 1])
+    const { results: harmless } = await acting(t, 'die', 'pure')
+    assert.equal(harmless[1]?.status, 'error')
+  })
+
+  test('case 29: what hangs is given up, and the server is told', async (t) => {
+    const { results, server } = await acting(t, 'hang', 'once', '3s')
+    assert.equal(results[1]?.status, 'timed_out')
+    await until(() => server.log('cancelled').length === 1)
+  })
+
+  test('more than fits is not read', async (t) => {
+    const { results, result } = await acting(t, 'huge', 'once')
+    assert.equal(results[1]?.status, 'unknown')
+    assert.equal(result.status, 'done')
+  })
+
+  test('nobody there', async (t) => {
+    const app = await openApp(t, { yaml: yamlWith({ a: { url: 'http://127.0.0.1:9/mcp' } }) })
+    const { ok, error } = await seen(app, 'a')
+    assert.equal(ok, false)
+    assert.match(error ?? '', /fetch failed|ECONNREFUSED/)
+  })
+})
+
+describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
+  test('O: a server is killed whole when the program stops, also what left its group', async (t) => {
+    const acting = new Acting(t)
+    acting.mode('child')
+    const { app } = await played(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+      toolSearch('act'),
+      act,
+    ])
+    const pids = [...acting.pids(), ...acting.pids('child')]
+    assert.deepEqual([pids.length, pids.filter(isAlive).length], [2, 2])
+    await app.close()
+    assert.deepEqual(pids.filter(isAlive), [])
+  })
+
+  test('a server whose configuration changes is ended, and started anew when it is needed', async (t) => {
+    const acting = new Acting(t)
+    const { app } = await played(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+      toolSearch('act'),
+    ])
+    const [first = 0] = acting.pids()
+    app.context.configure([{ path: ['mcp_servers', 'a', 'timeout'], value: '5s' }])
+    assert.equal((await listed(app))[0]?.state, 'idle')
+    await until(() => !isAlive(first))
+    assert.equal((await seen(app, 'a')).ok, true)
+    assert.equal(acting.pids().length, 2)
+  })
+})

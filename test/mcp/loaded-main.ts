@@ -1,0 +1,17 @@
+/** Which packages a command loads: loaded-main.ts HOME COMMAND. Prints those of MCP. */
+
+import { registerHooks } from 'node:module'
+
+const loaded = new Set<string>()
+registerHooks({
+  resolve(specifier, context, next) {
+    if (specifier.startsWith('@modelcontextprotocol/')) loaded.add(specifier)
+    return next(specifier, context)
+  },
+})
+const [home = '', command = ''] = process.argv.slice(2)
+const { createApp } = await import('../../src/app.ts')
+const app = await createApp({ home })
+await app.run(command, command === 'start' ? { until_idle: true } : {})
+await app.close()
+process.stdout.write(JSON.stringify([...loaded]))
