@@ -18,6 +18,8 @@ interface Shown {
   text: boolean
   /** Of that text, what waits for the end of its line: in a log it is one. */
   held: string
+  /** Of what a call writes, the line that has not come to its end. */
+  output: string
   readonly results: Set<number>
 }
 
@@ -32,7 +34,7 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
   }
 
   function shownOf({ run_id }: { readonly run_id: string }): Shown {
-    const shown = runs.get(run_id) ?? { agent: '', step: 0, text: false, held: '', results: new Set() }
+    const shown = runs.get(run_id) ?? { agent: '', step: 0, text: false, held: '', output: '', results: new Set() }
     runs.set(run_id, shown)
     return shown
   }
@@ -56,9 +58,13 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
     if (delta.kind === 'call') stepLine(shown, callLine(paint, delta.tool, delta.args))
     else if (delta.kind === 'result') {
       shown.results.add(delta.index)
+      // The result says it all.
+      shown.output = ''
       stepLine(shown, resultLine(paint, delta.status, delta.content))
     } else if (delta.kind === 'output') {
-      for (const said of delta.text.split('\n')) if (said.trim() !== '') stepLine(shown, paint('dim', cut(said)))
+      const lines = `${shown.output}${delta.text}`.split('\n')
+      shown.output = lines.pop() ?? ''
+      for (const said of lines) if (said.trim() !== '') stepLine(shown, paint('dim', cut(said)))
     } else {
       shown.text = true
       if (!out.isTTY) shown.held += delta.text
