@@ -18,6 +18,7 @@ export type Resolver = (name: string) => Promise<readonly string[]>
 export interface Outgoing {
   readonly to: Address
   readonly method: string
+  /** By names in lower case. They are said to the place that was named, and to no other that it sends on to. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   /** No more of the answer is taken, unpacked. */

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { after, describe, type TestContext, test } from 'node:test'
 import type { AppOptions } from '../../src/app.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -25,11 +26,14 @@ const surfing = (
 ): Promise<Lived> => living(t, calls, { ...options, yaml: AGENT + listing(...hosts) }, { agent: 'surfer' })
 
 const surf = (action: string, more: object = {}) => calling('browser', { action, ...more })
-/** Of one run's Chromium: its processes, known by the proxy that they are told to use. */
+/** Where profiles are put, so that our Chromiums are told from those of others. */
+const profiles = mkdtempSync(join(tmpdir(), 'tireless-profiles-'))
+process.env.TMPDIR = profiles
+after(() => rmSync(profiles, { recursive: true, force: true }))
 const chromiums = (): number =>
   execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     .split('\n')
-    .filter((line) => line.includes('--proxy-bypass-list=<-loopback>')).length
+    .filter((line) => line.includes(`--user-data-dir=${profiles}`)).length
 
 describe('browser', { skip }, () => {
   test('opens, reads with numbers, types, clicks, goes back, takes a picture; gone with the run', async (t) => {
@@ -56,7 +60,6 @@ describe('browser', { skip }, () => {
         surf('read'),
       ],
     ]
-    const before = chromiums()
     const { results, workspace } = await surfing(t, calls, [host], { resolve: names({ 'shop.test': '127.0.0.1' }) })
     assert.equal(
       results[0]?.content,
@@ -71,7 +74,7 @@ describe('browser', { skip }, () => {
       [...Array(8).fill('ok'), 'error'],
     )
     assert.ok(asked.some((line) => line.startsWith(`GET ${host}/found?q=red`)))
-    assert.equal(chromiums(), before)
+    assert.equal(chromiums(), 0)
   })
 
   test('it is offered to agents that name it, and to nobody else', async (t) => {
@@ -209,7 +212,6 @@ describe('browser', { skip }, () => {
     assert.match(first.results[1]?.content ?? '', /cookie: k=v/)
     const second = await surfing(t, [surf('open', { url })], [host], options)
     assert.match(second.results[0]?.content ?? '', /cookie: none/)
-    const before = chromiums()
     const app = await openApp(t, {
       ...options,
       yaml: AGENT + listing(host),
@@ -217,10 +219,10 @@ describe('browser', { skip }, () => {
     })
     const { dispatch_id } = (await app.run('enqueue', { prompt: 'x', agent: 'surfer' })) as { dispatch_id: string }
     const idle = app.run('start', { until_idle: true })
-    await until(() => chromiums() > before)
+    await until(() => chromiums() > 0)
     await app.run('queue cancel', { id: dispatch_id, how: 'immediate' })
     await idle
-    await until(() => chromiums() === before)
+    await until(() => chromiums() === 0)
   })
 
   test('a kill -9 of the program takes Chromium with it; the call is for a human to judge', async (t) => {
@@ -228,12 +230,11 @@ describe('browser', { skip }, () => {
     const home = freshFolder(t)
     const host = `127.0.0.1:${port}`
     writeFileSync(join(home, 'tireless.yaml'), AGENT + listing(host))
-    const before = chromiums()
     const main = join(import.meta.dirname, '../crash/after-call-main.ts')
     const args = JSON.stringify({ action: 'open', url: `http://${host}/` })
     const died = await run(process.execPath, [...NODE_FLAGS, main, home, 'browser', args, 'surfer'])
     assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
-    await until(() => chromiums() === before)
+    await until(() => chromiums() === 0)
     const app = await openApp(t, { home, model: scriptedModel([surf('open')]) })
     await app.run('start', { until_idle: true })
     const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
