@@ -129,7 +129,12 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
 
   test('Q9: what it writes is told while it runs, and kept nowhere', async (t) => {
     const app = await openApp(t, {
-      model: scriptedModel([bash('echo begun; until [ -e go ]; do sleep 0.01; done; echo over'), final]),
+      model: scriptedModel([
+        bash(
+          'echo begun; echo what could be the beginning of a secret is held back; until [ -e go ]; do sleep 0.01; done; echo over',
+        ),
+        final,
+      ]),
     })
     const heard: Delta[] = []
     app.context.listen((progress) => progress.kind === 'delta' && heard.push(progress.delta))
