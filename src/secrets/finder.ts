@@ -52,6 +52,8 @@ interface Piece {
 export class Finder {
   readonly #table = new Uint8Array(1 << TABLE_BITS)
   readonly #pieces = new Map<string, Piece[]>()
+  /** One and two letters that a piece begins with. */
+  readonly #beginnings = new Set<string>()
   /** Characters that the longest form may take, escapes and line breaks aside. */
   readonly longest: number
 
@@ -72,6 +74,7 @@ export class Finder {
     let hash = 0
     for (let i = 0; i < 3; i += 1) hash = hashed(hash, letters.charCodeAt(piece.at + i))
     this.#table[hash] = 1
+    for (const length of [1, 2]) this.#beginnings.add(letters.slice(piece.at, piece.at + length))
     const key = letters.slice(piece.at, piece.at + FEWEST_LETTERS)
     const there = this.#pieces.get(key)
     if (there) there.push(piece)
@@ -113,8 +116,8 @@ export class Finder {
       if (this.#look(text, first, ranges, covered)) open = Math.min(open, first)
     }
     // Too short to be looked up.
-    const tail = second >= 0 ? second : third
-    if (tail >= 0) open = Math.min(open, tail)
+    if (second >= 0 && this.#beginnings.has(text.charAt(second) + text.charAt(third))) open = Math.min(open, second)
+    else if (third >= 0 && this.#beginnings.has(text.charAt(third))) open = Math.min(open, third)
     return { ranges: merged(text, ranges), open }
   }
 

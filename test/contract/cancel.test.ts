@@ -41,7 +41,7 @@ describe('cancel at once', () => {
     ])
     await started
     assert.equal(model.aborted, true)
-    assert.deepEqual(heard, ['half a sen'])
+    assert.equal(heard.join(''), 'half a sen')
     const journal = await journalOf(app, task.session_id)
     assert.doesNotMatch(JSON.stringify(journal), /half a sen/)
     assert.deepEqual(kindsOf(journal).slice(-2), ['step_committed', 'run_ended'])

@@ -49,6 +49,11 @@ function answerTo(request: ModelRequest): Answer {
   return answer(request, reportOf(steps, tools, task), [])
 }
 
+const FENCED = /<data ([0-9a-f]{12}) [^>\n]*>\n([\s\S]*)\n<\/data \1>/
+
+/** What others wrote stands between marks; here it is taken for what it says, never for what to do. */
+const unfenced = (text: string): string => text.replace(FENCED, (_, __, inside: string) => inside)
+
 /** Replays the conversation against the rules: a call counts for a step only if it is the very call that the step wanted next. */
 function placeIn(messages: readonly Message[], tools: ReadonlySet<string>): Place {
   let steps: Progress[] = []
@@ -60,7 +65,7 @@ function placeIn(messages: readonly Message[], tools: ReadonlySet<string>): Plac
       task += `${withoutData(message.text)}\n`
     } else if (message.role === 'tool') {
       const attempt = open.get(message.call_id)
-      if (attempt) attempt.result = { ok: message.ok, text: message.text }
+      if (attempt) attempt.result = { ok: message.ok, text: unfenced(message.text) }
     } else if (message.calls.length === 0) {
       steps = []
       task = ''
