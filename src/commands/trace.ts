@@ -1,6 +1,7 @@
 /** Traces: what runs did, from their journals; where the home cannot be opened, from the files in it. */
 
 import { z } from 'zod'
+import type { Dispatch } from '../domain/dispatch.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
 import { redacted } from '../domain/redacted.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop.ts'
@@ -44,10 +45,18 @@ export async function recordsIn(context: Context, run_id: string): Promise<reado
 }
 
 async function traceIn(context: Context, run_id: string): Promise<ReadTrace> {
-  const { dispatch, records } = await findRun(context, run_id)
+  const dispatch = await context.store.dispatch(run_id)
+  // Of one that was claimed and has not said a word yet there is nothing to show, and that is no mistake of whoever asks.
+  const records =
+    dispatch?.status === 'running' ? await recordsIn(context, dispatch) : (await findRun(context, run_id)).records
   const shown = records.map((record) => redacted(record, context.redact))
-  return { ...traceOf({ run_id, session_id: dispatch.session_id }, shown), torn: [] }
+  return { ...traceOf({ run_id, session_id: dispatch?.session_id ?? '' }, shown), torn: [] }
 }
+
+const recordsIn = async (
+  { store }: Context,
+  { session_id, dispatch_id }: Dispatch,
+): Promise<readonly JournalRecord[]> => recordsOfRun(await store.journal(session_id), dispatch_id)
 
 export const traceList = command({
   name: 'trace list',
