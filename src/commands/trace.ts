@@ -47,16 +47,13 @@ export async function recordsIn(context: Context, run_id: string): Promise<reado
 async function traceIn(context: Context, run_id: string): Promise<ReadTrace> {
   const dispatch = await context.store.dispatch(run_id)
   // Of one that was claimed and has not said a word yet there is nothing to show, and that is no mistake of whoever asks.
-  const records =
-    dispatch?.status === 'running' ? await recordsIn(context, dispatch) : (await findRun(context, run_id)).records
-  const shown = records.map((record) => redacted(record, context.redact))
-  return { ...traceOf({ run_id, session_id: dispatch?.session_id ?? '' }, shown), torn: [] }
+  const begun = dispatch?.status !== 'running' || (await hasBegun(context, dispatch))
+  const records = begun ? await recordsIn(context, run_id) : []
+  return { ...traceOf({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
 }
 
-const recordsIn = async (
-  { store }: Context,
-  { session_id, dispatch_id }: Dispatch,
-): Promise<readonly JournalRecord[]> => recordsOfRun(await store.journal(session_id), dispatch_id)
+const hasBegun = async ({ store }: Context, { session_id, dispatch_id }: Dispatch): Promise<boolean> =>
+  recordsOfRun(await store.journal(session_id), dispatch_id).length > 0
 
 export const traceList = command({
   name: 'trace list',
