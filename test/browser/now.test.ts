@@ -176,6 +176,7 @@ describe('the page in a browser', { skip }, () => {
       assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, 'nothing sticks out')
       colours.push(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
+      await page.getByRole('button', { name: '立即运行一轮' }).waitFor()
       const reached = []
       while (reached.at(-1) !== 'English' && reached.length < 9) {
         await page.keyboard.press('Tab')

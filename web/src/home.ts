@@ -46,7 +46,7 @@ export function openHome(changed: () => void, locked: () => void): Home {
   let source: EventSource | undefined
   let closed = false
   /** Runs that are being fetched, with what was told of them meanwhile. */
-  const filling = new Map<string, Event[]>()
+  const filling = new Map<string, (Event | Delta)[]>()
 
   const guarded = (work: Promise<unknown>): Promise<unknown> =>
     work.catch((thrown) => {
@@ -84,6 +84,8 @@ export function openHome(changed: () => void, locked: () => void): Home {
     })
     on('event', (event: Event) => heard(event))
     on('delta', (delta: Delta) => {
+      const held = filling.get(delta.run_id)
+      if (held) held.push(delta)
       const run = view.runs.get(delta.run_id)
       if (run) hearDelta(run, delta)
     })
@@ -113,12 +115,17 @@ export function openHome(changed: () => void, locked: () => void): Home {
   /** From its beginning; what is told meanwhile is held back, and heard behind that. An event that comes twice counts once. */
   async function fetchRun(id: string, agent: string, task: string): Promise<void> {
     if (filling.has(id)) return
-    const held: Event[] = []
+    const held: (Event | Delta)[] = []
     filling.set(id, held)
     const run = newRun(id, agent, task)
     try {
       const { events } = await ask<{ readonly events: readonly Event[] }>('trace show', { run: id, events: 'true' })
-      for (const event of [...events, ...held]) hear(run, event)
+      for (const event of events) hear(run, event)
+      // What a step has said in the meantime, unless what was fetched has it already.
+      const isSaid = (run.steps.at(-1)?.text ?? '') !== ''
+      for (const told of held)
+        if ('stage' in told) hear(run, told)
+        else if (!isSaid) hearDelta(run, told)
       keepStreamed(view.runs.get(id), run)
       view.runs.set(id, run)
     } finally {
