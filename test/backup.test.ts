@@ -197,7 +197,7 @@ describe('restore', () => {
     assert.equal(exit, 0)
     assert.ok(before?.startsWith(join(old, 'before-restore-')))
     const aside = treeOf(before ?? '')
-    const moved = Object.entries(was).filter(([path]) => !/^(lock|logs)/.test(path))
+    const moved = Object.entries(was).filter(([path]) => !/^(lock|logs|sandbox)/.test(path))
     for (const [path, digest] of moved) assert.equal(aside[path], digest, path)
     assert.deepEqual(await promptsIn(old), ['Create made.md with the text "new".'])
     assert.equal(readFileSync(join(old, 'token'), 'utf8'), tokenOf('new'))

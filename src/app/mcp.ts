@@ -22,6 +22,7 @@ export function mcp(): Plugin {
       const tools = host.get('tools')
       servers = new Servers({
         ...{ clock, store: host.get('store'), redact: host.get('secrets').redact },
+        fill: (text) => host.get('secrets').filled(text),
         env: Object.fromEntries(
           KNOWN.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
         ),

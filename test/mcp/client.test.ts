@@ -226,6 +226,26 @@ describe('a call through tool_call is the call that it stands for', () => {
   })
 })
 
+test('case 136: a secret that the configuration names reaches the server it is for, by process and by HTTP, and nobody else', async (t) => {
+  const home = freshFolder(t)
+  const before = await openApp(t, { home })
+  await before.run('secrets set', { name: 'MAIL', value: 'm41l-secret-value-9' })
+  await before.close()
+  const { acting, url } = await actingOverHttp(t)
+  const own = new Acting(t)
+  const servers = {
+    a: { url, headers: { 'X-Proof': 'secret:MAIL' }, effects: ACT },
+    b: { command: own.command, env: { GIVEN: 'secret:MAIL' }, effects: ACT },
+    c: { command: own.command, env: { GIVEN: 'secret:NOBODY' }, effects: ACT },
+  }
+  const calls = [toolCall('a__act', { what: 'something' }), toolCall('b__environment')]
+  const { app, results } = await played(t, servers, [toolSearch('act'), ...calls], { home })
+  assert.deepEqual([...new Set(acting.log('POST'))], ['POST m41l-secret-value-9'])
+  assert.match(results[2]?.content ?? '', /"GIVEN":"‹secret:MAIL›"/)
+  assert.match((await seen(app, 'c')).error ?? '', /NOBODY/)
+  assert.doesNotMatch(JSON.stringify(await listed(app)), /m41l/)
+})
+
 test('case 136: a server knows PATH, HOME, LANG and what its configuration names, and nothing else of ours', async (t) => {
   process.env.SOMEBODYS_API_KEY = 'not for servers'
   const acting = new Acting(t)

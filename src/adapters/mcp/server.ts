@@ -16,6 +16,8 @@ export interface ServerAround {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string>>
   leashFor(server: string): Leash
+  /** Contract: with the secrets that `secret:NAME` stands for in it; throws where there is none of that name. */
+  fill(text: string): string
   log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, Json>>): void
 }
 
@@ -25,6 +27,9 @@ const KEPT_LINES = 20
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
 const LISTED_FOR_MS = 5 * 60_000
+
+const filled = (texts: Readonly<Record<string, string>>, fill: (text: string) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]))
 
 export class Server {
   readonly name: string
@@ -126,13 +131,19 @@ export class Server {
   }
 
   async #connect(): Promise<Link> {
-    const { clock, env, log } = this.#around
+    const { clock, env, log, fill } = this.#around
     this.#listedAt = undefined
     const gone = { why: null as string | null }
     try {
       const { connect } = await import('./link.ts')
+      // Only now: whoever looks at the configuration sees names.
+      const server = {
+        ...this.options,
+        env: filled(this.options.env, fill),
+        headers: filled(this.options.headers, fill),
+      }
       const link: Link = await connect({
-        ...{ server: this.options, env, leash: this.#leash, clock, legacy: this.#legacy, signal: this.#closing.signal },
+        ...{ server, env, leash: this.#leash, clock, legacy: this.#legacy, signal: this.#closing.signal },
         begun: () => {
           this.#lines.length = 0
         },

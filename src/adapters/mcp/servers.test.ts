@@ -18,6 +18,7 @@ test('a server whose pins are not read yet is not taken for one that was never s
     clock: systemClock,
     env: { PATH: String(process.env.PATH) },
     leashFor: () => ({ env: {}, hold() {}, async end() {} }),
+    fill: (text) => text,
     log() {},
     store: { setting: () => promise, commit: async () => [{ ok: true, results: [null] }] } as unknown as Store,
     configured: () => CONFIGURED,
