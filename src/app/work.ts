@@ -1,6 +1,7 @@
 /** The plugins that do the work: hands, the engine, the queue. */
 
 import { tmpdir } from 'node:os'
+import { systemClock } from '../adapters/clock.ts'
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
 import { createSandbox, type Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { programAt } from '../adapters/machine.ts'
@@ -61,8 +62,11 @@ export function hands(parts: Parts): Plugin {
       const hasNetwork = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
       const toAllowed = (socket: string) => egress.proxy(egress.isListed, socket)
       const wayOut = () => (hasNetwork() ? toAllowed : undefined)
+      // Processes go by the machine's own clock.
       const sandbox =
-        config.sandbox === 'off' ? undefined : createSandbox({ folder, hidden: [root], env, clock, wayOut })
+        config.sandbox === 'off'
+          ? undefined
+          : createSandbox({ folder, hidden: [root], env, clock: systemClock, wayOut })
       const shell = { where: sandbox ? 'sandbox' : 'machine', hasNetwork } as const
       const named = namedTools(launchingOf(egress, env))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]

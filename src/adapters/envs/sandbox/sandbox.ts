@@ -60,7 +60,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     if ('why' in found) return found
     raw = launcherOf({ ...options, ...found })
     const launcher = await raw
-    const key = [found.program, found.version, release(), process.getuid?.(), ...options.hidden].join(' ')
+    const key = [found.program, found.version, release(), process.getuid?.()].join(' ')
     const trial = trials.get(key) ?? trialOf({ ...options, launcher, named: `bubblewrap ${found.version.join('.')}` })
     trials.set(key, trial)
     return trial
