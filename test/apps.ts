@@ -30,6 +30,8 @@ export async function openApp(t: TestContext, options: AppOptions & { yaml?: str
   const app = await createApp({ ...given, home })
   opened.set(home, [...(opened.get(home) ?? []), app])
   t.after(() => app.close())
+  // Takes real time, in which no fake clock may run on.
+  if (given.clock) await app.service('sandbox').trial()
   return app
 }
 
