@@ -263,11 +263,11 @@ describe('E7, case 138: unattended and interactive', () => {
 
   test('E7: an agent has the tools that its configuration names, run by whomever; a name that is none keeps it from beginning', async (t) => {
     const tools = (list: string): string => `${YAML}      tools: ${list}\n`
-    const its = await world(t, [WRITE, DONE], { yaml: tools('[create_file, bash]') })
+    const its = await world(t, [WRITE, DONE], { yaml: tools('[create_file, view_file]') })
     await settled(its, (await plan(its)).dispatch_id)
     await runTaskIn(its.app, 'Write it', { agent: 'daily-report' })
     for (const { tools: offered } of its.model.requests)
-      assert.deepEqual(offered.map(({ name }) => name).sort(), ['create_file', 'finish', 'wait'])
+      assert.deepEqual(offered.map(({ name }) => name).sort(), ['create_file', 'finish', 'view_file', 'wait'])
     const slip = await world(t, [WRITE, DONE], { yaml: tools('[create_fiel]') })
     const { status, summary } = await settled(slip, (await plan(slip)).dispatch_id)
     assert.equal(status, 'failed')

@@ -152,6 +152,8 @@ export class Life {
       kernelId: 'sim',
       agents: () => ['default'],
       notices: async () => [],
+      sandboxNotices: async () => [],
+      refuseWithoutSandbox: async () => {},
       signals,
       workspace: async (sessionId) => ({ path: `/nowhere/${sessionId}` }),
       listen: () => () => {},
