@@ -82,6 +82,8 @@ type Used = Pick<
   | 'notifier'
   | 'agents'
   | 'notices'
+  | 'sandboxNotices'
+  | 'refuseWithoutSandbox'
   | 'signals'
   | 'workspace'
   | 'listen'
@@ -311,10 +313,13 @@ const capsOf = ({ cap }: Plan): readonly Cap[] =>
 const openPolicy = (tools: readonly string[]): Engine['policy'] => ({
   isAllowed: () => true,
   grants: () =>
-    tools.map((tool) => ({
-      ...{ id: tool, tool, agent_id: null, session_id: null, to: ['*'], args: null },
-      ...{ granted_at: '2030-01-01T00:00:00.000Z', expires_at: null },
-    })),
+    // To anywhere, and to nowhere in particular.
+    tools.flatMap((tool) =>
+      [['*'], []].map((to) => ({
+        ...{ id: tool, tool, agent_id: null, session_id: null, to, args: null },
+        ...{ granted_at: '2030-01-01T00:00:00.000Z', expires_at: null },
+      })),
+    ),
   unattended: 'park',
   isForeign: () => false,
 })
