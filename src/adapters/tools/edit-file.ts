@@ -13,7 +13,7 @@ import { failed, knowing, told } from './result.ts'
 const args = z.strictObject({
   path: z.string().describe('The file.'),
   old: z.string().min(1).describe('Exactly as in the file; it must occur once.'),
-  new: z.string(),
+  new: z.string().describe('Instead of it.'),
 })
 type Args = z.infer<typeof args>
 
