@@ -109,6 +109,31 @@ describe('the kernel on the page', { skip }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('Now: an answer that comes late does not hide what was told since', async (t) => {
+    const kernel = { state: 'running', done: [] as string[] }
+    const http = await served(t, kernelCommands(kernel, null))
+    const { page } = await newTab(browser, http.url)
+    await page.goto(http.loginUrl())
+    await isLive(page)
+    await page.getByText('default waits').waitFor()
+    const answered = Promise.withResolvers<() => Promise<void>>()
+    await page.route(
+      '**/api/v1/status',
+      async (route) => {
+        const response = await route.fetch()
+        answered.resolve(() => route.fulfill({ response }))
+      },
+      { times: 1 },
+    )
+    await page.getByRole('button', { name: 'Run a cycle now' }).click()
+    const release = await answered.promise
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.locator('[data-state=paused]').waitFor()
+    await release()
+    await page.getByRole('button', { name: 'Run a cycle now' }).and(page.locator(':not([disabled])')).waitFor()
+    assert.equal(await page.locator('[data-state=paused]').count(), 1)
+  })
+
   test('Now: a server without those commands has no such buttons, and says what it does not know', async (t) => {
     const http = await served(t, [])
     const { page, complaints } = await newTab(browser, http.url)

@@ -45,6 +45,8 @@ export function openHome(changed: () => void, locked: () => void): Home {
   }
   let source: EventSource | undefined
   let closed = false
+  /** Counts what was asked for or told: an answer that comes when there is something newer is late, and not shown. */
+  const newest = { status: 0, lists: 0 }
   /** Runs that are being fetched, with what was told of them meanwhile. */
   const filling = new Map<string, (Event | Delta)[]>()
 
@@ -79,6 +81,7 @@ export function openHome(changed: () => void, locked: () => void): Home {
     })
     on('reset', () => view.runs.clear())
     on('status', (status: Status) => {
+      newest.status += 1
       view.status = status
       lists()
     })
@@ -136,7 +139,7 @@ export function openHome(changed: () => void, locked: () => void): Home {
 
   async function fetchAll(): Promise<void> {
     view.commands = await offered()
-    view.status = await ask<Status>('status')
+    await fetchStatus()
     await fetchLists()
     const { items } = await ask<List<Dispatch>>('queue list', { status: 'running', limit: '20' })
     // One that has only just been claimed has nothing to show yet; its events will be told.
@@ -144,9 +147,18 @@ export function openHome(changed: () => void, locked: () => void): Home {
     changed()
   }
 
+  async function fetchStatus(): Promise<void> {
+    newest.status += 1
+    const mine = newest.status
+    const status = await ask<Status>('status')
+    if (mine === newest.status) view.status = status
+  }
+
   const lists = atMostEvery(PATIENCE_MS, () => void guarded(fetchLists()))
 
   async function fetchLists(): Promise<void> {
+    newest.lists += 1
+    const mine = newest.lists
     const cycles = view.commands.has('cycles list')
     const [recent, waiting, approvals, unknowns, told] = await Promise.all([
       ask<List<Dispatch>>('queue list', { limit: '30' }),
@@ -155,6 +167,7 @@ export function openHome(changed: () => void, locked: () => void): Home {
       ask<List<Unknown>>('unknowns list'),
       cycles ? ask<List<CycleRecord>>('cycles list', { limit: '12' }) : undefined,
     ])
+    if (mine !== newest.lists) return
     view.recent = recent.items.filter(({ status }) => !['pending', 'running', 'waiting'].includes(status)).slice(0, 8)
     view.waiting = waiting.items
     view.approvals = approvals.items
@@ -178,7 +191,7 @@ export function openHome(changed: () => void, locked: () => void): Home {
       changed()
       try {
         await act(command)
-        view.status = await ask<Status>('status')
+        await fetchStatus()
       } catch (thrown) {
         view.complaint = thrown instanceof Error ? thrown.message : String(thrown)
       }
