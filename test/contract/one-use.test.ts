@@ -24,6 +24,8 @@ const claim = (app: App, session_id: string, approval: string, id = 'claim') =>
   ])
 
 const RACES = 1000
+/** Questions that one answer of the model asks. */
+const AT_ONCE = 20
 
 const statusOf = async (app: App, id: string) =>
   ((await app.run('approvals show', { id })) as { status: string }).status
@@ -32,9 +34,10 @@ describe('approvals: one answer, one use', () => {
   test('case 54: two answers race, a thousand times: one wins, the other is refused, and only what was allowed is run', async (t) => {
     const send = sending({ run: ({ n }) => `sent ${n}` })
     let n = 0
-    const model = scriptedModel((_, turn) => [{ calls: [call('send', { n: n++ })] }, { text: 'asked' }][turn] ?? wait)
+    const questions = () => Array.from({ length: AT_ONCE }, () => call('send', { n: n++ }))
+    const model = scriptedModel((_, turn) => [{ calls: questions() }, { text: 'asked' }][turn] ?? wait)
     const app = await openApp(t, { model, tools: [send], yaml: 'kernel: {max_concurrent: 50}' })
-    await Promise.all(Array.from({ length: RACES }, () => enqueue(app)))
+    await Promise.all(Array.from({ length: RACES / AT_ONCE }, () => enqueue(app)))
     await drained(app)
     const asked = await approvals(app, { limit: 2 * RACES })
     assert.equal(asked.length, RACES)
