@@ -57,9 +57,10 @@ export async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T>
     over = true
   })
   done.catch(() => {})
+  const rest = rests()
   let seen: number | undefined
   while (!over) {
-    await pause(2)
+    await rest()
     const next = clock.nextIn
     // Twice the same: whoever is on the way to its sleep has come there.
     const settled = next !== undefined && next === seen && next <= LONGEST_JUMP_MS
@@ -68,6 +69,24 @@ export async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T>
   }
   return done
 }
+
+/** What takes real time, in which no fake clock may run on: files, children. */
+const UNDER_WAY = /^FSReq|^ProcessWrap/
+/** A child may itself wait for the clock. */
+const PATIENCE_MS = 1000
+
+/** Contract: each call waits until the world is at rest. One that does not come to rest is waited for once. */
+export function rests(): () => Promise<void> {
+  let patience = PATIENCE_MS
+  return async () => {
+    const from = performance.now()
+    do await pause(1)
+    while (isUnderWay() && performance.now() - from < patience)
+    patience = isUnderWay() ? 0 : PATIENCE_MS
+  }
+}
+
+const isUnderWay = (): boolean => process.getActiveResourcesInfo().some((name) => UNDER_WAY.test(name))
 
 /** Waits until something is so; a test that would wait for ever is stopped by the runner's own limit. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -6,11 +6,17 @@ const HAN = /\p{Script=Han}/u
 const AROUND = /^[.:!?#@/\\*~_-]+|[.:!?/\\*~_-]+$/g
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//
 
-const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
+/** Made when it is needed: it is slow to load. */
+let segmenter: Intl.Segmenter | undefined
+
+function* wordsOfHan(text: string): Iterable<string> {
+  segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' })
+  for (const { segment } of segmenter.segment(text)) yield segment
+}
 
 export function wordsOf(text: string): readonly string[] {
   return (text.normalize('NFKC').toLowerCase().match(PIECES) ?? []).flatMap((piece) =>
-    HAN.test(piece) ? [...segmenter.segment(piece)].map(({ segment }) => segment) : (trimmed(piece) ?? []),
+    HAN.test(piece) ? [...wordsOfHan(piece)] : (trimmed(piece) ?? []),
   )
 }
 

@@ -3,14 +3,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { App, AppOptions } from '../../src/app.ts'
 import type { CycleResult } from '../../src/domain/cycle.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Message, ModelRequest } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
+import { freshFolder, openApp, rests } from '../apps.ts'
 
 export const NOON = Date.parse('2030-03-10T12:00:00Z')
 export const MINUTE = 60_000
@@ -91,9 +90,10 @@ export async function dispatchesIn(app: App): Promise<readonly Dispatch[]> {
 /** Lets so much time pass, event by event, while the kernel lives. */
 export async function livingFor(clock: FakeClock, ms: number): Promise<void> {
   const end = clock.now() + ms
+  const rest = rests()
   let still = 0
   while (clock.now() < end) {
-    await pause(1)
+    await rest()
     const next = clock.nextIn
     still = next === undefined ? 0 : still + 1
     if (next === undefined || still < 2) continue

@@ -84,7 +84,7 @@ describe('E12: what goes wrong is told once', () => {
     await its.app.close()
     const after = await telling(t, { ...its, agents: TWO, script })
     assert.equal((await once(after)).status, 'failed')
-    assert.equal(its.chat.got.length, 1)
+    assert.equal(its.chat.got.length, 1, JSON.stringify(texts(its)))
     good = true
     for (let i = 0; i < 2; i++) {
       // Until the key is tried again.

@@ -2,8 +2,6 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress, EgressRules, Resolver } from '../../ports/egress.ts'
-import { asking } from './ask.ts'
-import { openProxy } from './proxy.ts'
 import { reachOf } from './reach.ts'
 
 export interface EgressParts {
@@ -19,7 +17,8 @@ export function createEgress({ rules, resolve, clock, secret }: EgressParts): Eg
   return {
     isListed: rules.isListed,
     refusal: rules.refusal,
-    ask: asking({ rules, reach, clock }),
-    proxy: (admits, at) => openProxy({ admits, reach, password: secret(), at }),
+    // Loaded when something goes out: most commands never do.
+    ask: async (outgoing, signal) => (await import('./ask.ts')).asking({ rules, reach, clock })(outgoing, signal),
+    proxy: async (admits, at) => (await import('./proxy.ts')).openProxy({ admits, reach, password: secret(), at }),
   }
 }
