@@ -1,11 +1,12 @@
 /** The command line as a process of its own, for tests. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type ProviderServer, type Script, startProviderServer } from '../src/testing/provider-server.ts'
 import { freshFolder, until } from './apps.ts'
+import type { Question } from './command-line-main.ts'
 import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 
 export interface Said {
@@ -14,7 +15,29 @@ export interface Said {
   readonly stderr: string
 }
 
-export const tireless = (home: string, ...args: string[]): Promise<Said> =>
+const MAIN_ASKED = join(import.meta.dirname, 'command-line-main.ts')
+const resting: ChildProcess[] = []
+
+/** In a process that is kept for the next one: starting takes longer than most commands do. Those that run at once have a process each. */
+export async function tireless(home: string, ...args: string[]): Promise<Said> {
+  const child =
+    resting.pop() ?? fork(MAIN_ASKED, { execArgv: NODE_FLAGS, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  child.ref()
+  child.channel?.ref()
+  child.send({ args: [...args, '--home', home], env: process.env } satisfies Question)
+  const said = await new Promise<Said>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Said))
+    child.once('exit', (code, signal) => reject(new Error(`the command line ended with ${signal ?? code}`)))
+  })
+  child.removeAllListeners('exit')
+  child.unref()
+  child.channel?.unref()
+  resting.push(child)
+  return said
+}
+
+/** In a process of its own, which has to end by itself. */
+export const freshly = (home: string, ...args: string[]): Promise<Said> =>
   run(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home])
 
 export async function json<T = Record<string, unknown>>(

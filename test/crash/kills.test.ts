@@ -9,7 +9,7 @@ import { countCalls, EXPECTED_LINES, hasStrace, type Killed, killAndResume } fro
 
 const FULL = process.env.CRASH_SWEEP === 'full'
 /** Without the full sweep, every so-manieth point. */
-const STRIDE = { pwrite64: 12, fsync: 3 }
+const STRIDE = { pwrite64: 40, fsync: 5 }
 
 function check(at: string, result: Killed): void {
   const { lines, unknown, boughtTwice, statuses, answers, resumeExit, resumeErrors } = result
