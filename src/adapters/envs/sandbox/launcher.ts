@@ -3,15 +3,16 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir, totalmem } from 'node:os'
+import { mkdir, open } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { OpenWayOut } from '../../../ports/env.ts'
 import { BASH_ENV_TEXT, isProgram, type Launch, type Launcher } from '../host/launch.ts'
 import { BASH_ENV, type Identity, makeEtc } from './etc.ts'
+import { FORWARDER, type Forwarder, forwarderOf, forwarding } from './forwarder.ts'
 import { type Bind, bwrapArgs, DEVICES, INNER_HOME, type Layout } from './layout.ts'
-import { FORWARDER, FORWARDER_TEXT, FORWARDING, INNER_NODE, INNER_SOCKET, proxyEnvironment } from './network.ts'
+import { openWay } from './network.ts'
 import { beside, guardsOf, type Repository, repositoriesIn } from './repositories.ts'
 import { seccompFilter } from './seccomp.ts'
 import { type Before, protectedNames, sweep } from './sweep.ts'
@@ -26,6 +27,7 @@ export interface LauncherOptions extends Bubblewrap {
   readonly hidden: readonly string[]
   /** To hosts that the owner has allowed; undefined where there are none. */
   readonly wayOut?: (() => OpenWayOut | undefined) | undefined
+  readonly perl?: string | undefined
 }
 
 /** Where bubblewrap finds the filter of system calls. */
@@ -41,7 +43,7 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
       repositories: await (known.get(root) ?? repositoriesIn(root)),
       names: await protectedNames(root),
     }
-    const way = await openWay(wanted.network === 'allowed' ? options.wayOut?.() : wanted.network)
+    const way = await openWay(wanted.network === 'allowed' ? options.wayOut?.() : wanted.network, made.forwarder)
     const binds = [...(await bindsFor(root, before)), ...way.binds]
     const handle = made.filter === undefined ? undefined : await open(made.filter, 'r')
     const layout = { ...options, ...made, binds, root, cwd: wanted.cwd, environment: wanted.env, more: way.environment }
@@ -73,15 +75,17 @@ type Made = Pick<Layout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
   /** A file. */
   readonly filter: string | undefined
   readonly shell: readonly string[]
+  readonly forwarder: Forwarder
 }
 
-async function make({ folder }: LauncherOptions): Promise<Made> {
+async function make({ folder, perl = '/usr/bin/perl' }: LauncherOptions): Promise<Made> {
   const identity: Identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const etc = join(folder, 'etc')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const forwarder = forwarderOf(perl)
   const inEtc = makeEtc(etc, identity, INNER_HOME, {
-    [BASH_ENV]: `${BASH_ENV_TEXT}${limits('bash')}${FORWARDING}`,
-    [FORWARDER]: FORWARDER_TEXT,
+    [BASH_ENV]: `${BASH_ENV_TEXT}${limits('bash')}${forwarding(forwarder.program)}`,
+    [FORWARDER]: forwarder.text,
   })
   const devices = identity.uid === 0 ? await ownDevices(join(folder, 'dev')) : undefined
   const program = seccompFilter(process.arch)
@@ -90,7 +94,7 @@ async function make({ folder }: LauncherOptions): Promise<Made> {
   // Bash sets its limits by itself, before anything else.
   const hasBash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].some(isProgram)
   const shell = hasBash ? ['bash'] : ['/bin/sh', '-c', `${limits('sh')}exec "$@"`, 'sandbox', 'sh']
-  return { identity, etc, inEtc, devices, filter, shell }
+  return { identity, etc, inEtc, devices, filter, shell, forwarder }
 }
 
 const MOST_FILE_BYTES = 4 * 1024 ** 3
@@ -130,34 +134,4 @@ async function bindsFor(root: string, { repositories, names }: Before): Promise<
     ...(await guardsOf(repositories)),
     ...[...names].map((name) => ({ from: join(root, name), at: join(root, name), writable: false })),
   ]
-}
-
-interface Way {
-  readonly binds: readonly Bind[]
-  readonly environment: Readonly<Record<string, string>>
-  refusals(): readonly string[]
-  close(): Promise<void>
-}
-
-const NO_WAY: Way = { binds: [], environment: {}, refusals: () => [], async close() {} }
-
-/** A socket of its own for each command, in a folder with a short name, because the names of sockets are short. */
-async function openWay(open: OpenWayOut | undefined): Promise<Way> {
-  if (!open) return NO_WAY
-  const folder = await mkdtemp(join(tmpdir(), 'tireless-way-'))
-  const socket = join(folder, 'proxy')
-  const way = await open(socket)
-  const close = async (): Promise<void> => {
-    await way.close()
-    await rm(folder, { recursive: true, force: true })
-  }
-  return {
-    binds: [
-      { from: socket, at: INNER_SOCKET, writable: true },
-      { from: process.execPath, at: INNER_NODE, writable: false },
-    ],
-    environment: proxyEnvironment(way),
-    refusals: () => way.refusals(),
-    close,
-  }
 }
