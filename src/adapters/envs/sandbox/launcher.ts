@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -30,8 +30,9 @@ export interface LauncherOptions extends Bubblewrap {
   readonly perl?: string | undefined
 }
 
-/** Where bubblewrap finds the filter of system calls. */
-const FILTER_AT = 4
+/** Where bubblewrap finds what is opened for it. */
+const FIRST_HANDLE = 4
+const MOST_INFO = 4096
 
 export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
   const made = await make(options)
@@ -39,20 +40,29 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
   const known = new Map<string, Promise<readonly Repository[]>>()
   return async (wanted) => {
     const { root, command } = wanted
-    const before: Before = {
-      repositories: await (known.get(root) ?? repositoriesIn(root)),
-      names: await protectedNames(root),
-    }
-    const way = await openWay(wanted.network === 'allowed' ? options.wayOut?.() : wanted.network, made.forwarder)
-    const binds = [...(await bindsFor(root, before)), ...way.binds]
-    const handle = made.filter === undefined ? undefined : await open(made.filter, 'r')
-    const layout = { ...options, ...made, binds, root, cwd: wanted.cwd, environment: wanted.env, more: way.environment }
-    const args = bwrapArgs({ ...layout, home: await homeFor(options.folder, root), filter: handle && FILTER_AT })
+    await using opened = new AsyncDisposableStack()
+    const [repositories, names, home] = await Promise.all([
+      known.get(root) ?? repositoriesIn(root),
+      protectedNames(root),
+      homeFor(options.folder, root),
+    ])
+    const before: Before = { repositories, names }
+    const around = await bindsFor(root, before)
+    const filter = made.filter === undefined ? [] : [opened.use(await open(made.filter, 'r'))]
+    const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
+    const allowed = wanted.network === 'allowed' ? options.wayOut?.() : wanted.network
+    const way = await openWay(allowed, made.forwarder, opened)
+    const args = bwrapArgs({
+      ...{ ...options, ...made, root, home, cwd: wanted.cwd, environment: wanted.env, more: way.environment },
+      ...{ binds: [...around, ...way.binds], filter: filter[0] && FIRST_HANDLE, info: FIRST_HANDLE + filter.length },
+    })
+    const kept = opened.move()
     return {
       argv: [options.program, ...args, '--', ...made.shell, '-c', '--', command],
       // What bubblewrap itself is given can be read in there.
       env: {},
-      handles: handle ? [handle] : [],
+      handles: [...filter, info],
+      init: () => initIn(info),
       async notes() {
         const swept = sweep(root, before)
         known.set(
@@ -63,12 +73,16 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
         const told = removed.length === 0 ? [] : [`removed, because agents do not write these: ${removed.join(', ')}`]
         return [...told, ...way.refusals()]
       },
-      async [Symbol.asyncDispose]() {
-        await handle?.close()
-        await way.close()
-      },
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
     } satisfies Launch
   }
+}
+
+/** What bubblewrap says of itself: the process that is the first in there, as it is numbered out here. */
+async function initIn(info: FileHandle): Promise<number | undefined> {
+  const { buffer, bytesRead } = await info.read(Buffer.alloc(MOST_INFO), 0, MOST_INFO, 0)
+  const [, pid] = /"child-pid":\s*(\d+)/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []
+  return pid === undefined ? undefined : Number(pid)
 }
 
 type Made = Pick<Layout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {

@@ -14,25 +14,29 @@ export interface Way {
   readonly binds: readonly Bind[]
   readonly environment: Readonly<Record<string, string>>
   refusals(): readonly string[]
-  close(): Promise<void>
 }
 
-const NO_WAY: Way = { binds: [], environment: {}, refusals: () => [], async close() {} }
+const NO_WAY: Way = { binds: [], environment: {}, refusals: () => [] }
 
-/** A socket of its own for each command, in a folder with a short name, because the names of sockets are short. */
-export async function openWay(open: OpenWayOut | undefined, forwarder: Forwarder): Promise<Way> {
+/**
+ * Contract: what has to be closed after it is in `opened`, also where it fails. A socket of its own for each command, in a folder with a short name,
+ * because the names of sockets are short.
+ */
+export async function openWay(
+  open: OpenWayOut | undefined,
+  forwarder: Forwarder,
+  opened: AsyncDisposableStack,
+): Promise<Way> {
   if (!open) return NO_WAY
   const folder = await mkdtemp(join(tmpdir(), 'tireless-way-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
   const socket = join(folder, 'proxy')
   const way = await open(socket)
+  opened.defer(() => way.close())
   return {
     binds: [{ from: socket, at: INNER_SOCKET, writable: true }, ...forwarder.binds],
     environment: proxyEnvironment(way),
     refusals: () => way.refusals(),
-    async close() {
-      await way.close()
-      await rm(folder, { recursive: true, force: true })
-    },
   }
 }
 
