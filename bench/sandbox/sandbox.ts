@@ -61,15 +61,19 @@ export async function measureSandbox({
   const tryMs = performance.now() - began
   if (!trial.holds) throw new Error(`there is no sandbox on this machine: ${trial.why}; ${trial.remedy}`)
   const options = { callsDir: join(folder, 'calls'), clock: systemClock, env: { PATH } }
+  let calls = 0
   const ours = async (launcher?: typeof sandbox.launcher, network = false): Promise<() => Promise<void>> => {
     const processes = opsOf(await hostEnvs({ ...options, launcher }).open(ws), 'process')
     return async () => {
-      const { exit } = await processes.run('bench', COMMAND, {
+      // No two calls have one name: what is left under it would be looked for first.
+      const call = `bench-${calls++}`
+      const { exit } = await processes.run(call, COMMAND, {
         timeoutMs: 60_000,
         signal: new AbortController().signal,
         ...(network && { network: 'allowed' as const }),
       })
       if (exit !== 0) throw new Error(`the command ended with ${exit}`)
+      await processes.forget(call)
     }
   }
   const subjects = {

@@ -13,7 +13,7 @@ import type { Unknown } from '../../src/domain/unknown.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
-import { homeWith, json, tireless } from '../command-line.ts'
+import { ended, homeWith } from '../command-line.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
 
@@ -28,6 +28,13 @@ function withoutBubblewrap(t: TestContext): void {
   for (const name of ['git', 'bash', 'sh', 'sleep'])
     symlinkSync(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(folder, name))
   process.env.PATH = folder
+}
+
+interface Checked {
+  readonly name: string
+  readonly ok: boolean
+  readonly found: string
+  readonly remedy: string
 }
 
 async function offered(
@@ -59,27 +66,22 @@ describe('where bash is offered', () => {
 
   test('Q8: `required` keeps a `start` without one from beginning, with the remedy', async (t) => {
     withoutBubblewrap(t)
-    const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), 'sandbox: required\n')
-    const refused = await tireless(home, 'start', '--until-idle')
-    assert.equal(refused.exit, 1)
-    assert.match(
-      refused.stderr,
+    const startWith = async (yaml: string) => (await openApp(t, { yaml })).run('start', { until_idle: true })
+    await assert.rejects(
+      startWith('sandbox: required'),
       /sandbox: required.*bubblewrap is not installed.*do this: install the package bubblewrap/,
     )
-    writeFileSync(join(home, 'tireless.yaml'), '')
-    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
+    await startWith('')
   })
 
   test('Q8: doctor is red without one, and red over one that can be escaped from; bash is off then, too', {
     skip: WITHOUT_SANDBOX,
   }, async (t) => {
-    const home = freshFolder(t)
-    const checkIn = async () =>
-      (
-        await json<{ checks: { name: string; ok: boolean; found: string; remedy: string }[] }>(home, 'doctor')
-      ).checks.find(({ name }) => name === 'sandbox')
-    assert.match(JSON.stringify(await checkIn()), /"ok":true,"found":"bubblewrap .* holds/)
+    const check = async (yaml = '') => {
+      const { checks } = (await (await openApp(t, { yaml })).run('doctor', {})) as { checks: readonly Checked[] }
+      return checks.find(({ name }) => name === 'sandbox')
+    }
+    assert.match(JSON.stringify(await check()), /"ok":true,"found":"bubblewrap .* holds/)
     const real = execFileSync('sh', ['-c', 'command -v bwrap'], { encoding: 'utf8' }).trim()
     const { PATH } = process.env
     t.after(() => Object.assign(process.env, { PATH }))
@@ -90,15 +92,14 @@ describe('where bash is offered', () => {
     )
     chmodSync(join(folder, 'bwrap'), 0o755)
     process.env.PATH = `${folder}:${PATH}`
-    const weak = await checkIn()
+    const weak = await check()
     assert.deepEqual([weak?.ok, /a connection out/.test(weak?.found ?? '')], [false, true])
     assert.equal((await offered(t, '')).bash, false)
     withoutBubblewrap(t)
-    const none = await checkIn()
+    const none = await check()
     assert.equal(none?.ok, false)
     assert.match(none?.remedy ?? '', /install the package bubblewrap/)
-    writeFileSync(join(home, 'tireless.yaml'), 'sandbox: off\n')
-    assert.match(JSON.stringify(await checkIn()), /"ok":true,"found":"off/)
+    assert.match(JSON.stringify(await check('sandbox: off')), /"ok":true,"found":"off/)
   })
 })
 
@@ -180,8 +181,10 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     t.after(() => victim.kill('SIGKILL'))
     await until(() => existsSync(join(workspace, 'here')))
     victim.kill('SIGKILL')
-    assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
-    const { items } = await json<{ items: Unknown[] }>(home, 'unknowns', 'list')
+    await ended(victim)
+    const app = await openApp(t, { home })
+    await app.run('start', { until_idle: true })
+    const { items } = (await app.run('unknowns list', {})) as { items: readonly Unknown[] }
     assert.deepEqual(
       items.map(({ tool, status }) => [tool, status]),
       [['bash', 'told_model']],

@@ -6,12 +6,20 @@ import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { type OpenWayOut, opsOf, type ProcessResult } from '../../src/ports/env.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
+
+const PERL = '/usr/bin/perl'
+/** What forwards: Perl where it is there, else Node. */
+const FORWARDERS = {
+  Perl: { perl: PERL, skip: existsSync(PERL) ? false : 'no Perl here' },
+  Node: { perl: '/nowhere', skip: false },
+}
 
 interface World {
   readonly sockets: string[]
@@ -20,7 +28,13 @@ interface World {
   run(command: string, network: boolean): Promise<ProcessResult>
 }
 
-async function world(t: TestContext): Promise<World> {
+interface Wished {
+  readonly perl: string
+  /** The proxy; default: one that lets to one host. */
+  readonly wayOut?: OpenWayOut
+}
+
+async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }): Promise<World> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-network-')))
   t.after(() => rmSync(base, { recursive: true, force: true }))
   mkdirSync(join(base, 'ws'))
@@ -29,7 +43,7 @@ async function world(t: TestContext): Promise<World> {
   t.after(() => served.close())
   const { port } = served.address() as AddressInfo
   const sockets: string[] = []
-  const wayOut: OpenWayOut = async (socket) => {
+  const toOneHost: OpenWayOut = async (socket) => {
     sockets.push(socket)
     const refused: string[] = []
     const proxy = http.createServer().on('connect', (request, client) => {
@@ -53,7 +67,8 @@ async function world(t: TestContext): Promise<World> {
     hidden: [],
     env: process.env,
     clock: systemClock,
-    wayOut: () => wayOut,
+    wayOut: () => wayOut ?? toOneHost,
+    perl,
   })
   const env = await hostEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: process.env, launcher }).open(
     join(base, 'ws'),
@@ -71,26 +86,73 @@ async function world(t: TestContext): Promise<World> {
   }
 }
 
+const quoted = (script: string): string => `'${script.replaceAll("'", `'\\''`)}'`
+
 /** What a program does that knows a proxy. */
 const through = (host: string): string => `exec 5<>/dev/tcp/127.0.0.1/3128
 printf 'CONNECT ${host}:443 HTTP/1.1\\r\\nHost: ${host}\\r\\n\\r\\n' >&5
 read -r first <&5; echo "$first"
 case $first in *200*) read -r _ <&5; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&5; tail -n 1 <&5;; esac`
 
+/** Says back what it was told once all of it was said, says something first and hears afterwards, or hangs up: as the first letter wishes. */
+function moody(heard: string[]): OpenWayOut {
+  return async (path) => {
+    const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('error', () => {})
+      socket.once('data', async (first) => {
+        socket.unshift(first)
+        if (first[0] === 'x'.charCodeAt(0)) return void socket.destroy()
+        if (first[0] === 'f'.charCodeAt(0)) socket.end('first\n')
+        const told = await text(socket).catch(() => 'broken')
+        if (socket.writableEnded) heard.push(told)
+        else socket.end(told)
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(path, resolve))
+    const close = () => new Promise<void>((resolve) => void server.close(() => resolve()))
+    return { user: 'u', password: 'p', refusals: () => [], close }
+  }
+}
+
+/** Many at once, each with more than any buffer holds, and their ends one by one. Perl can shut one end of a connection. */
+const MOODS = `use Socket;
+sub to { socket(my $s, PF_INET, SOCK_STREAM, 0); connect($s, sockaddr_in(3128, INADDR_LOOPBACK)) or die $!; select((select($s), $| = 1)[0]); print $s shift; $s }
+sub all { my $s = shift; local $/; scalar <$s> }
+my @many = map { my $s = to($_ . ('.' x 700000)); shutdown($s, 1); $s } 10 .. 49;
+my $first = to('f'); print 'said ', scalar <$first>;
+print 'ended ', eof($first) ? 1 : 0, qq(\\n); print $first 'heard'; shutdown($first, 1);
+print 'hung up on ', length(all(to('x'))), qq(\\n);
+print scalar(grep { all($many[$_ - 10]) eq $_ . ('.' x 700000) } reverse 10 .. 49), qq( came back\\n);
+print all(do { my $s = to('alive'); shutdown($s, 1); $s }), qq(\\n);`
+
 describe('network in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
-  test('with hosts allowed: through the proxy, which every program is told of; and by no other way', async (t) => {
-    const { run, port, sockets } = await world(t)
-    const allowed = await run(through('allowed.test'), true)
-    assert.match(allowed.output, /200 OK\r?\nfrom outside\n$/)
-    const refused = await run(through('other.test'), true)
-    assert.match(refused.output, /403 Forbidden.*\[other\.test:443 is not allowed\]/s)
-    const told = await run('echo $http_proxy $https_proxy $no_proxy; jobs; wait; echo waited', true)
-    assert.match(told.output, /^(http:\/\/a%20user:p%3Aw@127\.0\.0\.1:3128 ){2}localhost\S*\nwaited\n$/)
-    assert.notEqual((await run(`exec 5<>/dev/tcp/127.0.0.1/${port}`, true)).exit, 0)
-    // One each, and none of them is left.
-    assert.equal(new Set(sockets).size, 4)
-    for (const socket of sockets) assert.equal(existsSync(dirname(socket)), false)
-  })
+  for (const [name, { perl, skip }] of Object.entries(FORWARDERS)) {
+    test(`with hosts allowed: through the proxy, which every program is told of; and by no other way (${name})`, {
+      skip,
+    }, async (t) => {
+      const { run, port, sockets } = await world(t, { perl })
+      const allowed = await run(through('allowed.test'), true)
+      assert.match(allowed.output, /200 OK\r?\nfrom outside\n$/)
+      const refused = await run(through('other.test'), true)
+      assert.match(refused.output, /403 Forbidden.*\[other\.test:443 is not allowed\]/s)
+      const told = await run('echo $http_proxy $https_proxy $no_proxy; jobs; wait; echo waited', true)
+      assert.match(told.output, /^(http:\/\/a%20user:p%3Aw@127\.0\.0\.1:3128 ){2}localhost\S*\nwaited\n$/)
+      assert.notEqual((await run(`exec 5<>/dev/tcp/127.0.0.1/${port}`, true)).exit, 0)
+      // One each, and none of them is left.
+      assert.equal(new Set(sockets).size, 4)
+      for (const socket of sockets) assert.equal(existsSync(dirname(socket)), false)
+    })
+
+    test(`many connections at once, of any size; each end is handed on by itself, and so is a break (${name})`, {
+      skip: FORWARDERS.Perl.skip,
+    }, async (t) => {
+      const heard: string[] = []
+      const { run } = await world(t, { perl, wayOut: moody(heard) })
+      const { output } = await run(`perl -e ${quoted(MOODS)}`, true)
+      assert.equal(output, 'said first\nended 1\nhung up on 0\n40 came back\nalive\n')
+      assert.deepEqual(heard, ['fheard'])
+    })
+  }
 
   test('a command that may not have it gets none', async (t) => {
     const { run, sockets } = await world(t)

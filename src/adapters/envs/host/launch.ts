@@ -13,6 +13,11 @@ export interface Launch extends AsyncDisposable {
   readonly cwd?: string
   /** What it finds open, from descriptor 4 on. */
   readonly handles: readonly FileHandle[]
+  /**
+   * Contract: called when it has ended; the process without which none of it can be, because the kernel ends all others before it lets that one go.
+   * Undefined where there is none, or it is not known.
+   */
+  init?(): Promise<number | undefined>
   /** Contract: called when nothing of it runs any more; what whoever asked for it should know, a line each. */
   notes(): Promise<readonly string[]>
 }

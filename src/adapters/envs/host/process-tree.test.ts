@@ -1,9 +1,11 @@
 /** Which processes belong to a call: decided on made-up tables, where every accident can be arranged. */
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
+import { systemClock } from '../../clock.ts'
 import { procTable, psTable, type Row } from './process-table.ts'
-import { membersOf, type Tree, targetsOf } from './process-tree.ts'
+import { isGoneWithAll, membersOf, type Tree, targetsOf } from './process-tree.ts'
 
 const SELF = { pid: 10, session: 9 }
 const SHELL = { pid: 100, start: 50 }
@@ -91,6 +93,17 @@ test('signals go to whole groups where they are ours, and never to our own group
   ]
   const others = [row(80), row(106, { group: 0 }), row(107, { group: 100, zombie: true })]
   assert.deepEqual(targetsOf([...ours, ...others], ours), [-100, 103, 104, 105])
+})
+
+test('a namespace is empty when its init is gone or dead, and at no other time, whatever /proc shows', async () => {
+  const clock = { ...systemClock, sleep: async () => {} }
+  const seen = (found: Row | undefined) => ({ ...procTable, row: () => found })
+  const isEmpty = (pid: number, found: Row | undefined) => isGoneWithAll(pid, seen(found), clock)
+  assert.equal(await isEmpty(process.pid, row(process.pid)), false)
+  assert.equal(await isEmpty(process.pid, undefined), false)
+  assert.equal(await isEmpty(process.pid, row(process.pid, { zombie: true })), true)
+  const { pid } = spawnSync('true')
+  assert.equal(await isEmpty(pid, undefined), true)
 })
 
 describe('a row', () => {

@@ -8,6 +8,7 @@
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Mark, MarkedRow, ProcessTable, Row } from './process-table.ts'
+import { errno } from './refusal.ts'
 
 export interface Tree {
   /** The call's shell, which leads its own session and group; unknown when its report was lost. */
@@ -82,6 +83,27 @@ export async function killTree(tree: Tree, table: ProcessTable, clock: Clock, gr
     left = find()
   }
   return true
+}
+
+/**
+ * Contract: whether the init of a process namespace is gone, which proves that everybody in there is: a look at one process, instead of one at all.
+ * False is no answer. Another process that has got its number by now makes it false.
+ */
+export async function isGoneWithAll(init: number, table: ProcessTable, clock: Clock): Promise<boolean> {
+  for (const ms of SETTLE_MS) {
+    if (!isThere(init) || table.row(init)?.zombie) return true
+    await clock.sleep(ms)
+  }
+  return false
+}
+
+/** The kernel's own word: there may be processes that /proc does not show. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (thrown) {
+    return errno(thrown) !== 'ESRCH'
+  }
 }
 
 interface Found {

@@ -16,7 +16,7 @@ import { endedIn, folderAt } from './cwd.ts'
 import { type Launch, type Launcher, plainLauncher } from './launch.ts'
 import { Listener } from './listener.ts'
 import type { Mark, ProcessTable, Row } from './process-table.ts'
-import { killTree } from './process-tree.ts'
+import { isGoneWithAll, killTree, type Tree } from './process-tree.ts'
 import { errno } from './refusal.ts'
 
 export interface ProcessOptions {
@@ -78,8 +78,8 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     try {
       ending = await endingOf(shell, output, wanted)
     } finally {
-      const tree = { shell: shell.row, held: true, mark: markOf(call) }
-      await killTree(tree, table, clock, ending === 'exited' ? 0 : GRACE_MS)
+      if (ending !== 'exited') await killTree(treeOf(shell, call), table, clock, GRACE_MS)
+      else if (!(await isOver(launch))) await killTree(treeOf(shell, call), table, clock, 0)
     }
     const status = await shell.exited
     if (status.exit === NOT_REPORTED) await confirmReported(folder)
@@ -90,6 +90,13 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
       ended: ending === 'overflowed' ? 'exited' : ending,
       cwd: await endedIn(root, place, cwd),
     }
+  }
+
+  const treeOf = ({ row }: Shell, call: string): Tree => ({ shell: row, held: true, mark: markOf(call) })
+
+  async function isOver(launch: Launch): Promise<boolean> {
+    const init = await launch.init?.()
+    return init !== undefined && isGoneWithAll(init, table, clock)
   }
 
   async function endingOf(shell: Shell, output: FileHandle, { timeoutMs, signal, heard }: RunOptions): Promise<Ending> {
@@ -118,6 +125,11 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
   /** Whatever an earlier life left under this name ends before the name is used again. */
   async function freshFolder(call: string): Promise<string> {
     const folder = callFolder(callsDir, call)
+    const isFresh = await mkdir(folder, { mode: 0o700 }).then(
+      () => true,
+      () => false,
+    )
+    if (isFresh) return folder
     await reap(call)
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true, mode: 0o700 })

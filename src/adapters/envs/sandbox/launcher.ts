@@ -3,15 +3,16 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir, totalmem } from 'node:os'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { OpenWayOut } from '../../../ports/env.ts'
 import { BASH_ENV_TEXT, isProgram, type Launch, type Launcher } from '../host/launch.ts'
 import { BASH_ENV, type Identity, makeEtc } from './etc.ts'
+import { FORWARDER, type Forwarder, forwarderOf, forwarding } from './forwarder.ts'
 import { type Bind, bwrapArgs, DEVICES, INNER_HOME, type Layout } from './layout.ts'
-import { FORWARDER, FORWARDER_TEXT, FORWARDING, INNER_NODE, INNER_SOCKET, proxyEnvironment } from './network.ts'
+import { openWay } from './network.ts'
 import { beside, guardsOf, type Repository, repositoriesIn } from './repositories.ts'
 import { seccompFilter } from './seccomp.ts'
 import { type Before, protectedNames, sweep } from './sweep.ts'
@@ -26,10 +27,12 @@ export interface LauncherOptions extends Bubblewrap {
   readonly hidden: readonly string[]
   /** To hosts that the owner has allowed; undefined where there are none. */
   readonly wayOut?: (() => OpenWayOut | undefined) | undefined
+  readonly perl?: string | undefined
 }
 
-/** Where bubblewrap finds the filter of system calls. */
-const FILTER_AT = 4
+/** Where bubblewrap finds what is opened for it. */
+const FIRST_HANDLE = 4
+const MOST_INFO = 4096
 
 export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
   const made = await make(options)
@@ -37,20 +40,29 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
   const known = new Map<string, Promise<readonly Repository[]>>()
   return async (wanted) => {
     const { root, command } = wanted
-    const before: Before = {
-      repositories: await (known.get(root) ?? repositoriesIn(root)),
-      names: await protectedNames(root),
-    }
-    const way = await openWay(wanted.network === 'allowed' ? options.wayOut?.() : wanted.network)
-    const binds = [...(await bindsFor(root, before)), ...way.binds]
-    const handle = made.filter === undefined ? undefined : await open(made.filter, 'r')
-    const layout = { ...options, ...made, binds, root, cwd: wanted.cwd, environment: wanted.env, more: way.environment }
-    const args = bwrapArgs({ ...layout, home: await homeFor(options.folder, root), filter: handle && FILTER_AT })
+    await using opened = new AsyncDisposableStack()
+    const [repositories, names, home] = await Promise.all([
+      known.get(root) ?? repositoriesIn(root),
+      protectedNames(root),
+      homeFor(options.folder, root),
+    ])
+    const before: Before = { repositories, names }
+    const around = await bindsFor(root, before)
+    const filter = made.filter === undefined ? [] : [opened.use(await open(made.filter, 'r'))]
+    const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
+    const allowed = wanted.network === 'allowed' ? options.wayOut?.() : wanted.network
+    const way = await openWay(allowed, made.forwarder, opened)
+    const args = bwrapArgs({
+      ...{ ...options, ...made, root, home, cwd: wanted.cwd, environment: wanted.env, more: way.environment },
+      ...{ binds: [...around, ...way.binds], filter: filter[0] && FIRST_HANDLE, info: FIRST_HANDLE + filter.length },
+    })
+    const kept = opened.move()
     return {
       argv: [options.program, ...args, '--', ...made.shell, '-c', '--', command],
       // What bubblewrap itself is given can be read in there.
       env: {},
-      handles: handle ? [handle] : [],
+      handles: [...filter, info],
+      init: () => initIn(info),
       async notes() {
         const swept = sweep(root, before)
         known.set(
@@ -61,27 +73,33 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
         const told = removed.length === 0 ? [] : [`removed, because agents do not write these: ${removed.join(', ')}`]
         return [...told, ...way.refusals()]
       },
-      async [Symbol.asyncDispose]() {
-        await handle?.close()
-        await way.close()
-      },
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
     } satisfies Launch
   }
+}
+
+/** What bubblewrap says of itself: the process that is the first in there, as it is numbered out here. */
+async function initIn(info: FileHandle): Promise<number | undefined> {
+  const { buffer, bytesRead } = await info.read(Buffer.alloc(MOST_INFO), 0, MOST_INFO, 0)
+  const [, pid] = /"child-pid":\s*(\d+)/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []
+  return pid === undefined ? undefined : Number(pid)
 }
 
 type Made = Pick<Layout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
   /** A file. */
   readonly filter: string | undefined
   readonly shell: readonly string[]
+  readonly forwarder: Forwarder
 }
 
-async function make({ folder }: LauncherOptions): Promise<Made> {
+async function make({ folder, perl = '/usr/bin/perl' }: LauncherOptions): Promise<Made> {
   const identity: Identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const etc = join(folder, 'etc')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const forwarder = forwarderOf(perl)
   const inEtc = makeEtc(etc, identity, INNER_HOME, {
-    [BASH_ENV]: `${BASH_ENV_TEXT}${limits('bash')}${FORWARDING}`,
-    [FORWARDER]: FORWARDER_TEXT,
+    [BASH_ENV]: `${BASH_ENV_TEXT}${limits('bash')}${forwarding(forwarder.program)}`,
+    [FORWARDER]: forwarder.text,
   })
   const devices = identity.uid === 0 ? await ownDevices(join(folder, 'dev')) : undefined
   const program = seccompFilter(process.arch)
@@ -90,7 +108,7 @@ async function make({ folder }: LauncherOptions): Promise<Made> {
   // Bash sets its limits by itself, before anything else.
   const hasBash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].some(isProgram)
   const shell = hasBash ? ['bash'] : ['/bin/sh', '-c', `${limits('sh')}exec "$@"`, 'sandbox', 'sh']
-  return { identity, etc, inEtc, devices, filter, shell }
+  return { identity, etc, inEtc, devices, filter, shell, forwarder }
 }
 
 const MOST_FILE_BYTES = 4 * 1024 ** 3
@@ -130,34 +148,4 @@ async function bindsFor(root: string, { repositories, names }: Before): Promise<
     ...(await guardsOf(repositories)),
     ...[...names].map((name) => ({ from: join(root, name), at: join(root, name), writable: false })),
   ]
-}
-
-interface Way {
-  readonly binds: readonly Bind[]
-  readonly environment: Readonly<Record<string, string>>
-  refusals(): readonly string[]
-  close(): Promise<void>
-}
-
-const NO_WAY: Way = { binds: [], environment: {}, refusals: () => [], async close() {} }
-
-/** A socket of its own for each command, in a folder with a short name, because the names of sockets are short. */
-async function openWay(open: OpenWayOut | undefined): Promise<Way> {
-  if (!open) return NO_WAY
-  const folder = await mkdtemp(join(tmpdir(), 'tireless-way-'))
-  const socket = join(folder, 'proxy')
-  const way = await open(socket)
-  const close = async (): Promise<void> => {
-    await way.close()
-    await rm(folder, { recursive: true, force: true })
-  }
-  return {
-    binds: [
-      { from: socket, at: INNER_SOCKET, writable: true },
-      { from: process.execPath, at: INNER_NODE, writable: false },
-    ],
-    environment: proxyEnvironment(way),
-    refusals: () => way.refusals(),
-    close,
-  }
 }

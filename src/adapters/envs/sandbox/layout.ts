@@ -34,6 +34,8 @@ export interface Layout {
   readonly identity: Identity
   /** The descriptor from which the filter of system calls is read. */
   readonly filter: number | undefined
+  /** The one on which bubblewrap says which process is the first in there. */
+  readonly info: number
   readonly version: readonly [number, number]
 }
 
@@ -50,7 +52,8 @@ const TELLING = ['kcore', 'keys']
 const MOST_TEMPORARY_BYTES = 1024 ** 3
 
 export function bwrapArgs(layout: Layout): readonly string[] {
-  const { root, cwd, home, etc, inEtc, devices, hidden, binds, environment, more, identity, filter, version } = layout
+  const { root, cwd, home, etc, inEtc, devices, hidden, binds, environment, more, identity, filter, info, version } =
+    layout
   return [
     ...namespaces(identity, version),
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--clearenv'],
@@ -67,7 +70,7 @@ export function bwrapArgs(layout: Layout): readonly string[] {
     ...['--bind', home, INNER_HOME, '--bind', root, root],
     ...binds.flatMap(bound),
     ...['--remount-ro', '/', '--chdir', cwd],
-    ...(filter === undefined ? [] : ['--seccomp', String(filter)]),
+    ...['--info-fd', String(info), ...(filter === undefined ? [] : ['--seccomp', String(filter)])],
   ]
 }
 

@@ -3,31 +3,44 @@
  * proxy outside, through a socket file. The proxy judges; nothing in here does.
  */
 
-import type { WayOut } from '../../../ports/env.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { OpenWayOut, WayOut } from '../../../ports/env.ts'
+import { type Forwarder, INNER_SOCKET, PORT } from './forwarder.ts'
+import type { Bind } from './layout.ts'
 
-/** Seen from inside. */
-export const INNER_SOCKET = '/run/proxy'
-export const INNER_NODE = '/run/node'
-export const FORWARDER = '/etc/tireless-forward.mjs'
-const PORT = 3128
+export interface Way {
+  readonly binds: readonly Bind[]
+  readonly environment: Readonly<Record<string, string>>
+  refusals(): readonly string[]
+}
 
-/** Says so once it listens. */
-export const FORWARDER_TEXT = `import { connect, createServer } from 'node:net'
-const server = createServer({ allowHalfOpen: true }, (near) => {
-  const far = connect({ path: '${INNER_SOCKET}', allowHalfOpen: true })
-  near.on('error', () => far.destroy())
-  far.on('error', () => near.destroy())
-  near.pipe(far)
-  far.pipe(near)
-})
-server.listen(${PORT}, '127.0.0.1', () => console.log('listening'))
-`
+const NO_WAY: Way = { binds: [], environment: {}, refusals: () => [] }
 
-/** For bash, before the command: waits until the forwarder listens, and leaves it to nobody, so that no `wait` waits for it. */
-export const FORWARDING = `if [ -S ${INNER_SOCKET} ]; then ( read -r _ < <(exec ${INNER_NODE} ${FORWARDER} < /dev/null 2> /dev/null) ); fi
-`
+/**
+ * Contract: what has to be closed after it is in `opened`, also where it fails. A socket of its own for each command, in a folder with a short name,
+ * because the names of sockets are short.
+ */
+export async function openWay(
+  open: OpenWayOut | undefined,
+  forwarder: Forwarder,
+  opened: AsyncDisposableStack,
+): Promise<Way> {
+  if (!open) return NO_WAY
+  const folder = await mkdtemp(join(tmpdir(), 'tireless-way-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  const socket = join(folder, 'proxy')
+  const way = await open(socket)
+  opened.defer(() => way.close())
+  return {
+    binds: [{ from: socket, at: INNER_SOCKET, writable: true }, ...forwarder.binds],
+    environment: proxyEnvironment(way),
+    refusals: () => way.refusals(),
+  }
+}
 
-export function proxyEnvironment({ user, password }: WayOut): Readonly<Record<string, string>> {
+function proxyEnvironment({ user, password }: WayOut): Readonly<Record<string, string>> {
   const url = `http://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${PORT}`
   const names = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY']
   return {

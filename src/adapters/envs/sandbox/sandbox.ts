@@ -26,6 +26,8 @@ export interface SandboxOptions {
   readonly table?: ProcessTable
   /** The way to hosts that the owner has allowed, as it is now; default: there is none. */
   readonly wayOut?: () => OpenWayOut | undefined
+  /** Forwards connections where it is there, because it starts at once; default: the one of the system. */
+  readonly perl?: string
 }
 
 export interface Sandbox {

@@ -32,8 +32,7 @@ export async function sweep(
     await rm(path, { recursive: true, force: true })
     removed.push(relative(root, path))
   }
-  for (const name of PROTECTED)
-    if (!before.names.has(name) && (await isThere(join(root, name)))) await remove(join(root, name))
+  for (const name of await protectedNames(root)) if (!before.names.has(name)) await remove(join(root, name))
   const repositories = await repositoriesIn(root)
   const known = new Set(before.repositories.map(({ path, id }) => `${path} ${id}`))
   for (const repository of repositories) {
