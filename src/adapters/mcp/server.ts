@@ -40,6 +40,8 @@ export class Server {
   readonly #closing = new AbortController()
   #link: Promise<Link> | undefined
   #up: Link | undefined
+  /** The end of the one before: it takes with it whatever bears the server's mark, so that nothing is started until then. */
+  #ending: Promise<void>
   /** In a row, without an answer in between; when it may be tried again, in monotonic time. */
   #failures = 0
   #notBefore = 0
@@ -48,9 +50,11 @@ export class Server {
   /** When its tools were last listed, in monotonic time; undefined where it says that they are others by now. */
   #listedAt: number | undefined
 
-  constructor(name: string, options: ServerOptions, around: ServerAround) {
+  /** `before`: the end of a server of the same name. */
+  constructor(name: string, options: ServerOptions, around: ServerAround, before: Promise<void> = Promise.resolve()) {
     this.name = name
     this.options = options
+    this.#ending = before
     this.#around = around
     this.#leash = around.leashFor(name)
   }
@@ -109,6 +113,7 @@ export class Server {
     const link = await this.#link?.catch(() => undefined)
     this.#link = undefined
     this.#up = undefined
+    await this.#ending
     await link?.close()
   }
 
@@ -135,6 +140,7 @@ export class Server {
     this.#listedAt = undefined
     const gone = { why: null as string | null }
     try {
+      await this.#ending
       const { connect } = await import('./link.ts')
       // Only now: whoever looks at the configuration sees names.
       const server = {
@@ -175,7 +181,8 @@ export class Server {
     this.#up = undefined
     this.#link = undefined
     this.#failed(why)
-    await link.close().catch(() => {})
+    this.#ending = link.close().catch(() => {})
+    await this.#ending
   }
 
   #failed(why: string): void {

@@ -33,6 +33,8 @@ const PATIENCE_MS = 20_000
 export class Servers implements McpServers {
   readonly #options: ServersOptions
   readonly #servers = new Map<string, Server>()
+  /** Of those that the configuration has no more, or otherwise, by name. */
+  readonly #endings = new Map<string, Promise<void>>()
   readonly #pins = new Map<string, Pins>()
   readonly #closing = new AbortController()
   #current: Configured = {}
@@ -58,10 +60,14 @@ export class Servers implements McpServers {
     for (const [name, server] of this.#servers)
       if (JSON.stringify(server.options) !== JSON.stringify(configured[name])) {
         this.#servers.delete(name)
-        void server.close().catch(() => {})
+        this.#endings.set(
+          name,
+          server.close().catch(() => {}),
+        )
       }
     for (const [name, options] of Object.entries(configured)) {
-      if (!this.#servers.has(name)) this.#servers.set(name, new Server(name, options, this.#options))
+      if (!this.#servers.has(name))
+        this.#servers.set(name, new Server(name, options, this.#options, this.#endings.get(name)))
       const kept = this.#pins.get(name) ?? ((await this.#options.store.setting(settingOf(name))) as Pins | null)
       if (kept) this.#pins.set(name, kept)
       this.#offer(name)
@@ -112,7 +118,7 @@ export class Servers implements McpServers {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([...this.#servers.values()].map((server) => server.close()))
+    await Promise.all([...this.#endings.values(), ...[...this.#servers.values()].map((server) => server.close())])
   }
 
   /** Its tools as they are now, pinned. */
