@@ -6,18 +6,8 @@ import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { journalOf, openApp, runTaskIn, until } from '../apps.ts'
-import {
-  Acting,
-  actingOverHttp,
-  isAlive,
-  listed,
-  plain,
-  played,
-  seen,
-  toolCall,
-  toolSearch,
-  yamlWith,
-} from './scenes.ts'
+import { actingOverHttp } from './acting-sdk.ts'
+import { Acting, isAlive, listed, plain, played, type Scene, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 const acts = (recovery: string, reach: string) => ({ act: { recovery, reach } })
 const act = toolCall('a__act', { what: 'something' })
@@ -136,12 +126,21 @@ describe('a server that cannot be used', () => {
   })
 })
 
+/** One call that hangs until its three seconds are over. */
+async function givenUp(t: TestContext, acting: Acting, servers: Record<string, object>): Promise<Scene> {
+  acting.mode('hang')
+  const clock = new FakeClock()
+  const playing = played(t, servers, [toolSearch('act'), act], { clock })
+  await until(() => acting.log('acted').length === 1)
+  await clock.advance(3000)
+  return playing
+}
+
 describe('answers that are none', () => {
   test('case 29: a call that hangs is given up after its time, and its server is told', async (t) => {
     const acting = new Acting(t)
-    acting.mode('hang')
     const a = { command: acting.command, timeout: '3s', effects: acts('once', 'workspace') }
-    const { results, app } = await played(t, { a }, [toolSearch('act'), act])
+    const { results, app } = await givenUp(t, acting, { a })
     assert.equal(results[1]?.status, 'timed_out')
     await until(() => acting.log('cancelled').length === 1)
     acting.mode('')
@@ -198,13 +197,11 @@ test('an answer that is no result: an error, and that it may have done its work'
 })
 
 describe('over HTTP', () => {
-  const acting = async (t: TestContext, mode: string, recovery: string, timeout = '1m') => {
-    const { acting: server, url } = await actingOverHttp(t)
+  const acting = async (t: TestContext, mode: string, recovery: string) => {
+    const server = new Acting(t)
+    const url = await actingOverHttp(t, server.folder)
     server.mode(mode)
-    const scene = await played(t, { a: { url, timeout, effects: acts(recovery, 'workspace') } }, [
-      toolSearch('act'),
-      act,
-    ])
+    const scene = await played(t, { a: { url, effects: acts(recovery, 'workspace') } }, [toolSearch('act'), act])
     return { ...scene, server }
   }
 
@@ -216,7 +213,9 @@ describe('over HTTP', () => {
   })
 
   test('case 29: what hangs is given up, and the server is told', async (t) => {
-    const { results, server } = await acting(t, 'hang', 'once', '3s')
+    const server = new Acting(t)
+    const a = { url: await actingOverHttp(t, server.folder), timeout: '3s', effects: acts('once', 'workspace') }
+    const { results } = await givenUp(t, server, { a })
     assert.equal(results[1]?.status, 'timed_out')
     await until(() => server.log('cancelled').length === 1)
   })
@@ -257,8 +256,8 @@ describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, (
     const [first = 0] = acting.pids()
     app.context.configure([{ path: ['mcp_servers', 'a', 'timeout'], value: '5s' }])
     assert.equal((await listed(app))[0]?.state, 'idle')
-    await until(() => !isAlive(first))
-    assert.equal((await seen(app, 'a')).ok, true)
+    // At once: what is left of the one before must not take the next one with it.
+    assert.deepEqual([(await seen(app, 'a')).error, isAlive(first)], [null, false])
     assert.equal(acting.pids().length, 2)
   })
 })
