@@ -11,6 +11,8 @@ export interface ActingServer {
   note(line: string): void
   tools(): readonly object[]
   call(asked: AskedOf): Promise<object>
+  /** It does not go when nobody speaks to it any more. */
+  isStaying(): boolean
 }
 
 export interface AskedOf {
@@ -52,6 +54,7 @@ export function actingIn(folder: string, die: () => void): ActingServer {
       return never()
     },
     hang: never,
+    stay: () => said('acted'),
     huge: () => said('x'.repeat(12 * 1024 * 1024)),
     long: () => said('y'.repeat(200_000)),
     nonsense() {
@@ -70,6 +73,7 @@ export function actingIn(folder: string, die: () => void): ActingServer {
   const told = (): { description?: string; more?: readonly string[] } => JSON.parse(textOf('tools') || '{}')
   return {
     note,
+    isStaying: () => textOf('mode') === 'stay',
     tools() {
       const { description = 'Acts, and writes it down.', more = [] } = told()
       const nothing = { type: 'object', properties: {} }

@@ -250,6 +250,7 @@ describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, (
 
   test('a server whose configuration changes is ended, and started anew when it is needed', async (t) => {
     const acting = new Acting(t)
+    acting.mode('stay')
     const { app } = await played(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
       toolSearch('act'),
     ])
