@@ -1,6 +1,6 @@
 /** The acting server as the SDK makes one: over HTTP in this process, or for whoever has a pair of streams. */
 
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type CallToolResult, createMcpHandler, Server, type Tool } from '@modelcontextprotocol/server'
@@ -14,6 +14,12 @@ export function offering({ note, tools, call }: ActingServer): Server {
     return call({ ...params, _meta: mcpReq._meta }) as Promise<CallToolResult>
   })
   return server
+}
+
+/** Calls, in the mode `send on to URL`; whatever is asked at /moved. */
+function sentOn({ url, headers }: IncomingMessage, mode: string): string | undefined {
+  if (url === '/moved') return '/mcp'
+  return headers['mcp-method'] === 'tools/call' ? /^send on to (.*)/.exec(mode)?.[1] : undefined
 }
 
 /** Contract: where it is reached. */
@@ -30,6 +36,8 @@ export async function actingOverHttp(t: TestContext, folder: string): Promise<st
     outgoing.once('close', () => gone.abort())
     const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as [string, string])
     does.note(`${incoming.method} ${incoming.headers['x-proof'] ?? 'no proof'}`)
+    const location = sentOn(incoming, does.mode())
+    if (location !== undefined) return void outgoing.writeHead(307, { location }).end()
     const response = await handler.fetch(
       new Request(`http://localhost${incoming.url}`, {
         ...{ method: incoming.method ?? 'GET', headers, signal: gone.signal },

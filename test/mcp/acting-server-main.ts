@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline'
 import { type AskedOf, actingIn } from './acting.ts'
 
-const { note, tools, call, isStaying } = actingIn(process.argv[2] ?? '', () => process.exit(7))
+const { note, tools, call, mode } = actingIn(process.argv[2] ?? '', () => process.exit(7))
 const underWay = new Map<unknown, AskedOf>()
 
 note(`started ${process.pid}`)
@@ -40,5 +40,4 @@ for await (const line of createInterface({ input: process.stdin })) {
     (answer) => answer && process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: asked.id, ...answer })}\n`),
   )
 }
-// It stays where it should have gone.
-if (isStaying()) setInterval(() => {}, 1000)
+if (mode() === 'stay') setInterval(() => {}, 1000)

@@ -11,8 +11,7 @@ export interface ActingServer {
   note(line: string): void
   tools(): readonly object[]
   call(asked: AskedOf): Promise<object>
-  /** It does not go when nobody speaks to it any more. */
-  isStaying(): boolean
+  mode(): string
 }
 
 export interface AskedOf {
@@ -45,6 +44,11 @@ export function actingIn(folder: string, die: () => void): ActingServer {
       die()
       return never()
     },
+    /** After its answer. */
+    leave() {
+      setImmediate(die)
+      return said('acted, and left')
+    },
     /** Once as many calls are under way. */
     'kill the program'() {
       calls += 1
@@ -54,6 +58,7 @@ export function actingIn(folder: string, die: () => void): ActingServer {
       return never()
     },
     hang: never,
+    /** It does not go when nobody speaks to it any more. */
     stay: () => said('acted'),
     huge: () => said('x'.repeat(12 * 1024 * 1024)),
     long: () => said('y'.repeat(200_000)),
@@ -70,10 +75,11 @@ export function actingIn(folder: string, die: () => void): ActingServer {
     },
   }
 
+  const mode = (): string => textOf('mode')
   const told = (): { description?: string; more?: readonly string[] } => JSON.parse(textOf('tools') || '{}')
   return {
     note,
-    isStaying: () => textOf('mode') === 'stay',
+    mode,
     tools() {
       const { description = 'Acts, and writes it down.', more = [] } = told()
       const nothing = { type: 'object', properties: {} }
@@ -86,8 +92,7 @@ export function actingIn(folder: string, die: () => void): ActingServer {
     async call({ name, arguments: { what } = {}, _meta }) {
       if (name === 'environment') return said(JSON.stringify(process.env))
       note(`acted ${what} ${_meta?.['tireless/idempotency-key']}`)
-      const mode = textOf('mode').trim()
-      return modes[mode]?.() ?? said(`no such mode: ${mode}`)
+      return modes[mode()]?.() ?? said(`no such mode: ${mode()}`)
     },
   }
 }

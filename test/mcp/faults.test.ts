@@ -1,13 +1,12 @@
 /** Servers that die, hang, babble and change their minds: only their own calls fail, in words that help. */
 
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { journalOf, openApp, runTaskIn, until } from '../apps.ts'
-import { actingOverHttp } from './acting-sdk.ts'
-import { Acting, isAlive, listed, plain, played, type Scene, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
+import { Acting, givenUp, isAlive, listed, plain, played, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 const acts = (recovery: string, reach: string) => ({ act: { recovery, reach } })
 const act = toolCall('a__act', { what: 'something' })
@@ -126,16 +125,6 @@ describe('a server that cannot be used', () => {
   })
 })
 
-/** One call that hangs until its three seconds are over. */
-async function givenUp(t: TestContext, acting: Acting, servers: Record<string, object>): Promise<Scene> {
-  acting.mode('hang')
-  const clock = new FakeClock()
-  const playing = played(t, servers, [toolSearch('act'), act], { clock })
-  await until(() => acting.log('acted').length === 1)
-  await clock.advance(3000)
-  return playing
-}
-
 describe('answers that are none', () => {
   test('case 29: a call that hangs is given up after its time, and its server is told', async (t) => {
     const acting = new Acting(t)
@@ -194,44 +183,6 @@ test('an answer that is no result: an error, and that it may have done its work'
   )
   assert.equal(results[1]?.status, 'error')
   assert.match(results[1]?.content ?? '', /it answered, but not with a result, and may have done its work/)
-})
-
-describe('over HTTP', () => {
-  const acting = async (t: TestContext, mode: string, recovery: string) => {
-    const server = new Acting(t)
-    const url = await actingOverHttp(t, server.folder)
-    server.mode(mode)
-    const scene = await played(t, { a: { url, effects: acts(recovery, 'workspace') } }, [toolSearch('act'), act])
-    return { ...scene, server }
-  }
-
-  test('I4: it dies during a call: unknown where it may have done its work, an error where that does not matter', async (t) => {
-    const { results, server } = await acting(t, 'die', 'once')
-    assert.deepEqual([results[1]?.status, server.log('acted').length], ['unknown', 1])
-    const { results: harmless } = await acting(t, 'die', 'pure')
-    assert.equal(harmless[1]?.status, 'error')
-  })
-
-  test('case 29: what hangs is given up, and the server is told', async (t) => {
-    const server = new Acting(t)
-    const a = { url: await actingOverHttp(t, server.folder), timeout: '3s', effects: acts('once', 'workspace') }
-    const { results } = await givenUp(t, server, { a })
-    assert.equal(results[1]?.status, 'timed_out')
-    await until(() => server.log('cancelled').length === 1)
-  })
-
-  test('more than fits is not read', async (t) => {
-    const { results, result } = await acting(t, 'huge', 'once')
-    assert.equal(results[1]?.status, 'unknown')
-    assert.equal(result.status, 'done')
-  })
-
-  test('nobody there', async (t) => {
-    const app = await openApp(t, { yaml: yamlWith({ a: { url: 'http://127.0.0.1:9/mcp' } }) })
-    const { ok, error } = await seen(app, 'a')
-    assert.equal(ok, false)
-    assert.match(error ?? '', /fetch failed|ECONNREFUSED/)
-  })
 })
 
 describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {

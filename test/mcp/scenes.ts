@@ -8,8 +8,9 @@ import type { App, AppOptions } from '../../src/app.ts'
 import type { CallResult } from '../../src/domain/decision.ts'
 import type { TaskResult } from '../../src/library.ts'
 import type { McpState } from '../../src/ports/mcp.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from '../apps.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
 
 const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
@@ -98,6 +99,16 @@ export async function played(
     results: journal.flatMap((record) => (record.kind === 'call_settled' ? [record.result] : [])),
     intended: journal.flatMap((record) => (record.kind === 'call_intended' ? [record.call.tool] : [])),
   }
+}
+
+/** One call that hangs until its three seconds are over. */
+export async function givenUp(t: TestContext, acting: Acting, servers: Record<string, object>): Promise<Scene> {
+  acting.mode('hang')
+  const clock = new FakeClock()
+  const playing = played(t, servers, [toolSearch('act'), toolCall('a__act', { what: 'something' })], { clock })
+  await until(() => acting.log('acted').length === 1)
+  await clock.advance(3000)
+  return playing
 }
 
 export const seen = async (app: App, server: string): Promise<McpState & { readonly ok: boolean }> =>

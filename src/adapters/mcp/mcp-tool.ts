@@ -43,6 +43,7 @@ export function mcpTool(
       const called = await line.call(args, call, signal)
       if (called.kind === 'answered') return resultOf(called.answer)
       if (called.kind === 'refused') return { status: 'error', content: called.why }
+      if (called.kind === 'unheard') throw new TirelessError('tool_failed', `its server is not there: ${called.why}`)
       const harmless = said.recovery === 'pure' || said.recovery === 'idempotent'
       if (harmless) throw new TirelessError('tool_failed', `its server was lost during the call: ${called.why}`)
       return { status: 'unknown', content: `its server was lost during the call: ${called.why}` }

@@ -16,6 +16,7 @@ import { Server, type ServerAround } from './server.ts'
 import { toolCall } from './tool-call.ts'
 import { type Findable, toolSearch } from './tool-search.ts'
 
+type Asked = [server: string, tool: string, args: Arguments, key: string, signal: AbortSignal]
 type Configured = Readonly<Record<string, ServerOptions>>
 
 export interface ServersOptions extends ServerAround {
@@ -155,7 +156,13 @@ export class Servers implements McpServers {
         )
   }
 
-  async #call(name: string, tool: string, args: Arguments, key: string, signal: AbortSignal): Promise<Called> {
+  async #call(...asked: Asked): Promise<Called> {
+    const called = await this.#ask(...asked)
+    // Where it is there after all, started anew, it is looked at and asked now.
+    return called.kind === 'unheard' ? this.#ask(...asked) : called
+  }
+
+  async #ask(...[name, tool, args, key, signal]: Asked): Promise<Called> {
     await this.refresh()
     const server = this.#servers.get(name)
     if (!server) return refused(`there is no MCP server ${name} any more`)
