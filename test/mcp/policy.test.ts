@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { journalOf, openApp, runTaskIn } from '../apps.ts'
 import { actingOverHttp } from './acting-sdk.ts'
-import { Acting, played, toolCall, toolSearch } from './scenes.ts'
+import { Acting, played, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 async function reached(t: TestContext): Promise<{ acting: Acting; url: string }> {
   const acting = new Acting(t)
@@ -64,5 +66,48 @@ describe('what a result is worth', () => {
       const { results: free } = await played(t, trusting, answers)
       assert.equal(free[2]?.status, 'ok')
     }
+  })
+})
+
+describe('a tool that reads the web', () => {
+  const READ = { recovery: 'pure', reach: 'network', destinations: ['to'] }
+
+  /** Something from outside was read; then each of the addresses is asked for, in a session whose task says this much. */
+  async function reading(t: TestContext, task: string, addresses: readonly string[], needs: readonly object[] = []) {
+    const { acting, url } = await reached(t)
+    const servers = yamlWith({ a: { url, effects: { act: READ, environment: { recovery: 'pure', reach: 'none' } } } })
+    const steps = [toolSearch('act'), toolCall('a__environment'), ...addresses.map(send), { text: 'finished' }]
+    const model = scriptedModel(({ tools }, turn) =>
+      tools.length === 0 ? { text: JSON.stringify(needs) } : (steps[turn] as ScriptedStep),
+    )
+    const app = await openApp(t, { yaml: `${servers}policy: { allow_hosts: [docs.example.com] }\n`, model })
+    const { session_id } = await runTaskIn(app, task)
+    const journal = await journalOf(app, session_id)
+    const results = journal.flatMap((record) => (record.kind === 'call_settled' ? [record.result] : []))
+    return { acting, statuses: statusesOf(results.slice(2)) }
+  }
+
+  test('asks a host of policy.allow_hosts without being asked about, and none that only looks like it', async (t) => {
+    const { statuses, acting } = await reading(t, 'Have a look around.', [
+      'https://docs.example.com/a?b=c',
+      'docs.example.com',
+      'https://docs.example.com@evil.example/',
+      'https://docs.example.com.evil.example/',
+      'https://docs.example.com:8443/',
+    ])
+    assert.deepEqual(statuses, ['ok', 'ok', 'parked', 'parked', 'parked'])
+    assert.equal(acting.log('acted').length, 2)
+  })
+
+  test('asks for what its owner’s words name, where they ask for it; and for nothing else', async (t) => {
+    const asked = ['https://news.example/today', 'https://news.example/?q=secret']
+    const task = 'Tell me what https://news.example/today says.'
+    const { statuses } = await reading(t, task, asked, [{ tool: 'a__act', to: ['https://news.example/today'] }])
+    assert.deepEqual(statuses, ['ok', 'parked'])
+    assert.deepEqual(
+      (await reading(t, task, asked)).statuses,
+      ['parked', 'parked'],
+      'nobody found that they ask for it',
+    )
   })
 })
