@@ -14,7 +14,7 @@ export function mcp(): Plugin {
   let servers: Servers | undefined
   return definePlugin({
     name: 'mcp',
-    needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools'],
+    needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools', 'egress'],
     provides: ['mcp'],
     async setup(host) {
       const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
@@ -22,6 +22,7 @@ export function mcp(): Plugin {
       const tools = host.get('tools')
       servers = new Servers({
         ...{ clock, store: host.get('store'), redact: host.get('secrets').redact },
+        open: host.get('egress').open,
         fill: (text) => host.get('secrets').filled(text),
         env: Object.fromEntries(
           KNOWN.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),

@@ -35,12 +35,28 @@ export function egressRules(listed: () => readonly string[]): EgressRules {
       if (isNamed(place)) return undefined
       if (!isWebPort(port) && port < LEAST_FREE_PORT) return `port ${port} is not the web's${unlessListed(place)}`
       if (isIp(host)) return refusalOf(place, host)
-      return !host.includes('.') || LOCAL_NAMES.test(host)
-        ? `${host} is a name of this machine or its network${unlessListed(place)}`
-        : undefined
+      return isLocalName(host) ? `${host} is a name of this machine or its network${unlessListed(place)}` : undefined
     },
   }
 }
+
+/**
+ * For an address that the owner wrote down himself, in another place than the list: its port is his word, and so is the machine it names, where it
+ * names one of his own. A name of the internet has no business there, whoever answers for it.
+ */
+export function ownersRules(rules: EgressRules): EgressRules {
+  return {
+    isListed: rules.isListed,
+    refusal: () => undefined,
+    refusalOf(place, ip) {
+      const { kind } = classOf(ip)
+      const near = kind === 'private' || kind === 'loopback'
+      return place.host === ip || (near && isLocalName(place.host)) ? undefined : rules.refusalOf(place, ip)
+    },
+  }
+}
+
+const isLocalName = (host: string): boolean => !host.includes('.') || LOCAL_NAMES.test(host)
 
 const unlessListed = ({ host, port }: Place): string =>
   `; expected a public address, or ${bracketed(host)}:${port} in policy.allow_hosts`

@@ -37,6 +37,12 @@ export interface Answered {
   readonly cut: boolean
 }
 
+/** An answer that is still coming in. */
+export interface Opened extends Pick<Answered, 'status' | 'headers'> {
+  /** Unpacked. Null where there is none. Contract: whoever cancels it ends the connection. */
+  readonly body: ReadableStream<Uint8Array> | null
+}
+
 /** It was sent on to somewhere that nobody has judged yet, and did not go. */
 export interface SentOn {
   readonly kind: 'sent_on'
@@ -71,6 +77,12 @@ export interface Egress extends Pick<EgressRules, 'isListed' | 'refusal'> {
    * https to http. Ends in time, and soon after `signal` aborts.
    */
   ask(outgoing: Outgoing, signal: AbortSignal): Promise<Answered | SentOn>
+  /**
+   * Contract: one request to an address that the owner himself wrote down for it, answered as the other side answers: a redirect is told, not
+   * followed. What is not public in that address by its own spelling is his word; where any other name leads is judged as for everybody. It
+   * ends with `signal`, however late.
+   */
+  open(outgoing: Omit<Outgoing, 'maxBytes'>, signal: AbortSignal): Promise<Opened>
   /**
    * Contract: a proxy on this machine for a program that makes its own requests. `admits` is asked first, and then the rules. `at`: the file of a
    * unix socket that it listens on, instead of a port of the loopback.

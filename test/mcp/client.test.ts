@@ -11,9 +11,9 @@ import type { Approval } from '../../src/domain/approval.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
+import { actingOverHttp } from './acting-sdk.ts'
 import {
   Acting,
-  actingOverHttp,
   everything,
   filesystem,
   listed,
@@ -73,18 +73,30 @@ const COUNT = { count: { recovery: 'pure', reach: 'none' } }
 describe('both generations', () => {
   test('stateless, by process', async (t) => {
     const acting = new Acting(t)
-    const { results, app } = await played(t, { a: { command: acting.command, effects: ACT } }, [
-      toolSearch('act'),
-      toolCall('a__act', { what: 'something' }),
-    ])
-    assert.deepEqual([results[1]?.status, results[1]?.content], ['ok', 'acted'])
-    assert.equal((await listed(app))[0]?.protocol, '2026-07-28')
-    assert.equal(acting.pids().length, 1, 'started once')
+    const servers = {
+      a: { command: acting.sdkCommand, effects: ACT },
+      b: { command: acting.command, effects: ACT },
+    }
+    const act = (name: string) => toolCall(name, { what: 'something' })
+    const { results, app } = await played(t, servers, [toolSearch('act'), act('a__act'), act('b__act')])
+    assert.deepEqual(
+      [results[1], results[2]].map((one) => [one?.status, one?.content]),
+      [
+        ['ok', 'acted'],
+        ['ok', 'acted'],
+      ],
+    )
+    assert.deepEqual(
+      (await listed(app)).map(({ protocol }) => protocol),
+      ['2026-07-28', '2026-07-28'],
+    )
+    assert.equal(acting.pids().length, 2, 'each started once')
   })
 
   test('stateless, by HTTP, with the headers of the configuration', async (t) => {
     process.env.PROOF_OF_TEST = 'from the environment'
-    const { acting, url } = await actingOverHttp(t)
+    const acting = new Acting(t)
+    const url = await actingOverHttp(t, acting.folder)
     const { results, app } = await played(
       t,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration expands it.
@@ -231,7 +243,8 @@ test('case 136: a secret that the configuration names reaches the server it is f
   const before = await openApp(t, { home })
   await before.run('secrets set', { name: 'MAIL', value: 'm41l-secret-value-9' })
   await before.close()
-  const { acting, url } = await actingOverHttp(t)
+  const acting = new Acting(t)
+  const url = await actingOverHttp(t, acting.folder)
   const own = new Acting(t)
   const servers = {
     a: { url, headers: { 'X-Proof': 'secret:MAIL' }, effects: ACT },
@@ -263,12 +276,10 @@ test('case 136: a server knows PATH, HOME, LANG and what its configuration names
 
 test('the SDK is not loaded before a server is needed', async (t) => {
   const acting = new Acting(t)
+  const home = freshFolder(t)
+  writeFileSync(join(home, 'tireless.yaml'), yamlWith({ a: { command: acting.command } }))
   const main = [...NODE_FLAGS, join(import.meta.dirname, 'loaded-main.ts')]
-  for (const command of ['status', 'start', 'mcp list']) {
-    const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), yamlWith({ a: { command: acting.command } }))
-    const { stdout, stderr } = await run(process.execPath, [...main, home, command])
-    assert.equal(stdout, '[]', `${command}: ${stderr}`)
-  }
+  const { stdout, stderr } = await run(process.execPath, [...main, home, 'status', 'start', 'mcp list'])
+  assert.equal(stdout, '[]', stderr)
   assert.deepEqual(acting.pids(), [])
 })

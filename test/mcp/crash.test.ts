@@ -3,14 +3,15 @@
 import assert from 'node:assert/strict'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
-import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
+import type { ScriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp, until } from '../apps.ts'
 import { begin, ended, homeWith } from '../command-line.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
+import { EFFECTS, isFor, modelOfAll, TOOLS, type Tool, taskFor } from './cut-short.ts'
 import { Acting, isAlive, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 interface Scene {
@@ -19,71 +20,80 @@ interface Scene {
   readonly model: ScriptedModel
   /** The server's process of the life before. */
   readonly orphan: number
-  dispatch(): Promise<Dispatch>
-  unknowns(): Promise<Unknown[]>
+  dispatch(tool: Tool): Promise<Dispatch | undefined>
+  unknown(tool: Tool): Promise<Unknown | undefined>
+  acted(tool: Tool): string[]
 }
 
-async function afterDeath(t: TestContext, recovery: string, reach: string): Promise<Scene> {
+/** Killed while a call of each class was under way, opened again, and worked off. */
+async function afterDeath(t: TestContext): Promise<Scene> {
   const acting = new Acting(t)
   const home = freshFolder(t)
-  acting.mode('kill the program')
-  writeFileSync(
-    join(home, 'tireless.yaml'),
-    yamlWith({ a: { command: acting.command, effects: { act: { recovery, reach } } } }),
-  )
+  acting.mode('kill the program', TOOLS.length)
+  acting.tools({ more: TOOLS })
+  const servers = yamlWith({ a: { command: acting.command, effects: EFFECTS } })
+  writeFileSync(join(home, 'tireless.yaml'), `kernel: { max_concurrent: ${TOOLS.length} }\n${servers}`)
   const died = await run(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'crash-main.ts'), home])
   assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
   const [orphan = 0] = acting.pids()
   acting.mode('')
-  const model = scriptedModel([toolSearch('act'), toolCall('a__act', { what: 'something' }), { text: 'finished' }])
+  const model = modelOfAll()
   const app = await openApp(t, { home, model })
   await app.run('start', { until_idle: true })
   return {
     ...{ app, acting, model, orphan },
-    dispatch: async () => ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0] as Dispatch,
-    unknowns: async () => ((await app.run('unknowns list', {})) as { items: Unknown[] }).items,
+    async dispatch(tool) {
+      const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+      return items.find(({ prompt }) => prompt === taskFor(tool))
+    },
+    async unknown(tool) {
+      const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+      return items.find(({ tool: name }) => name === `a__${tool}`)
+    },
+    acted: (tool) => acting.log(`acted ${tool} `),
   }
 }
 
-describe('a call to a server that a kill -9 cut short (case 93)', {
+test('calls to a server that a kill -9 cut short (case 93)', {
   skip: process.platform !== 'linux' && 'needs /proc',
-}, () => {
-  for (const recovery of ['pure', 'idempotent'])
-    test(`${recovery}: asked again under the same key, once nothing is left of the server before`, async (t) => {
-      const { acting, orphan, dispatch, unknowns, model } = await afterDeath(t, recovery, 'third_party')
-      const keys = acting.log('acted')
-      assert.deepEqual([keys.length, new Set(keys).size], [2, 1])
-      assert.deepEqual([(await dispatch()).result, await unknowns()], ['finished', []])
-      assert.equal(model.requests.length, 1, 'the answer was not bought again')
-      assert.equal(isAlive(orphan), false)
-    })
+}, async (t) => {
+  const { app, acting, orphan, dispatch, unknown, model, acted } = await afterDeath(t)
 
-  test('I4, once, in the workspace: told to the model, never asked again by itself', async (t) => {
-    const { acting, orphan, dispatch, unknowns, model } = await afterDeath(t, 'once', 'workspace')
-    assert.equal(acting.log('acted').length, 1)
-    assert.equal((await dispatch()).status, 'done')
-    assert.deepEqual(
-      (await unknowns()).map(({ status, tool, args }) => [status, tool, args]),
-      [['told_model', 'a__act', { what: 'something' }]],
-    )
-    assert.match(JSON.stringify(model.requests[0]?.messages.at(-1)), /\[unknown\].*nobody knows/)
+  await t.test('nothing is left of the server before', () => {
+    assert.equal(acting.pids().length, 2)
     assert.equal(isAlive(orphan), false)
   })
 
-  for (const recovery of ['once', 'reconcilable'])
-    test(`I4, ${recovery}, outside: it waits for a person, and goes on by his word`, async (t) => {
-      const { app, acting, orphan, dispatch, unknowns } = await afterDeath(t, recovery, 'third_party')
-      assert.deepEqual([(await dispatch()).wait?.kind, acting.log('acted').length], ['unknown', 1])
-      assert.equal(isAlive(orphan), false)
-      const [unknown] = await unknowns()
-      assert.deepEqual([unknown?.status, unknown?.tool], ['open', 'a__act'])
-      await app.run('unknowns resolve', { id: unknown?.id, as: 'happened' })
+  for (const tool of ['pure', 'idempotent'] as const)
+    await t.test(`${tool}: asked again under the same key`, async () => {
+      const keys = acted(tool)
+      assert.deepEqual([keys.length, new Set(keys).size], [2, 1])
+      assert.deepEqual([(await dispatch(tool))?.result, await unknown(tool)], ['finished', undefined])
+      const bought = model.requests.filter((request) => isFor(request, tool))
+      assert.equal(bought.length, 1, 'the answer was not bought again')
+    })
+
+  await t.test('I4, once, in the workspace: told to the model, never asked again by itself', async () => {
+    assert.equal(acted('inside').length, 1)
+    assert.equal((await dispatch('inside'))?.status, 'done')
+    const told = await unknown('inside')
+    assert.deepEqual([told?.status, told?.args], ['told_model', { what: 'inside' }])
+    const [request] = model.requests.filter((one) => isFor(one, 'inside'))
+    assert.match(JSON.stringify(request?.messages.at(-1)), /\[unknown\].*nobody knows/)
+  })
+
+  for (const tool of ['once', 'reconcilable'] as const)
+    await t.test(`I4, ${tool}, outside: it waits for a person, and goes on by his word`, async () => {
+      assert.deepEqual([(await dispatch(tool))?.wait?.kind, acted(tool).length], ['unknown', 1])
+      const open = await unknown(tool)
+      assert.equal(open?.status, 'open')
+      await app.run('unknowns resolve', { id: open?.id, as: 'happened' })
       await app.run('start', { until_idle: true })
-      assert.deepEqual([(await dispatch()).status, acting.log('acted').length], ['done', 1])
+      assert.deepEqual([(await dispatch(tool))?.status, acted(tool).length], ['done', 1])
     })
 })
 
-test('SIGTERM, then again: a call under way is told to stop, the program ends, and nothing of the server is left', async (t) => {
+test('SIGTERM, then SIGINT: a call under way is told to stop, the program ends, and nothing of the server is left', async (t) => {
   const acting = new Acting(t)
   acting.mode('hang')
   const script = [toolSearch('act'), toolCall('a__act', { what: 'something' }), { text: 'finished' }]
@@ -94,7 +104,8 @@ test('SIGTERM, then again: a call under way is told to stop, the program ends, a
   )
   const child = begin(t, home, 'run', 'Act on something.')
   await until(() => acting.log('acted').length === 1)
-  for (let times = 0; times < 2; times += 1) child.kill('SIGTERM')
+  // Another signal than the first: two of the same could arrive as one.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) child.kill(signal)
   assert.notEqual(await ended(child), null, 'it ended by itself')
   assert.deepEqual(acting.pids().filter(isAlive), [])
 })

@@ -1,23 +1,12 @@
 /** Servers that die, hang, babble and change their minds: only their own calls fail, in words that help. */
 
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { journalOf, openApp, runTaskIn, until } from '../apps.ts'
-import {
-  Acting,
-  actingOverHttp,
-  isAlive,
-  listed,
-  plain,
-  played,
-  seen,
-  toolCall,
-  toolSearch,
-  yamlWith,
-} from './scenes.ts'
+import { Acting, givenUp, isAlive, listed, plain, played, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 const acts = (recovery: string, reach: string) => ({ act: { recovery, reach } })
 const act = toolCall('a__act', { what: 'something' })
@@ -139,9 +128,8 @@ describe('a server that cannot be used', () => {
 describe('answers that are none', () => {
   test('case 29: a call that hangs is given up after its time, and its server is told', async (t) => {
     const acting = new Acting(t)
-    acting.mode('hang')
     const a = { command: acting.command, timeout: '3s', effects: acts('once', 'workspace') }
-    const { results, app } = await played(t, { a }, [toolSearch('act'), act])
+    const { results, app } = await givenUp(t, acting, { a })
     assert.equal(results[1]?.status, 'timed_out')
     await until(() => acting.log('cancelled').length === 1)
     acting.mode('')
@@ -197,44 +185,6 @@ test('an answer that is no result: an error, and that it may have done its work'
   assert.match(results[1]?.content ?? '', /it answered, but not with a result, and may have done its work/)
 })
 
-describe('over HTTP', () => {
-  const acting = async (t: TestContext, mode: string, recovery: string, timeout = '1m') => {
-    const { acting: server, url } = await actingOverHttp(t)
-    server.mode(mode)
-    const scene = await played(t, { a: { url, timeout, effects: acts(recovery, 'workspace') } }, [
-      toolSearch('act'),
-      act,
-    ])
-    return { ...scene, server }
-  }
-
-  test('I4: it dies during a call: unknown where it may have done its work, an error where that does not matter', async (t) => {
-    const { results, server } = await acting(t, 'die', 'once')
-    assert.deepEqual([results[1]?.status, server.log('acted').length], ['unknown', 1])
-    const { results: harmless } = await acting(t, 'die', 'pure')
-    assert.equal(harmless[1]?.status, 'error')
-  })
-
-  test('case 29: what hangs is given up, and the server is told', async (t) => {
-    const { results, server } = await acting(t, 'hang', 'once', '3s')
-    assert.equal(results[1]?.status, 'timed_out')
-    await until(() => server.log('cancelled').length === 1)
-  })
-
-  test('more than fits is not read', async (t) => {
-    const { results, result } = await acting(t, 'huge', 'once')
-    assert.equal(results[1]?.status, 'unknown')
-    assert.equal(result.status, 'done')
-  })
-
-  test('nobody there', async (t) => {
-    const app = await openApp(t, { yaml: yamlWith({ a: { url: 'http://127.0.0.1:9/mcp' } }) })
-    const { ok, error } = await seen(app, 'a')
-    assert.equal(ok, false)
-    assert.match(error ?? '', /fetch failed|ECONNREFUSED/)
-  })
-})
-
 describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
   test('O: a server is killed whole when the program stops, also what left its group', async (t) => {
     const acting = new Acting(t)
@@ -251,14 +201,15 @@ describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, (
 
   test('a server whose configuration changes is ended, and started anew when it is needed', async (t) => {
     const acting = new Acting(t)
+    acting.mode('stay')
     const { app } = await played(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
       toolSearch('act'),
     ])
     const [first = 0] = acting.pids()
     app.context.configure([{ path: ['mcp_servers', 'a', 'timeout'], value: '5s' }])
     assert.equal((await listed(app))[0]?.state, 'idle')
-    await until(() => !isAlive(first))
-    assert.equal((await seen(app, 'a')).ok, true)
+    // At once: what is left of the one before must not take the next one with it.
+    assert.deepEqual([(await seen(app, 'a')).error, isAlive(first)], [null, false])
     assert.equal(acting.pids().length, 2)
   })
 })

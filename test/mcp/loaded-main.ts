@@ -1,4 +1,4 @@
-/** Which packages a command loads: loaded-main.ts HOME COMMAND. Prints those of MCP. */
+/** Which packages commands load: loaded-main.ts HOME COMMAND…. Prints those of MCP. */
 
 import { registerHooks } from 'node:module'
 
@@ -9,9 +9,9 @@ registerHooks({
     return next(specifier, context)
   },
 })
-const [home = '', command = ''] = process.argv.slice(2)
+const [home = '', ...commands] = process.argv.slice(2)
 const { createApp } = await import('../../src/app.ts')
 const app = await createApp({ home })
-await app.run(command, command === 'start' ? { until_idle: true } : {})
+for (const command of commands) await app.run(command, command === 'start' ? { until_idle: true } : {})
 await app.close()
 process.stdout.write(JSON.stringify([...loaded]))

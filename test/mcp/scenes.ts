@@ -1,7 +1,5 @@
 /** Homes with MCP servers, for tests. */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -10,8 +8,9 @@ import type { App, AppOptions } from '../../src/app.ts'
 import type { CallResult } from '../../src/domain/decision.ts'
 import type { TaskResult } from '../../src/library.ts'
 import type { McpState } from '../../src/ports/mcp.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from '../apps.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
 
 const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
@@ -26,8 +25,14 @@ export class Acting {
   get command(): string[] {
     return [...main('acting-server'), this.folder]
   }
-  mode(mode: string): void {
+  /** The same, as the SDK makes it. */
+  get sdkCommand(): string[] {
+    return [...main('acting-sdk'), this.folder]
+  }
+  /** `calls`: so many have to be under way. */
+  mode(mode: string, calls = 1): void {
     writeFileSync(join(this.folder, 'mode'), mode)
+    writeFileSync(join(this.folder, 'calls'), String(calls))
   }
   tools(told: { readonly description?: string; readonly more?: readonly string[] }): void {
     writeFileSync(join(this.folder, 'tools'), JSON.stringify(told))
@@ -43,16 +48,6 @@ export class Acting {
   }
 }
 
-/** The same over HTTP. */
-export async function actingOverHttp(t: TestContext): Promise<{ acting: Acting; url: string; pid: number }> {
-  const acting = new Acting(t)
-  const [program = '', ...args] = acting.command
-  const child = spawn(program, [...args, '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  t.after(() => child.kill('SIGKILL'))
-  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
-  return { acting, url: line.trim(), pid: child.pid ?? 0 }
-}
-
 export const plain = (how: string): string[] => [...main('plain-server'), how]
 
 export const everything = (...args: string[]): string[] => [process.execPath, packaged('server-everything'), ...args]
@@ -61,7 +56,14 @@ export const filesystem = (...args: string[]): string[] => [process.execPath, pa
 const packaged = (name: string): string =>
   join(import.meta.dirname, '../../node_modules/@modelcontextprotocol', name, 'dist/index.js')
 
-export const yamlWith = (mcp_servers: Record<string, unknown>): string => stringify({ mcp_servers })
+/** Most of these processes live for one call: they need not compile what was compiled before. Not where a test says what they know. */
+const { NODE_COMPILE_CACHE } = process.env
+const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+
+export function yamlWith(servers: Record<string, object>): string {
+  const given = Object.entries(servers).map(([name, server]) => [name, 'url' in server ? server : { env, ...server }])
+  return stringify({ mcp_servers: Object.fromEntries(given) })
+}
 
 export const toolCall = (name: string, args: Record<string, string | number> = {}) => ({
   calls: [{ tool: 'tool_call', args: { name, args } }],
@@ -84,7 +86,7 @@ const TASK = 'Act on something.'
 /** One task: each of the answers in turn, then the end. */
 export async function played(
   t: TestContext,
-  servers: Record<string, unknown>,
+  servers: Record<string, object>,
   answers: readonly ScriptedStep[],
   options: AppOptions = {},
 ): Promise<Scene> {
@@ -97,6 +99,16 @@ export async function played(
     results: journal.flatMap((record) => (record.kind === 'call_settled' ? [record.result] : [])),
     intended: journal.flatMap((record) => (record.kind === 'call_intended' ? [record.call.tool] : [])),
   }
+}
+
+/** One call that hangs until its three seconds are over. */
+export async function givenUp(t: TestContext, acting: Acting, servers: Record<string, object>): Promise<Scene> {
+  acting.mode('hang')
+  const clock = new FakeClock()
+  const playing = played(t, servers, [toolSearch('act'), toolCall('a__act', { what: 'something' })], { clock })
+  await until(() => acting.log('acted').length === 1)
+  await clock.advance(3000)
+  return playing
 }
 
 export const seen = async (app: App, server: string): Promise<McpState & { readonly ok: boolean }> =>

@@ -1,11 +1,11 @@
 /** This home as an MCP server: a real client asks, of either generation, beside a running `start` and without one. */
 
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { freshFolder, until } from '../apps.ts'
-import { homeWith, json, startIn } from '../command-line.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchOf, freshFolder, openApp, until } from '../apps.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
 
 type Mode = 'legacy' | { readonly pin: string }
@@ -13,7 +13,9 @@ type Mode = 'legacy' | { readonly pin: string }
 async function clientOf(t: TestContext, home: string, mode: Mode): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
   const args = [...NODE_FLAGS, MAIN, 'mcp', 'serve', '--home', home]
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'pipe' }))
+  const { NODE_COMPILE_CACHE } = process.env
+  const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' }))
   t.after(() => client.close())
   return client
 }
@@ -39,57 +41,64 @@ const TOOLS = [
   ...['status', 'trace_list', 'trace_show'],
 ]
 
-describe('mcp serve', () => {
-  for (const [name, mode] of GENERATIONS)
-    test(`${name}, without a start: each question opens the home for as long as it takes`, async (t) => {
-      const home = freshFolder(t)
-      const client = await clientOf(t, home, mode)
-      const { tools } = await client.listTools()
+for (const [name, mode] of GENERATIONS)
+  test(`mcp serve, ${name}, without a start`, async (t) => {
+    const home = freshFolder(t)
+    const client = await clientOf(t, home, mode)
+    const { tools } = await client.listTools()
+    const schema = tools.find((tool) => tool.name === 'enqueue')?.inputSchema
+
+    await t.test('each question opens the home for as long as it takes', async () => {
       assert.deepEqual(tools.map((tool) => tool.name).toSorted(), TOOLS)
-      assert.partialDeepStrictEqual(tools.find((tool) => tool.name === 'enqueue')?.inputSchema, {
+      assert.partialDeepStrictEqual(schema, {
         properties: { prompt: { type: 'string' }, agent: { default: 'default' } },
         required: ['prompt'],
       })
       const { dispatch_id } = await asked(client, 'enqueue', { prompt: 'from afar', key: 'one' })
-      const { metadata } = await json<{ metadata: Record<string, unknown> }>(home, 'queue', 'show', String(dispatch_id))
-      assert.deepEqual([metadata.words, metadata.label], ['model', { trust: 'untrusted', private: false }])
       const again = await asked(client, 'enqueue', { prompt: 'from afar', key: 'one' })
       assert.deepEqual([again.dispatch_id, again.duplicate], [dispatch_id, true])
       const together = await Promise.all(['status', 'trace_list', 'approvals_list'].map((tool) => asked(client, tool)))
       assert.partialDeepStrictEqual(together[0], { queue: { pending: 1 } })
       // Nobody is kept out meanwhile.
-      assert.partialDeepStrictEqual(await json(home, 'status'), { exit: 0, queue: { pending: 1 } })
+      const app = await openApp(t, { home })
+      const { metadata } = await dispatchOf(app, String(dispatch_id))
+      assert.deepEqual([metadata.words, metadata.label], ['model', { trust: 'untrusted', private: false }])
+      await app.close()
     })
 
-  test('beside a start: its holder answers, and does what is asked', async (t) => {
-    const home = await homeWith(t, [{ text: 'done from afar' }])
-    await startIn(t, home)
-    const client = await clientOf(t, home, { pin: '2026-07-28' })
-    const { dispatch_id } = await asked(client, 'enqueue', { prompt: 'do it' })
-    await until(async () => ((await asked(client, 'status')).queue as { done: number }).done === 1)
-    const { items } = await asked(client, 'trace_list')
-    assert.partialDeepStrictEqual(items, [{ run_id: dispatch_id, final_answer: 'done from afar' }])
-    assert.partialDeepStrictEqual(await asked(client, 'trace_show', { run: dispatch_id }), {
-      manifest: { status: 'completed' },
+    await t.test('I12: what it asks for is not its owner’s word, whatever it says', async () => {
+      const properties = schema?.properties ?? {}
+      assert.ok('prompt' in properties && !('by' in properties))
+      const lied = await client.callTool({ name: 'enqueue', arguments: { prompt: 'x', by: 'owner' } })
+      assert.equal(lied.isError, true)
     })
-    assert.deepEqual((await asked(client, 'approvals_list')).items, [])
+
+    await t.test('what goes wrong is told as the command tells it; what is not offered is not there', async () => {
+      const { content, isError } = await client.callTool({ name: 'trace_show', arguments: { run: 'nothing' } })
+      assert.equal(isError, true)
+      assert.match(JSON.stringify(content), /not_found/)
+      for (const absent of ['approvals_allow', 'approvals_deny', 'stop', 'run'])
+        await assert.rejects(client.callTool({ name: absent, arguments: { id: 'x' } }), /not found/i)
+    })
   })
 
-  test('I12: what it asks for is not its owner’s word, whatever it says', async (t) => {
-    const client = await clientOf(t, freshFolder(t), { pin: '2026-07-28' })
-    const { tools } = await client.listTools()
-    const properties = tools.find((tool) => tool.name === 'enqueue')?.inputSchema.properties ?? {}
-    assert.ok('prompt' in properties && !('by' in properties))
-    const lied = await client.callTool({ name: 'enqueue', arguments: { prompt: 'x', by: 'owner' } })
-    assert.equal(lied.isError, true)
+test('mcp serve, beside a start: its holder answers, and does what is asked', async (t) => {
+  const home = freshFolder(t)
+  const app = await openApp(t, {
+    home,
+    yaml: 'server: { port: 0 }\n',
+    model: scriptedModel([{ text: 'done from afar' }]),
   })
-
-  test('what goes wrong is told as the command tells it; what is not offered is not there', async (t) => {
-    const client = await clientOf(t, freshFolder(t), { pin: '2026-07-28' })
-    const { content, isError } = await client.callTool({ name: 'trace_show', arguments: { run: 'nothing' } })
-    assert.equal(isError, true)
-    assert.match(JSON.stringify(content), /not_found/)
-    for (const name of ['approvals_allow', 'approvals_deny', 'stop', 'run'])
-      await assert.rejects(client.callTool({ name, arguments: { id: 'x' } }), /not found/i)
+  const life = app.run('start', {})
+  const client = await clientOf(t, home, { pin: '2026-07-28' })
+  const { dispatch_id } = await asked(client, 'enqueue', { prompt: 'do it' })
+  await until(async () => ((await asked(client, 'status')).queue as { done: number }).done === 1)
+  const { items } = await asked(client, 'trace_list')
+  assert.partialDeepStrictEqual(items, [{ run_id: dispatch_id, final_answer: 'done from afar' }])
+  assert.partialDeepStrictEqual(await asked(client, 'trace_show', { run: dispatch_id }), {
+    manifest: { status: 'completed' },
   })
+  assert.deepEqual((await asked(client, 'approvals_list')).items, [])
+  await app.run('stop', {})
+  await life
 })

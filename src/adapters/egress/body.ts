@@ -17,7 +17,7 @@ const UNPACKERS: Readonly<Record<string, () => Duplex>> = {
 }
 
 /** `encoding`: of the header `content-encoding`. Only one is unpacked: whoever packs a thing several times wants it to be large. */
-export async function bodyOf(from: Readable, encoding: string | undefined, maxBytes: number): Promise<Taken> {
+export function unpacked(from: Readable, encoding: string | undefined): Readable {
   const name = encoding?.trim().toLowerCase() ?? 'identity'
   const unpacker = UNPACKERS[name]
   if (!unpacker && name !== 'identity' && name !== '')
@@ -25,7 +25,11 @@ export async function bodyOf(from: Readable, encoding: string | undefined, maxBy
       what: 'the answer is packed in a way that nobody asked for',
       got: name.slice(0, 40),
     })
-  const source = unpacker ? piped(from, unpacker()) : from
+  return unpacker ? piped(from, unpacker()) : from
+}
+
+export async function bodyOf(from: Readable, encoding: string | undefined, maxBytes: number): Promise<Taken> {
+  const source = unpacked(from, encoding)
   const kept: Buffer[] = []
   let left = maxBytes
   try {
@@ -42,8 +46,9 @@ export async function bodyOf(from: Readable, encoding: string | undefined, maxBy
   return { bytes: Buffer.concat(kept), cut: left < 0 }
 }
 
-/** What breaks at its source breaks it, too. */
+/** What breaks at one end breaks at the other, too. */
 function piped(from: Readable, into: Duplex): Duplex {
   from.once('error', (error) => into.destroy(error))
+  into.once('close', () => from.destroy())
   return from.pipe(into)
 }

@@ -11,7 +11,7 @@ import { describe, type TestContext, test } from 'node:test'
 import tls from 'node:tls'
 import zlib from 'node:zlib'
 import { type Address, addressOf } from '../../domain/address.ts'
-import { egressRules } from '../../policy/egress.ts'
+import { egressRules, ownersRules } from '../../policy/egress.ts'
 import type { Egress, Resolver } from '../../ports/egress.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { systemClock } from '../clock.ts'
@@ -50,7 +50,8 @@ function egressWith(
   resolve: Resolver = async () => ['127.0.0.1'],
   clock = systemClock as typeof systemClock,
 ): Egress {
-  return createEgress({ rules: egressRules(() => listed), resolve, clock, secret: () => 'secret' })
+  const rules = egressRules(() => listed)
+  return createEgress({ rules, ownersRules: ownersRules(rules), resolve, clock, secret: () => 'secret' })
 }
 
 const get = (egress: Egress, url: string, maxBytes = 100_000) =>
@@ -150,6 +151,49 @@ describe('one request', () => {
       message: /SELF_SIGNED/,
     })
     assert.deepEqual(names, ['site.test'])
+  })
+})
+
+describe('an address that its owner wrote down', () => {
+  const opened = (egress: Egress, url: string, signal = never()) => egress.open({ to: at(url), method: 'GET' }, signal)
+
+  test('is answered as it is said: piece by piece, unpacked, a redirect as one; and ends when nobody wants it', async (t) => {
+    const closed = Promise.withResolvers<void>()
+    const { port } = await serve(t, (request, response) => {
+      if (request.url === '/on') return void response.writeHead(307, { location: '/' }).end()
+      const packed = zlib.createGzip()
+      response.writeHead(200, { 'content-encoding': 'gzip' }).once('close', closed.resolve)
+      packed.pipe(response)
+      packed.write('first')
+      packed.flush()
+    })
+    const on = await opened(egressWith([]), `http://127.0.0.1:${port}/on`)
+    assert.deepEqual([on.status, on.headers.location], [307, '/'])
+    const leave = new AbortController()
+    const { body } = await opened(egressWith([]), `http://127.0.0.1:${port}/`, leave.signal)
+    const reader = body?.getReader()
+    assert.equal(Buffer.from((await reader?.read())?.value ?? []).toString(), 'first')
+    leave.abort()
+    await assert.rejects(async () => reader?.read())
+    await closed.promise
+  })
+
+  test('SSRF: may be of this machine or its network where it says so itself, and nowhere else', async (t) => {
+    const { port, asked } = await serve(t, (_, response) => response.end())
+    for (const host of ['127.0.0.1', 'localhost', 'nas', 'nas.local'])
+      assert.equal((await opened(egressWith([]), `http://${host}:${port}/`)).status, 200, host)
+    const before = asked.length
+    await assert.rejects(opened(egressWith([]), `http://site.test:${port}/`), { code: 'egress_refused' })
+    for (const ip of ['169.254.169.254', '0.0.0.0', '::ffff:127.0.0.1'])
+      await assert.rejects(
+        opened(
+          egressWith([], async () => [ip]),
+          `http://nas.local:${port}/`,
+        ),
+        { code: 'egress_refused' },
+        ip,
+      )
+    assert.equal(asked.length, before)
   })
 })
 

@@ -2,52 +2,83 @@
 
 import http from 'node:http'
 import https from 'node:https'
+import { Readable } from 'node:stream'
 import { type Address, isIp } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
-import type { Answered, Outgoing } from '../../ports/egress.ts'
-import { bodyOf } from './body.ts'
+import type { Answered, Opened, Outgoing } from '../../ports/egress.ts'
+import { bodyOf, unpacked } from './body.ts'
 import { codeOf, unreachable } from './reach.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 
+type Asking = Omit<Outgoing, 'maxBytes'>
+
 /** `ips`: tried in this order until one takes the connection. */
 export async function exchange(outgoing: Outgoing, ips: readonly string[], signal: AbortSignal): Promise<Answered> {
-  for (const [at, ip] of ips.entries()) {
-    try {
-      return await exchangeWith(outgoing, ip, signal)
-    } catch (thrown) {
-      // Once it may have been heard, it is not said again.
-      if (at < ips.length - 1 && !signal.aborted && isDeaf(thrown)) continue
-      throw thrown instanceof TirelessError
-        ? thrown
-        : unreachable(outgoing.to, `it did not answer (${codeOf(thrown)})`, thrown)
-    }
-  }
-  throw unreachable(outgoing.to, 'it leads nowhere')
-}
-
-const isDeaf = (thrown: unknown): boolean =>
-  ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'].includes(codeOf(thrown))
-
-async function exchangeWith(outgoing: Outgoing, ip: string, signal: AbortSignal): Promise<Answered> {
-  const { to, method, maxBytes } = outgoing
-  const response = await answerOf(to, ip, outgoing, signal)
+  const response = await answerFrom(outgoing, ips, signal)
   try {
-    const headers = plain(response.headers)
-    const empty = method === 'HEAD' || response.statusCode === 204 || response.statusCode === 304
-    const taken = empty
-      ? { bytes: Buffer.alloc(0), cut: false }
-      : await bodyOf(response, headers['content-encoding'], maxBytes)
-    return { kind: 'answered', from: to, status: response.statusCode ?? 0, headers, body: taken.bytes, cut: taken.cut }
+    return await wholeOf(response, outgoing)
+  } catch (thrown) {
+    throw silent(outgoing, thrown)
   } finally {
     response.destroy()
   }
 }
 
+/** The same, up to where the body begins. */
+export async function opened(outgoing: Asking, ips: readonly string[], signal: AbortSignal): Promise<Opened> {
+  const response = await answerFrom(outgoing, ips, signal)
+  const [status, headers] = [response.statusCode ?? 0, plain(response.headers)]
+  if (isEmpty(outgoing.method, status)) {
+    response.destroy()
+    return { status, headers, body: null }
+  }
+  try {
+    const body = Readable.toWeb(unpacked(response, headers['content-encoding'])) as ReadableStream<Uint8Array>
+    return { status, headers, body }
+  } catch (thrown) {
+    response.destroy()
+    throw thrown
+  }
+}
+
+async function answerFrom(
+  outgoing: Asking,
+  ips: readonly string[],
+  signal: AbortSignal,
+): Promise<http.IncomingMessage> {
+  for (const [at, ip] of ips.entries()) {
+    try {
+      return await answerOf(outgoing.to, ip, outgoing, signal)
+    } catch (thrown) {
+      // Once it may have been heard, it is not said again.
+      if (at < ips.length - 1 && !signal.aborted && isDeaf(thrown)) continue
+      throw silent(outgoing, thrown)
+    }
+  }
+  throw unreachable(outgoing.to, 'it leads nowhere')
+}
+
+const silent = ({ to }: Asking, thrown: unknown): TirelessError =>
+  thrown instanceof TirelessError ? thrown : unreachable(to, `it did not answer (${codeOf(thrown)})`, thrown)
+
+const isDeaf = (thrown: unknown): boolean =>
+  ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'].includes(codeOf(thrown))
+
+async function wholeOf(response: http.IncomingMessage, { to, method, maxBytes }: Outgoing): Promise<Answered> {
+  const [status, headers] = [response.statusCode ?? 0, plain(response.headers)]
+  const { bytes, cut } = isEmpty(method, status)
+    ? { bytes: Buffer.alloc(0), cut: false }
+    : await bodyOf(response, headers['content-encoding'], maxBytes)
+  return { kind: 'answered', from: to, status, headers, body: bytes, cut }
+}
+
+const isEmpty = (method: string, status: number): boolean => method === 'HEAD' || [204, 205, 304].includes(status)
+
 function answerOf(
   to: Address,
   ip: string,
-  { method, headers, body }: Outgoing,
+  { method, headers, body }: Asking,
   signal: AbortSignal,
 ): Promise<http.IncomingMessage> {
   const { pathname, search, host } = new URL(to.url)

@@ -12,20 +12,22 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
+import { addressOf } from '../../domain/address.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { cappedFetch } from './capped-fetch.ts'
+import type { Egress } from '../../ports/egress.ts'
 import { ChildTransport } from './child.ts'
 import type { Answered } from './content.ts'
+import { guardedFetch } from './guarded-fetch.ts'
 import type { Leash } from './leash.ts'
 import type { ServerOptions } from './options.ts'
 import type { ListedTool } from './pins.ts'
 
-/** What became of a call: `refused` is an answer, too; `lost`: nobody knows whether it took effect. */
+/** What became of a call: `refused` is an answer, too; `lost`: nobody knows whether it took effect; `unheard`: it did not. */
 export type Called =
   | { readonly kind: 'answered'; readonly answer: Answered }
-  | { readonly kind: 'refused' | 'lost'; readonly why: string }
+  | { readonly kind: 'refused' | 'lost' | 'unheard'; readonly why: string }
 
 export interface Link {
   /** The protocol's version, and whether it is the generation before. */
@@ -44,6 +46,7 @@ export interface LinkOptions {
   readonly env: Readonly<Record<string, string>>
   readonly leash: Leash
   readonly clock: Clock
+  readonly open: Egress['open']
   /** It is known to speak the handshake only. */
   readonly legacy: boolean
   readonly signal: AbortSignal
@@ -106,7 +109,7 @@ async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<A
   return { link: linkOf(client, child, options), why: '', died: false }
 }
 
-function transportFor({ server, env, leash, clock, said }: LinkOptions): {
+function transportFor({ server, env, leash, clock, open, said }: LinkOptions): {
   readonly transport: Transport
   readonly child?: ChildTransport
 } {
@@ -117,9 +120,15 @@ function transportFor({ server, env, leash, clock, said }: LinkOptions): {
     })
     return { transport: child, child }
   }
-  const transport = new StreamableHTTPClientTransport(new URL(server.url ?? ''), {
+  const own = addressOf(server.url ?? '')
+  if (own.kind === 'refused')
+    throw new TirelessError('tool_failed', {
+      ...{ what: 'its address cannot be used', where: server.url, got: own.why, expected: 'http(s)://host/path' },
+      fix: 'write it otherwise in mcp_servers',
+    })
+  const transport = new StreamableHTTPClientTransport(new URL(own.value.url), {
     requestInit: { headers: { ...server.headers } },
-    fetch: cappedFetch(globalThis.fetch, MOST_BYTES),
+    fetch: guardedFetch(open, own.value, MOST_BYTES),
   })
   return { transport }
 }
@@ -148,7 +157,7 @@ function linkOf(client: Client, child: ChildTransport | undefined, { server, los
         return { kind: 'answered', answer: answer as Answered }
       } catch (thrown) {
         if (signal.aborted) throw thrown
-        return whatBecame(thrown, child)
+        return whatBecame(thrown, child, client.getProtocolEra() !== 'modern')
       }
     },
     async close() {
@@ -167,11 +176,21 @@ function wordsOf(thrown: unknown): string {
   return (words.join(': ') || asTirelessError(thrown).message).slice(0, LONGEST_WORDS)
 }
 
-function whatBecame(thrown: unknown, child: ChildTransport | undefined): Called {
+function whatBecame(thrown: unknown, child: ChildTransport | undefined, legacy: boolean): Called {
   const why = wordsOf(thrown)
   if (thrown instanceof ProtocolError) return { kind: 'refused', why }
-  if (thrown instanceof SdkHttpError && thrown.status >= 400 && thrown.status < 500) return { kind: 'refused', why }
+  if (thrown instanceof SdkHttpError && thrown.status >= 300 && thrown.status < 500)
+    // Of the generation before: whoever was started anew knows nothing of what was agreed upon.
+    return { kind: legacy && thrown.status === 404 ? 'unheard' : 'refused', why }
+  if (thrown instanceof TirelessError && thrown.code === 'egress_refused') return { kind: 'refused', why }
+  if (thrown instanceof TirelessError && isDeaf(thrown.cause)) return { kind: 'unheard', why }
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult)
     return { kind: 'refused', why: `it answered, but not with a result, and may have done its work: ${why}` }
   return { kind: 'lost', why: child?.trouble ?? why }
 }
+
+/** Nobody took the connection. */
+const isDeaf = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  'code' in cause &&
+  ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'].includes(String(cause.code))

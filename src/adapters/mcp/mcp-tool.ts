@@ -1,5 +1,6 @@
 /** A tool of a server, as the engine knows every tool: what it does to the world is what its owner has said of it, else the worst. */
 
+import { addressOf, placeText } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import { defineTool } from '../../ports/define-tool.ts'
@@ -26,7 +27,9 @@ export function mcpTool(
   line: Line,
 ): AnyTool {
   const said = effectOf(options, tool)
-  const { destinations } = said
+  const { destinations, recovery, reach } = said
+  const placesOf = (args: Arguments): readonly string[] =>
+    (destinations ?? []).flatMap((named) => placesIn(args[named]))
   return defineTool<Arguments>({
     name,
     description,
@@ -36,14 +39,18 @@ export function mcpTool(
     timeoutMs: options.timeout,
     // Heeded only where it is harmless: a server that died is started again.
     maxRetries: 1,
-    effect: () => ({ recovery: said.recovery, reach: said.reach }),
-    gives: () => ({ trust: said.gives ?? options.trust, private: said.private ?? said.reach === 'private' }),
-    ...(destinations && { destinations: (args: Arguments) => destinations.flatMap((named) => placesIn(args[named])) }),
+    effect(args) {
+      const host = reach === 'network' ? hostIn(placesOf(args)) : undefined
+      return { recovery, reach, ...(host !== undefined && { host }) }
+    },
+    gives: () => ({ trust: said.gives ?? options.trust, private: said.private ?? reach === 'private' }),
+    ...(destinations && { destinations: placesOf }),
     async run(args, { call, signal }) {
       const called = await line.call(args, call, signal)
       if (called.kind === 'answered') return resultOf(called.answer)
       if (called.kind === 'refused') return { status: 'error', content: called.why }
-      const harmless = said.recovery === 'pure' || said.recovery === 'idempotent'
+      if (called.kind === 'unheard') throw new TirelessError('tool_failed', `its server is not there: ${called.why}`)
+      const harmless = recovery === 'pure' || recovery === 'idempotent'
       if (harmless) throw new TirelessError('tool_failed', `its server was lost during the call: ${called.why}`)
       return { status: 'unknown', content: `its server was lost during the call: ${called.why}` }
     },
@@ -61,4 +68,13 @@ function placesIn(value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return value.flatMap(placesIn)
   return [typeof value === 'string' ? value : JSON.stringify(value)]
+}
+
+/** The one host that is asked, where it is one: an address stands for its host. */
+function hostIn(places: readonly string[]): string | undefined {
+  const hosts = places.map((place) => {
+    const read = addressOf(place)
+    return read.kind === 'read' ? placeText(read.value) : place
+  })
+  return new Set(hosts).size === 1 ? hosts[0] : undefined
 }

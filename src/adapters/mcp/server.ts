@@ -6,6 +6,7 @@
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Egress } from '../../ports/egress.ts'
 import type { McpState } from '../../ports/mcp.ts'
 import type { Leash } from './leash.ts'
 import type { Called, Link } from './link.ts'
@@ -16,6 +17,8 @@ export interface ServerAround {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string>>
   leashFor(server: string): Leash
+  /** The way to one that is not a process of ours. */
+  readonly open: Egress['open']
   /** Contract: with the secrets that `secret:NAME` stands for in it; throws where there is none of that name. */
   fill(text: string): string
   log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, Json>>): void
@@ -40,6 +43,8 @@ export class Server {
   readonly #closing = new AbortController()
   #link: Promise<Link> | undefined
   #up: Link | undefined
+  /** The end of the one before: it takes with it whatever bears the server's mark, so that nothing is started until then. */
+  #ending: Promise<void>
   /** In a row, without an answer in between; when it may be tried again, in monotonic time. */
   #failures = 0
   #notBefore = 0
@@ -48,9 +53,11 @@ export class Server {
   /** When its tools were last listed, in monotonic time; undefined where it says that they are others by now. */
   #listedAt: number | undefined
 
-  constructor(name: string, options: ServerOptions, around: ServerAround) {
+  /** `before`: the end of a server of the same name. */
+  constructor(name: string, options: ServerOptions, around: ServerAround, before: Promise<void> = Promise.resolve()) {
     this.name = name
     this.options = options
+    this.#ending = before
     this.#around = around
     this.#leash = around.leashFor(name)
   }
@@ -87,8 +94,8 @@ export class Server {
   async call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<Called> {
     const link = await this.#connected(signal)
     const called = await link.call(tool, args, key, signal)
-    if (called.kind === 'lost') await this.#drop(link, called.why)
-    else this.#failures = 0
+    if (called.kind === 'answered' || called.kind === 'refused') this.#failures = 0
+    else await this.#drop(link, called.why)
     return called
   }
 
@@ -109,6 +116,7 @@ export class Server {
     const link = await this.#link?.catch(() => undefined)
     this.#link = undefined
     this.#up = undefined
+    await this.#ending
     await link?.close()
   }
 
@@ -131,10 +139,11 @@ export class Server {
   }
 
   async #connect(): Promise<Link> {
-    const { clock, env, log, fill } = this.#around
+    const { clock, env, log, fill, open } = this.#around
     this.#listedAt = undefined
     const gone = { why: null as string | null }
     try {
+      await this.#ending
       const { connect } = await import('./link.ts')
       // Only now: whoever looks at the configuration sees names.
       const server = {
@@ -143,7 +152,7 @@ export class Server {
         headers: filled(this.options.headers, fill),
       }
       const link: Link = await connect({
-        ...{ server, env, leash: this.#leash, clock, legacy: this.#legacy, signal: this.#closing.signal },
+        ...{ server, env, leash: this.#leash, clock, open, legacy: this.#legacy, signal: this.#closing.signal },
         begun: () => {
           this.#lines.length = 0
         },
@@ -175,7 +184,8 @@ export class Server {
     this.#up = undefined
     this.#link = undefined
     this.#failed(why)
-    await link.close().catch(() => {})
+    this.#ending = link.close().catch(() => {})
+    await this.#ending
   }
 
   #failed(why: string): void {

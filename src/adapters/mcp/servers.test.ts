@@ -20,6 +20,7 @@ test('a server whose pins are not read yet is not taken for one that was never s
     leashFor: () => ({ env: {}, hold() {}, async end() {} }),
     fill: (text) => text,
     log() {},
+    open: () => Promise.reject(new Error('it is a process')),
     store: { setting: () => promise, commit: async () => [{ ok: true, results: [null] }] } as unknown as Store,
     configured: () => CONFIGURED,
     put() {},

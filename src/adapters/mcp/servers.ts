@@ -16,6 +16,7 @@ import { Server, type ServerAround } from './server.ts'
 import { toolCall } from './tool-call.ts'
 import { type Findable, toolSearch } from './tool-search.ts'
 
+type Asked = [server: string, tool: string, args: Arguments, key: string, signal: AbortSignal]
 type Configured = Readonly<Record<string, ServerOptions>>
 
 export interface ServersOptions extends ServerAround {
@@ -33,6 +34,8 @@ const PATIENCE_MS = 20_000
 export class Servers implements McpServers {
   readonly #options: ServersOptions
   readonly #servers = new Map<string, Server>()
+  /** Of those that the configuration has no more, or otherwise, by name. */
+  readonly #endings = new Map<string, Promise<void>>()
   readonly #pins = new Map<string, Pins>()
   readonly #closing = new AbortController()
   #current: Configured = {}
@@ -58,10 +61,14 @@ export class Servers implements McpServers {
     for (const [name, server] of this.#servers)
       if (JSON.stringify(server.options) !== JSON.stringify(configured[name])) {
         this.#servers.delete(name)
-        void server.close().catch(() => {})
+        this.#endings.set(
+          name,
+          server.close().catch(() => {}),
+        )
       }
     for (const [name, options] of Object.entries(configured)) {
-      if (!this.#servers.has(name)) this.#servers.set(name, new Server(name, options, this.#options))
+      if (!this.#servers.has(name))
+        this.#servers.set(name, new Server(name, options, this.#options, this.#endings.get(name)))
       const kept = this.#pins.get(name) ?? ((await this.#options.store.setting(settingOf(name))) as Pins | null)
       if (kept) this.#pins.set(name, kept)
       this.#offer(name)
@@ -112,7 +119,7 @@ export class Servers implements McpServers {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([...this.#servers.values()].map((server) => server.close()))
+    await Promise.all([...this.#endings.values(), ...[...this.#servers.values()].map((server) => server.close())])
   }
 
   /** Its tools as they are now, pinned. */
@@ -149,7 +156,13 @@ export class Servers implements McpServers {
         )
   }
 
-  async #call(name: string, tool: string, args: Arguments, key: string, signal: AbortSignal): Promise<Called> {
+  async #call(...asked: Asked): Promise<Called> {
+    const called = await this.#ask(...asked)
+    // Where it is there after all, started anew, it is looked at and asked now.
+    return called.kind === 'unheard' ? this.#ask(...asked) : called
+  }
+
+  async #ask(...[name, tool, args, key, signal]: Asked): Promise<Called> {
     await this.refresh()
     const server = this.#servers.get(name)
     if (!server) return refused(`there is no MCP server ${name} any more`)
