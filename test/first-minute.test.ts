@@ -177,6 +177,7 @@ describe('E14: the first minute of a kernel', () => {
       /^that cost nothing with offline\/rules; with anthropic\/\S+ it would be about \$\d+\.\d+ \([\d,]+ tokens\), and a day like this about \$\d/,
     )
     assert.ok(notes.some((note) => /^the page is at http:/.test(note)))
+    assert.ok(notes.some((note) => /^the next beat is at 20\d\d-.*Z$/.test(note)))
     first.stop()
     await over
     await first.app.close()

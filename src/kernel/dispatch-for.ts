@@ -33,6 +33,7 @@ export async function dispatchFor(
     notes.push({
       about: `placeholders ${agent.agent_id} ${names}`,
       text: `${agent.agent_id}: nothing is known of ${names}; left as they are`,
+      zh: `${agent.agent_id}：不认识 ${names}，保持原样`,
     })
   return {
     dispatch_id,

@@ -7,7 +7,7 @@
 
 import type { CycleResult } from '../domain/cycle.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { type Language, languageOf } from '../domain/language.ts'
+import { type Language, languageOfAll } from '../domain/language.ts'
 import type { NewMessage } from '../domain/message.ts'
 import type { Note } from '../domain/note.ts'
 import { digestScheduleId } from '../domain/schedule.ts'
@@ -220,6 +220,6 @@ export class Notifier implements Postbox {
 
   /** In which people are told of the agents. */
   language(): Language {
-    return this.#parts.settings().agents.some(({ prompt }) => languageOf(prompt) === 'zh') ? 'zh' : 'en'
+    return languageOfAll(this.#parts.settings().agents)
   }
 }
