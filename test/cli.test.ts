@@ -152,7 +152,9 @@ describe('enqueue, start --until-idle, status, lists', () => {
 
   test('the whole command line speaks text to people too', async (t) => {
     const home = await homeWith(t, [{ text: 'done' }])
-    await tireless(home, 'run', 'something')
+    mkdirSync(join(home, 'agents/somebody-with-a-name'), { recursive: true })
+    writeFileSync(join(home, 'agents/somebody-with-a-name/agent.yaml'), 'prompt: x\n')
+    await tireless(home, 'run', 'something', '--agent', 'somebody-with-a-name')
     for (const args of [
       ['status'],
       ['queue', 'list'],
@@ -166,6 +168,9 @@ describe('enqueue, start --until-idle, status, lists', () => {
     }
     assert.match((await tireless(home, 'queue', 'list')).stdout, /something/)
     assert.equal((await tireless(home, 'grants', 'list')).stdout, 'none\n')
+    const [session] = (await json<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
+    const listed = (await tireless(home, 'sessions', 'list')).stdout
+    assert.ok(session && listed.includes(session.session_id), 'ids are whole: the next command needs them')
   })
 })
 
