@@ -36,10 +36,16 @@ describe('E12: a cycle is told', () => {
     assert.match(told, /# 无人值守\n.*\n- 永不询问/, 'what is on record is what they are told')
   })
 
-  test('E12: bound to nobody, nothing is posted', async (t) => {
-    const its = await telling(t, { unbound: true })
+  test('E4, E12: bound to nobody, nothing is posted; what should be known is in the log, once', async (t) => {
+    const its = await telling(t, { unbound: true, agents: [{ agent_id: 'a', prompt: 'do {ODD} things' }] })
+    await once(its)
     await once(its)
     assert.deepEqual([its.chat.got, await outbox(its)], [[], []])
+    const { items } = (await its.app.run('logs', {})) as { items: { event: string; message?: string }[] }
+    assert.deepEqual(
+      items.filter(({ event }) => event === 'worth knowing').map(({ message }) => message),
+      ['a: nothing is known of {ODD}; left as they are'],
+    )
   })
 
   test('E12: a routine cycle is not told', async (t) => {
