@@ -66,8 +66,12 @@ describe('E1: agents by command', () => {
         ['watch-repo-report', '2026-02-12T09:00:00.000Z'],
       ],
     )
-    const again = (await app.run('agent new', { sentence: 'watch my repo and report every morning' })) as Shown
+    const notes: string[] = []
+    const again = (await app.run('agent new', { sentence: 'watch my repo and report every morning' }, (progress) => {
+      if (progress.kind === 'note') notes.push(progress.text)
+    })) as Shown
     assert.equal(again.agent_id, 'watch-repo-report-2')
+    assert.match(notes.join(), /it watches nothing: agent edit watch-repo-report-2 --watch PATH$/)
     assert.equal(
       ((await app.run('enqueue', { agent: again.agent_id, prompt: 'x' })) as { duplicate: boolean }).duplicate,
       false,
