@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: "${NAME}" is what is tested here
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { offlineModel } from '../src/adapters/models/offline.ts'
@@ -66,8 +66,12 @@ describe('E1: agents by command', () => {
         ['watch-repo-report', '2026-02-12T09:00:00.000Z'],
       ],
     )
-    const again = (await app.run('agent new', { sentence: 'watch my repo and report every morning' })) as Shown
+    const notes: string[] = []
+    const again = (await app.run('agent new', { sentence: 'watch my repo and report every morning' }, (progress) => {
+      if (progress.kind === 'note') notes.push(progress.text)
+    })) as Shown
     assert.equal(again.agent_id, 'watch-repo-report-2')
+    assert.match(notes.join(), /it watches nothing: agent edit watch-repo-report-2 --watch PATH$/)
     assert.equal(
       ((await app.run('enqueue', { agent: again.agent_id, prompt: 'x' })) as { duplicate: boolean }).duplicate,
       false,
@@ -180,6 +184,22 @@ describe('E1: agents by command', () => {
     await until(() => app.context.roster.all()[0]?.agent.prompt === 'another')
     stop.abort()
     await running
+  })
+
+  test('E1: what is enqueued for an agent, or run by it, is done where it works; a folder that is named wins', async (t) => {
+    const home = freshFolder(t)
+    const app = await openApp(t, { home, clock: noon(), model: offlineModel })
+    await app.run('agent new', { sentence: 'do it', id: 'placed' })
+    await app.run('agent edit', { id: 'placed', workspace: 'workspaces/a place' })
+    const task = { agent: 'placed', prompt: 'Create a.md with the text "x".' }
+    await app.run('enqueue', task)
+    await app.run('start', { until_idle: true })
+    assert.equal(readFileSync(join(home, 'workspaces/a place/a.md'), 'utf8'), 'x')
+    const elsewhere = freshFolder(t, 'elsewhere')
+    const result = (await app.run('run', { task: 'List the files.', agent: 'placed', workspace: elsewhere })) as {
+      workspace: string
+    }
+    assert.equal(result.workspace, realpathSync(elsewhere))
   })
 
   test('E1, E13: model and tools of an agent that is added later are its own at once', async (t) => {

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import type { Script } from '../src/testing/provider-server.ts'
 import { freshFolder, until } from './apps.ts'
 import { ended, homeWith, json, startIn, tireless } from './command-line.ts'
-import { run } from './crash/kills.ts'
+import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 
 const waits: Script = [{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'thank you' }]
 
@@ -36,6 +36,27 @@ describe('exit codes', () => {
       assert.equal(said.exit, 2, args.join(' '))
       assert.notEqual(said.stderr, '', args.join(' '))
     }
+    const told = await json(home, 'enqueue')
+    assert.deepEqual(told, {
+      exit: 2,
+      error: { code: 'usage', message: "required option '--prompt <string>' not specified" },
+    })
+  })
+
+  test('--home, --config and --json are heard before the command, too', async (t) => {
+    const home = freshFolder(t, 'a home')
+    const said = await run(process.execPath, [
+      ...NODE_FLAGS,
+      MAIN,
+      '--json',
+      `--home=${home}`,
+      'run',
+      '--',
+      '--list the files',
+    ])
+    assert.equal(said.exit, 0)
+    const { status, workspace } = JSON.parse(said.stdout)
+    assert.deepEqual([status, workspace.startsWith(home)], ['done', true])
   })
 
   test('1 for what is not there, with the way to find it; as JSON too', async (t) => {
@@ -131,7 +152,9 @@ describe('enqueue, start --until-idle, status, lists', () => {
 
   test('the whole command line speaks text to people too', async (t) => {
     const home = await homeWith(t, [{ text: 'done' }])
-    await tireless(home, 'run', 'something')
+    mkdirSync(join(home, 'agents/somebody-with-a-name'), { recursive: true })
+    writeFileSync(join(home, 'agents/somebody-with-a-name/agent.yaml'), 'prompt: x\n')
+    await tireless(home, 'run', 'something', '--agent', 'somebody-with-a-name')
     for (const args of [
       ['status'],
       ['queue', 'list'],
@@ -144,6 +167,10 @@ describe('enqueue, start --until-idle, status, lists', () => {
       assert.notEqual(said.stdout.trim(), '')
     }
     assert.match((await tireless(home, 'queue', 'list')).stdout, /something/)
+    assert.equal((await tireless(home, 'grants', 'list')).stdout, 'none\n')
+    const [session] = (await json<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
+    const listed = (await tireless(home, 'sessions', 'list')).stdout
+    assert.ok(session && listed.includes(session.session_id), 'ids are whole: the next command needs them')
   })
 })
 

@@ -11,6 +11,7 @@ import type { Command, Progress } from '../src/commands/command.ts'
 import { init } from '../src/commands/init.ts'
 import { madeBy } from '../src/commands/made.ts'
 import type { CycleResult } from '../src/domain/cycle.ts'
+import { TirelessError } from '../src/domain/error.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { freshFolder, openApp, until } from './apps.ts'
 import { ended, json, tireless } from './command-line.ts'
@@ -177,6 +178,7 @@ describe('E14: the first minute of a kernel', () => {
       /^that cost nothing with offline\/rules; with anthropic\/\S+ it would be about \$\d+\.\d+ \([\d,]+ tokens\), and a day like this about \$\d/,
     )
     assert.ok(notes.some((note) => /^the page is at http:/.test(note)))
+    assert.ok(notes.some((note) => /^the next beat is at 20\d\d-.*Z$/.test(note)))
     first.stop()
     await over
     await first.app.close()
@@ -188,6 +190,27 @@ describe('E14: the first minute of a kernel', () => {
     second.stop()
     await again.over
     assert.equal(((await second.app.run('cycles list', {})) as { items: unknown[] }).items.length, 1)
+  })
+
+  test('E14: where no answer came, nothing is said of its cost', async (t) => {
+    const home = freshFolder(t)
+    writeFileSync(join(home, 'tireless.yaml'), `${SEED_000}server: { port: 0 }\n`)
+    const drain = new AbortController()
+    const signals = { drain: drain.signal, abort: new AbortController().signal }
+    const model = scriptedModel(() => {
+      throw new TirelessError('model_auth', 'wrong key')
+    })
+    const app = await openApp(t, { home, model, signals })
+    const { notes, over } = startedIn(app)
+    const ended = async () =>
+      ((await app.run('cycles list', {})) as { items: { ended_at: unknown }[] }).items[0]?.ended_at
+    await until(async () => typeof (await ended()) === 'string')
+    drain.abort()
+    await over
+    assert.deepEqual(
+      notes.filter((note) => /cost/.test(note)),
+      [],
+    )
   })
 
   test('E14: paused, or with nobody to send, there is no first cycle', async (t) => {

@@ -142,7 +142,10 @@ test('E13: a model is chosen per chat, person, channel or for everything, for ev
   assert.equal(await asked(here), 'two/chat')
   await use('default', { chat: 'c' })
   assert.equal(await asked(here), 'two/person')
+  // As the seed says it: a chat with its channel.
+  await use('two/here', { chat: 'c', channel: 'x' })
+  assert.equal(await asked(here), 'two/here')
+  assert.equal(await asked({ ...here, channel: 'y' }), 'two/person')
   await assert.rejects(use('two/m', { user: 'u' }), { code: 'usage' })
-  await assert.rejects(use('two/m', { chat: 'c', channel: 'x' }), { code: 'usage' })
   await assert.rejects(use('nobody/m'), { code: 'model_unknown' })
 })

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
 import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
-import { copyFolder, workspacePreparer } from '../adapters/envs/workspace.ts'
+import { copyFolder, placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
 import { newSecret } from '../adapters/ids.ts'
 import { tokenIn } from '../adapters/token.ts'
 import type { Context } from '../commands/command.ts'
@@ -55,6 +55,10 @@ export function commands(): Plugin {
       const documents = host.get('documents')
       const sandbox = host.get('sandbox')
       const mcp = host.get('mcp')
+      const prepare = workspacePreparer(paths.root, paths.workspaces, environment())
+      const place = placePreparer(paths.root, prepare)
+      const placeOf = (agentId: string): string | null =>
+        config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.workspace ?? null
       const context: Context = {
         ...outsideOf(paths, config.read, host.get('clock'), queue.signals, models),
         ...queue,
@@ -72,7 +76,8 @@ export function commands(): Plugin {
         roster: config.roster,
         settings: () => config.loaded.config.kernel,
         timeLimit: () => engine.budget.ms,
-        workspace: workspacePreparer(paths.root, paths.workspaces, environment()),
+        workspace: (sessionId, wanted) =>
+          typeof wanted === 'object' ? place(sessionId, placeOf(wanted.agent)) : prepare(sessionId, wanted),
         notices: async () => noticesOf(config.loaded.config, await models.choice()),
         sandboxNotices: async () => offBy(await sandbox.trial()),
         async refuseWithoutSandbox() {

@@ -7,7 +7,7 @@ import type { HomeLock } from '../adapters/stores/sqlite/lock.ts'
 import { openSqliteStore } from '../adapters/stores/sqlite/store.ts'
 import type { ConfigChange } from '../commands/command.ts'
 import { changeFile, type LoadedConfig, loadConfig } from '../config.ts'
-import { asTirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { type Redact, redacted } from '../domain/redacted.ts'
 import { type HomePaths, holdHome, homeLocked, refuseHalfRestored } from '../home.ts'
 import { createDoorbell, ringing } from '../kernel/doorbell.ts'
@@ -122,6 +122,7 @@ export function config(file: string | undefined): Plugin {
           if (stampNow() === stamp) return 'same'
           stamp = stampNow()
           try {
+            if (current.file !== null) refuseEmpty(target)
             current = read()
             refused = null
             return 'taken'
@@ -134,6 +135,16 @@ export function config(file: string | undefined): Plugin {
         roster: rosterIn(paths.agents, target, () => current, change),
       })
     },
+  })
+}
+
+/** A file that is gone, or empty, is about to be written: until then nobody has said anything new. */
+function refuseEmpty(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found && found.size > 0) return
+  throw new TirelessError('config_invalid', {
+    ...{ what: `the configuration is ${found ? 'empty' : 'gone'}`, where: file },
+    fix: 'write it anew; for the defaults alone, a comment is enough',
   })
 }
 

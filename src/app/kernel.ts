@@ -8,6 +8,7 @@ import { createWatch } from '../adapters/watch.ts'
 import { unattended } from '../behaviours/unattended.ts'
 import { environment } from '../config.ts'
 import type { CycleResult } from '../domain/cycle.ts'
+import { languageOfAll } from '../domain/language.ts'
 import type { Note } from '../domain/note.ts'
 import { autonomous, INSISTENCE } from '../kernel/autonomy.ts'
 import { dispatchByHand } from '../kernel/by-hand.ts'
@@ -151,6 +152,7 @@ const refusedKeys = (providers: readonly string[]): readonly Note[] =>
   providers.map((provider) => ({
     about: `provider ${provider}`,
     text: `the provider ${provider} refuses its key: set the right one, then: models test`,
+    zh: `模型服务 ${provider} 拒绝了密钥：请设置正确的密钥，然后运行 models test`,
   }))
 
 function surroundingsOf(host: PluginHost, settings: () => Settings, sent: Surroundings['sent']): Surroundings {
@@ -173,11 +175,12 @@ function surroundingsOf(host: PluginHost, settings: () => Settings, sent: Surrou
     settings,
     look: (agent, watched) => watch.look([join(paths.root, 'agents', agent.agent_id), ...watched]),
     survey: (agent, since) => watch.survey(agent.watch, since),
-    workspace: (sessionId, wanted = null) => place(sessionId, wanted),
+    workspace: async (sessionId, wanted = null) => (await place(sessionId, wanted)).path,
     work: (ids, until) => workOn(handsOf(host), ids, until),
     sent,
     ended: (result) => host.get('notifier').ended(result),
-    systemPrompt: () => compileSystem(told.buildSystemPrompt(told.initState('', {}))).text,
+    systemPrompt: () =>
+      compileSystem(told.buildSystemPrompt(told.initState('', { language: languageOfAll(settings().agents) }))).text,
     log: (level, event, details) => log.write(level, event, details),
   }
 }

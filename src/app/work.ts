@@ -78,10 +78,7 @@ export function hands(parts: Parts): Plugin {
       host.provide('tools', tools)
       host.provide('critics', registry('critics', parts.critics ?? []))
       host.provide('gates', registry('gates', parts.gates ?? []))
-      const alone = unattended(
-        () => offered().filter((name) => name !== 'ask_user'),
-        autonomous({ ...INSISTENCE, max_attempts: config.kernel.max_attempts }),
-      )
+      const alone = unattended(offered, autonomous({ ...INSISTENCE, max_attempts: config.kernel.max_attempts }))
       host.provide('behaviours', registry('behaviours', [solo(offered), planner, alone, ...(parts.behaviours ?? [])]))
       host.provide('hooks', registry('hooks', parts.hooks ?? []))
       host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))

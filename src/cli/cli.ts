@@ -5,9 +5,9 @@ import { CommanderError, Command as Program } from 'commander'
 import type { Command, Progress } from '../commands/command.ts'
 import { commandIn } from '../commands/named.ts'
 import { defaultHome } from '../config/environment.ts'
-import { asTirelessError, ERROR_CODES } from '../domain/error.ts'
+import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'
 import { agreed } from './consent.ts'
-import { addInputs, inputOf, secretOf } from './options.ts'
+import { addInputs, commonLast, inputOf, secretOf } from './options.ts'
 import { progressView } from './progress.ts'
 import { reach } from './reach.ts'
 import { render, renderItem } from './render.ts'
@@ -20,7 +20,8 @@ interface Common extends SecretSource {
 }
 
 /** Contract: never throws; the result alone goes to stdout, everything else a person reads to stderr. */
-export async function runCli(args: readonly string[]): Promise<number> {
+export async function runCli(given: readonly string[]): Promise<number> {
+  const args = commonLast(given)
   let exit = 0
   // Nobody reads it any more: the work goes on (I9).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
@@ -34,17 +35,20 @@ export async function runCli(args: readonly string[]): Promise<number> {
       .option('--home <dir>', 'the home (default: $TIRELESS_HOME, else ~/.tireless)')
       .option('--config <file>', 'the configuration (default: tireless.yaml in the home)')
       .option('--json', 'one JSON document on stdout')
-      .action(async (...given: unknown[]) => {
-        const options = given.at(-2) as Common & Record<string, unknown>
-        exit = await runVerb(command, inputOf(command, given.slice(0, -2), options), options, args.join(' '))
+      .action(async (...parsed: unknown[]) => {
+        const options = parsed.at(-2) as Common & Record<string, unknown>
+        exit = await runVerb(command, inputOf(command, parsed.slice(0, -2), options), options, args.join(' '))
       })
   }
   try {
     await program.parseAsync([...args], { from: 'user' })
     return exit
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : ERROR_CODES.usage.exit
-    return complain(thrown, args.includes('--json'))
+    const json = args.includes('--json')
+    if (!(thrown instanceof CommanderError)) return complain(thrown, json)
+    if (thrown.exitCode === 0) return 0
+    if (json) printError('usage', thrown.message.replace(/^error: /, ''))
+    return ERROR_CODES.usage.exit
   }
 }
 
@@ -102,10 +106,13 @@ async function withSecret(
 
 function complain(thrown: unknown, json: boolean): number {
   const { code, message } = asTirelessError(thrown)
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message } }, null, 2)}\n`)
+  if (json) printError(code, message)
   process.stderr.write(`${code}: ${message}\n`)
   return ERROR_CODES[code].exit
 }
+
+const printError = (code: ErrorCode, message: string): void =>
+  void process.stdout.write(`${JSON.stringify({ error: { code, message } }, null, 2)}\n`)
 
 /** `queue list` is `list` under `queue`. */
 function placeIn(program: Program, { name, summary }: Command): Program {

@@ -5,6 +5,23 @@ import { InvalidArgumentError, Option, type Command as Program } from 'commander
 import type { Command } from '../commands/command.ts'
 import { type Field, fieldsOf } from '../commands/fields.ts'
 
+/** Every command has these, so people say them before the command, too. True: a word follows. */
+const COMMON: Readonly<Record<string, boolean>> = { '--home': true, '--config': true, '--json': false }
+
+/** Contract: the same words; those options that stand before the command come after it. */
+export function commonLast(args: readonly string[]): readonly string[] {
+  let at = 0
+  for (let word = args[0]; word !== undefined; word = args[at]) {
+    const [option = ''] = word.split('=', 1)
+    if (!Object.hasOwn(COMMON, option)) break
+    at += COMMON[option] && option === word ? 2 : 1
+  }
+  const rest = args.slice(at)
+  const plain = rest.indexOf('--')
+  const end = plain < 0 ? rest.length : plain
+  return [...rest.slice(0, end), ...args.slice(0, at), ...rest.slice(end)]
+}
+
 /** A secret has no place on the command line, only where it comes from has. */
 export function addInputs(program: Program, command: Command): void {
   if (secretOf(command))

@@ -159,8 +159,11 @@ const joined = (item: Fields): Fields =>
 
 export function render(name: string, output: unknown): string {
   const view = VIEWS[name] as ((output: unknown) => string) | undefined
-  return `${view ? view(output) : fields(output, '')}\n`
+  return `${view ? view(output) : isEmptyList(output) ? 'none' : fields(output, '')}\n`
 }
+
+const isEmptyList = (output: unknown): boolean =>
+  typeof output === 'object' && output !== null && 'items' in output && isPlain(output.items)
 
 function fields(value: unknown, indent: string): string {
   if (typeof value !== 'object' || value === null) return `${indent}${String(value)}`

@@ -56,14 +56,18 @@ interface Foretold {
   readonly until: string
   readonly timezone: string
   readonly total: Omit<Day, 'date'>
+  readonly guessed: readonly string[]
   readonly unpriced: readonly string[]
   readonly days: readonly Day[]
   readonly conflicts: readonly Conflict[]
 }
 
-export function foretold({ until, timezone, total, unpriced, days, conflicts }: Foretold): string {
+export function foretold({ until, timezone, total, guessed, unpriced, days, conflicts }: Foretold): string {
   const lines = [
     `until ${until} (${timezone}): ${total.beats} beats, at most ${total.dispatches} dispatches, ${money(total)}`,
+    ...(guessed.length > 0 && total.usd_high > 0
+      ? [`a guess, because they have not run yet: ${guessed.join(', ')}`]
+      : []),
     ...(unpriced.length > 0 ? [`no cost is known of: ${unpriced.join(', ')}`] : []),
     table(
       days.map((day) => ({ ...day, usd: money(day) })),

@@ -6,7 +6,7 @@ const WIDEST = 48
 
 export function table(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): string {
   if (rows.length === 0) return 'none'
-  const cells = rows.map((row) => columns.map((column) => short(plain(row[column]))))
+  const cells = rows.map((row) => columns.map((column) => cellOf(column, plain(row[column]))))
   const widths = columns.map((column, i) => Math.max(column.length, ...cells.map((line) => line[i]?.length ?? 0)))
   const line = (words: readonly string[]): string =>
     words
@@ -15,6 +15,9 @@ export function table(rows: readonly Readonly<Record<string, unknown>>[], column
       .trimEnd()
   return [styleText('bold', line(columns)), ...cells.map(line)].join('\n')
 }
+
+/** What is to be said again to the next command is whole. */
+const cellOf = (column: string, text: string): string => (/(^|_)id$/.test(column) ? text : short(text))
 
 export function short(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ')

@@ -75,12 +75,12 @@ export const agentNew = command({
   async run(context, { sentence, id, schedule, model, watch, here }, tell) {
     const said = understood(sentence)
     const watched = await watchedBy(context, said, watch, here)
+    const agentId = id ?? freeId(context, said.id)
     if (watched === undefined && (said.watches || said.repository))
       tell({
         kind: 'note',
-        text: 'it is not clear what it should watch, so it watches nothing: agent edit ID --watch PATH',
+        text: `it is not clear what it should watch, so it watches nothing: agent edit ${agentId} --watch PATH`,
       })
-    const agentId = id ?? freeId(context, said.id)
     const when = schedule === undefined ? said.schedule : writtenSchedule(schedule)
     const wanted: Record<string, Json> = {
       ...(when === null ? {} : { schedule: written(when) }),

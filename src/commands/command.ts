@@ -50,8 +50,11 @@ export interface Context extends Outside {
   sandboxNotices(): Promise<readonly string[]>
   /** Contract: throws `sandbox_missing` where the owner insists on a sandbox, and there is none that holds. */
   refuseWithoutSandbox(): Promise<void>
-  /** Contract: the folder of a session's deliverables, made ready; refuses what it would be wrong to work in. */
-  workspace(sessionId: string, wanted?: string): Promise<{ readonly path: string; readonly note?: string }>
+  /** Contract: the folder of a session's deliverables, made ready; refuses what it would be wrong to work in. `wanted`: a folder, or an agent's own place. */
+  workspace(
+    sessionId: string,
+    wanted?: string | { readonly agent: string },
+  ): Promise<{ readonly path: string; readonly note?: string }>
   /** Contract: runs the queue in this process; a second call while one is under way does nothing but wait for its own condition. */
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
   /** Contract: what was committed for a dispatch is heard by its run, if that is in this process. */

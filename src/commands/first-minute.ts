@@ -25,14 +25,16 @@ export function tellMade({ listen, store }: Context, tell: Tell): () => void {
 /** A kernel that has never had a cycle has one now, with everybody: nobody wants to wait for a beat to see whether it works. */
 export async function firstCycle(context: Context, tell: Tell): Promise<void> {
   const cycled = await context.kernel.first()
-  if (cycled && cycled.result.dispatched > 0)
-    tell({ kind: 'note', text: await costLine(context, cycled.result.agents) })
+  const usage = await usageOf(context, cycled?.result.agents ?? [])
+  // Where no answer came, there is nothing to reckon with.
+  if (usage.input_tokens > 0) tell({ kind: 'note', text: await costLine(context, usage) })
 }
 
-async function costLine(context: Context, agents: readonly AgentResult[]): Promise<string> {
+type Usage = Parameters<typeof costOf>[1]
+
+async function costLine(context: Context, usage: Usage): Promise<string> {
   const { starter, settings, clock } = context
   const { own, paid } = await starter.prospects()
-  const usage = await usageOf(context, agents)
   const tokens = `${(usage.input_tokens + usage.output_tokens).toLocaleString('en')} tokens`
   const free = own.price !== null && own.price.input + own.price.output === 0
   const { id, price } = free ? paid : own
@@ -46,7 +48,7 @@ async function costLine(context: Context, agents: readonly AgentResult[]): Promi
 }
 
 /** What its runs have used, from their own records. */
-async function usageOf({ store }: Context, agents: readonly AgentResult[]): Promise<Parameters<typeof costOf>[1]> {
+async function usageOf({ store }: Context, agents: readonly AgentResult[]): Promise<Usage> {
   const journals = await Promise.all(
     agents.map(async ({ session_id, dispatch_id }) => recordsOfRun(await store.journal(session_id), dispatch_id)),
   )

@@ -41,9 +41,12 @@ export function forecastDay(settings: Settings, price: Price | null, from: numbe
       const due = beats.filter((beat) => beat.agents.includes(agent.agent_id)).length
       const guessed = agent.schedule === null && planner.mode !== 'static'
       const runs = guessed ? Math.min(due, NEWS_A_DAY) : due
-      return { agent_id: agent.agent_id, runs, guessed, usd: price && (runs * costOf(price, usageOf(agent))) / MICROS }
+      return { agent_id: agent.agent_id, runs, guessed, usd: price && runs * runCost(agent, price) }
     })
 }
+
+/** In US dollars, of one run. */
+export const runCost = (agent: Agent, price: Price): number => costOf(price, usageOf(agent)) / MICROS
 
 function usageOf({ prompt }: Agent): Parameters<typeof costOf>[1] {
   const filled = [...prompt.matchAll(/\{[A-Z_]+\}/g)].length * FILLED_TOKENS

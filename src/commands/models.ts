@@ -95,19 +95,16 @@ export const modelsUse = command({
   positional: ['model'],
   input: z.object({
     model: z.string().min(1).describe('provider/model; "default" takes the choice back'),
-    chat: z.string().min(1).optional().describe('in this chat'),
+    chat: z.string().min(1).optional().describe('in this chat, of whichever channel unless that is said'),
     user: z.string().min(1).optional().describe('with --chat: for this person in it'),
     channel: z.string().min(1).optional().describe('in this channel'),
   }),
   output: z.object({ scope: z.string(), model: z.string().nullable() }),
   async run({ models, store, clock }, { model: wanted, ...scope }) {
-    if (
-      (scope.user !== undefined && scope.chat === undefined) ||
-      (scope.chat !== undefined && scope.channel !== undefined)
-    )
+    if (scope.user !== undefined && scope.chat === undefined)
       throw new TirelessError('usage', {
         what: 'there is no such scope',
-        expected: 'nothing, --chat, --chat with --user, or --channel',
+        expected: 'nothing, --channel, --chat, or --chat with --user',
       })
     const model = wanted === 'default' ? null : models.get(wanted).id
     const key = scopeKey(scope)

@@ -178,7 +178,7 @@ export async function enqueueTask(
   await refuseUnknownParent(context, task.parent)
   const dispatch_id = context.ids.next()
   const session_id = `${task.agent}-${dispatch_id}`
-  const { path: workspace, note } = await context.workspace(session_id, task.workspace)
+  const { path: workspace, note } = await context.workspace(session_id, task.workspace ?? { agent: task.agent })
   const [[enqueued]] = await commitOne(context.store, [
     {
       op: 'enqueue',

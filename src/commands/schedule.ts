@@ -147,6 +147,15 @@ async function allRows({ store, settings }: Context): Promise<readonly Row[]> {
   return rowsOf(settings(), await store.schedules())
 }
 
+/** Contract: when somebody is due next by any schedule; undefined where nobody ever is. */
+export async function nextDue(context: Context): Promise<number | undefined> {
+  const { store, settings, clock } = context
+  const marks = await store.marks()
+  const due = (await allRows(context)).filter((row) => dueWith(row, settings().agents).length > 0)
+  const nexts = due.map((row) => nextOf(row, marks, clock.now())).filter((next) => next !== undefined)
+  return nexts.length === 0 ? undefined : Math.min(...nexts)
+}
+
 async function rowOf(context: Context, id: string): Promise<Row> {
   const row = (await allRows(context)).find(({ schedule_id }) => schedule_id === id)
   if (row) return row

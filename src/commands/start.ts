@@ -6,6 +6,7 @@ import { iso } from '../ports/clock.ts'
 import { troubleOf } from './channels.ts'
 import { type Context, command, type Progress } from './command.ts'
 import { firstCycle, tellMade } from './first-minute.ts'
+import { nextDue } from './schedule.ts'
 
 export const start = command({
   name: 'start',
@@ -68,6 +69,7 @@ async function living(context: Context, tell: (progress: Progress) => void): Pro
   const target = await context.notifier.target()
   const trouble = target && troubleOf(context.channels, target.channel)
   if (trouble) tell({ kind: 'note', text: `notices go to ${target.channel}, which cannot deliver them: ${trouble}` })
+  tell({ kind: 'note', text: await beatLine(context) })
   const broken = new AbortController()
   const stop = AbortSignal.any([signals.drain, broken.signal])
   const works = [
@@ -75,8 +77,6 @@ async function living(context: Context, tell: (progress: Progress) => void): Pro
     kernel.run(stop),
     context.notifier.run(stop),
   ]
-  const next = kernel.nextBeat()
-  if (next !== undefined) tell({ kind: 'note', text: `the next beat is at ${iso(next)}` })
   // What cannot go on takes the rest with it: a kernel whose queue stands still only looks alive.
   for (const work of works) work.catch(() => broken.abort())
   const stopTelling = tellMade(context, tell)
@@ -86,6 +86,12 @@ async function living(context: Context, tell: (progress: Progress) => void): Pro
   } finally {
     stopTelling()
   }
+}
+
+async function beatLine(context: Context): Promise<string> {
+  if ((await context.store.setting('paused')) !== null) return 'the kernel is paused, and lets its beats pass: resume'
+  const next = await nextDue(context)
+  return next === undefined ? 'nobody is due at any beat: see agent list' : `the next beat is at ${iso(next)}`
 }
 
 /** All of them; what the first to fail threw. */

@@ -4,7 +4,9 @@ import { scopeKey, selectedFor } from './selection.ts'
 
 test('E13: chat, then chat and user, then channel, then everything', () => {
   const all = [
+    { scope: scopeKey({ channel: 'x', chat: 'c' }), model: 'chat of the channel' },
     { scope: scopeKey({ chat: 'c' }), model: 'chat' },
+    { scope: scopeKey({ channel: 'x', chat: 'c', user: 'u' }), model: 'chat+user of the channel' },
     { scope: scopeKey({ chat: 'c', user: 'u' }), model: 'chat+user' },
     { scope: scopeKey({ channel: 'x' }), model: 'channel' },
     { scope: scopeKey({}), model: 'everything' },
@@ -15,5 +17,6 @@ test('E13: chat, then chat and user, then channel, then everything', () => {
   assert.equal(selectedFor({ chat_id: 'other', user_id: 'u' }, all), 'everything')
   assert.equal(selectedFor({ channel: 'x' }, all), 'channel')
   assert.equal(selectedFor({ chat_id: '', channel: 7 }, all), 'everything')
-  assert.equal(new Set(all.map(({ scope }) => scope)).size, 4)
+  assert.equal(selectedFor({ chat_id: 'c', channel: 'y' }, all), 'chat')
+  assert.equal(new Set(all.map(({ scope }) => scope)).size, 6)
 })

@@ -13,11 +13,11 @@ export interface Selection {
   readonly model: string
 }
 
-/** One spelling per scope. A person is one of a chat. */
-export function scopeKey({ chat, user, channel }: Scope): string {
-  if (chat !== undefined) return user === undefined ? `chat ${chat}` : `chat ${chat} user ${user}`
-  return channel === undefined ? EVERYTHING : `channel ${channel}`
-}
+/** One spelling per scope. A person is one of a chat; a chat may be said with its channel. */
+export const scopeKey = (scope: Scope): string =>
+  (['channel', 'chat', 'user'] as const)
+    .flatMap((part) => (scope[part] === undefined ? [] : [`${part} ${scope[part]}`]))
+    .join(' ') || EVERYTHING
 
 const EVERYTHING = 'default'
 
@@ -32,7 +32,7 @@ export function selectedFor(
   }
   const [chat, user, channel] = [word('chat_id'), word('user_id'), word('channel')]
   const scopes: readonly Scope[] = [
-    ...(chat === undefined ? [] : [{ chat }, { chat, user }]),
+    ...(chat === undefined ? [] : [{ channel, chat }, { chat }, { channel, chat, user }, { chat, user }]),
     ...(channel === undefined ? [] : [{ channel }]),
     {},
   ]

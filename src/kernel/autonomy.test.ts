@@ -96,7 +96,9 @@ describe('E8: the validation of an attempt', () => {
       waits('any', '等待用户回复'),
     ])
       assert.equal(failureOf(ACTED, decision), 'awaiting_input', JSON.stringify(decision))
-    for (const decision of [waits('system_event', 'events'), waits('any', 'the build to finish')])
+    const asked = { id: 'q', tool: 'ask_user', args: {}, effect: EFFECT }
+    const parked = { ...waits('user_message', 'red or blue?'), via: asked } as Decision
+    for (const decision of [waits('system_event', 'events'), waits('any', 'the build to finish'), parked])
       assert.equal(failureOf(ACTED, decision), undefined, JSON.stringify(decision))
   })
 

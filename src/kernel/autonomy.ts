@@ -95,7 +95,9 @@ export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: I
 
 /** Undefined: it is not over, or it is as it should be. */
 export function failureOf({ real, noop, held }: Autonomy, decision: Decision): FailureClass | undefined {
-  if (decision.kind === 'wait') return held === 0 && isForPerson(decision) ? 'awaiting_input' : undefined
+  // What is asked with the tool for it reaches the owner: it is parked, and others go on.
+  if (decision.kind === 'wait')
+    return held === 0 && decision.via?.tool !== 'ask_user' && isForPerson(decision) ? 'awaiting_input' : undefined
   if (decision.kind !== 'final') return undefined
   const { answer } = decision
   if (asksPerson(answer)) return 'awaiting_input'

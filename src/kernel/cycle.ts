@@ -188,7 +188,11 @@ async function act(
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
       if (code !== 'workspace_refused') throw thrown
-      notes.push({ about: `behind ${one.agent_id}`, text: `${one.agent_id} had to stay behind: ${message}` })
+      notes.push({
+        about: `behind ${one.agent_id}`,
+        text: `${one.agent_id} had to stay behind: ${message}`,
+        zh: `${one.agent_id} 未能派发：${message}`,
+      })
     }
   }
   const enqueue = async (dispatches: readonly NewDispatch[]): Promise<void> => {

@@ -27,12 +27,19 @@ export async function dispatchFor(
   const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
   const survey = await surveyFor(around, candidate, prompt)
   const given = { ...insertions, watched: survey?.text ?? '' }
-  const { prompt: whole, metadata, unknown } = layered(prompt, given, dispatch_id)
+  const { prompt: whole, metadata, unknown, cut } = layered(prompt, given, dispatch_id)
   const names = unknown.map((name) => `{${name}}`).join(', ')
   if (unknown.length > 0)
     notes.push({
       about: `placeholders ${agent.agent_id} ${names}`,
       text: `${agent.agent_id}: nothing is known of ${names}; left as they are`,
+      zh: `${agent.agent_id}：不认识 ${names}，保持原样`,
+    })
+  for (const name of cut)
+    notes.push({
+      about: `cut ${agent.agent_id} ${name}`,
+      text: `${agent.agent_id}: {${name}} is too long, so only its beginning is in the prompt: make it shorter`,
+      zh: `${agent.agent_id}：{${name}} 太长，提示中只有开头部分：请缩短它`,
     })
   return {
     dispatch_id,

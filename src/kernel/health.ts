@@ -3,7 +3,7 @@
  * Must not know: who asks.
  */
 
-import type { Cycle } from '../domain/cycle.ts'
+import type { Cycle, CycleResult } from '../domain/cycle.ts'
 import type { Note } from '../domain/note.ts'
 
 /** So many cycles without a single success since the program began. */
@@ -34,23 +34,37 @@ export function ailments({ cycles, now, since, paused, beatMs }: Pulse): readonl
     !paused && since !== null && latest !== undefined && now - Math.max(Date.parse(latest), since) > 2 * beatMs + 60_000
   return [
     ...(streak > 0 && last?.result
-      ? [{ about: 'failing', text: `the last ${streak === 1 ? 'cycle' : `${streak} cycles`} failed: ${why(last)}` }]
+      ? [
+          {
+            about: 'failing',
+            text: `the last ${streak === 1 ? 'cycle' : `${streak} cycles`} failed: ${why(last.result)}`,
+            zh: `最近 ${streak} 个周期失败：${whyZh(last.result)}`,
+          },
+        ]
       : []),
     ...(own.length >= NEVER_SUCCEEDED && !succeeded
-      ? [{ about: 'never succeeded', text: 'no cycle has succeeded since the kernel was started' }]
+      ? [
+          {
+            about: 'never succeeded',
+            text: 'no cycle has succeeded since the kernel was started',
+            zh: '内核启动以来没有一个周期成功',
+          },
+        ]
       : []),
     ...(silent
       ? [
           {
             about: 'silent',
             text: `no cycle since ${latest}, though one is due every ${Math.round(beatMs / 1000)} s`,
+            zh: `自 ${latest} 起没有周期，而每 ${Math.round(beatMs / 1000)} 秒应有一个`,
           },
         ]
       : []),
   ]
 }
 
-function why({ result }: Cycle): string {
-  if (!result) return 'it was never ended'
-  return result.error ?? `${result.failed} of ${result.agents.length} dispatches (${result.failed_agents.join(', ')})`
-}
+const why = ({ error, failed, agents, failed_agents }: CycleResult): string =>
+  error ?? `${failed} of ${agents.length} dispatches (${failed_agents.join(', ')})`
+
+const whyZh = ({ error, failed, agents, failed_agents }: CycleResult): string =>
+  error ?? `${agents.length} 个任务中 ${failed} 个失败（${failed_agents.join('、')}）`

@@ -8,6 +8,7 @@
 import { type Language, languageOf, SUMMARY_HEADING } from '../domain/language.ts'
 import { CLEAN, isClean, type Label, lowest, UNTRUSTED } from '../domain/trust.ts'
 import { iso } from '../ports/clock.ts'
+import { fitted } from '../prompt/cut.ts'
 import { nonceOf } from '../prompt/data-fence.ts'
 import { expandPlaceholders, MEMORY, memoryMark, type Value } from '../prompt/placeholders.ts'
 
@@ -39,13 +40,23 @@ export interface Layered {
   }
   /** Placeholders that stand for nothing; they stay as they are. */
   readonly unknown: readonly string[]
+  /** Placeholders for which there was too much: the beginning of it is there, and how much is not. */
+  readonly cut: readonly string[]
 }
+
+/** In tokens. A document has no bounds, a prompt does. */
+const MOST_OF_ONE = { STATE: 16_000, GOAL: 4_000, RECENT_RESULTS: 4_000, CYCLE_HISTORY: 4_000, WATCHED: 8_000 } as const
 
 /** `seed`: another one for each dispatch, that nobody can have known before; its id, say. */
 export function layered(template: string, given: Insertions, seed: string): Layered {
   const language = languageOf(template)
   const mark = nonceOf(seed, MEMORY)
-  const data = (name: string, text: string): Value => ({ text: text.trim() || '(none)', nonce: nonceOf(seed, name) })
+  const cut = new Set<string>()
+  const data = (name: keyof typeof MOST_OF_ONE, text: string): Value => {
+    const fits = fitted(text.trim() || '(none)', MOST_OF_ONE[name])
+    if (fits?.missing !== 0 && template.includes(`{${name}}`)) cut.add(name)
+    return { text: fits?.text ?? '', nonce: nonceOf(seed, name) }
+  }
   const { text, unknown } = expandPlaceholders(template, {
     STATE: data('STATE', given.state),
     GOAL: data('GOAL', given.goal),
@@ -65,6 +76,7 @@ export function layered(template: string, given: Insertions, seed: string): Laye
       ...(isClean(label) ? {} : { label: { ...label } }),
     },
     unknown,
+    cut: [...cut],
   }
 }
 

@@ -45,17 +45,18 @@ export interface Beside {
 export function noticeWith(kernel_id: string, cycle: CycleResult, beside: Beside, language: Language): string {
   const say = WORDS[language]
   const { alerts, recovered, notes } = beside
+  const words = ({ text, zh }: Note): string => oneLine(language === 'zh' ? (zh ?? text) : text)
   const head = (word: string, lines: readonly string[]): string[] => [`Kernel[${kernel_id}] ${word}`, ...lines, '']
   return [
     ...(alerts.length > 0
       ? head(
           say.alert,
-          alerts.map(({ text }) => `- ${oneLine(text)}`),
+          alerts.map((note) => `- ${words(note)}`),
         )
       : []),
     ...(recovered ? head(say.recovered, []) : []),
     noticeOf(kernel_id, cycle, language),
-    ...(notes.length > 0 ? [`- ${say.notes}:`, ...notes.map(({ text }) => `  - ${oneLine(text)}`)] : []),
+    ...(notes.length > 0 ? [`- ${say.notes}:`, ...notes.map((note) => `  - ${words(note)}`)] : []),
   ].join('\n')
 }
 

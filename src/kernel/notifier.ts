@@ -7,7 +7,7 @@
 
 import type { CycleResult } from '../domain/cycle.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { type Language, languageOf } from '../domain/language.ts'
+import { type Language, languageOfAll } from '../domain/language.ts'
 import type { NewMessage } from '../domain/message.ts'
 import type { Note } from '../domain/note.ts'
 import { digestScheduleId } from '../domain/schedule.ts'
@@ -64,11 +64,12 @@ export class Notifier implements Postbox {
     const { clock, settings, log } = this.#parts
     try {
       const target = await this.target()
-      if (!target) return []
       const now = clock.now()
       const news = newsOf(await this.#told(target), cycled, alerts, now)
       const remembered = { op: 'set', name: TOLD, value: news.told } as const
-      if (news.kind === null) return [remembered]
+      // Whoever else is told, or nobody: it is in the log.
+      for (const { text: message } of [...news.alerts, ...news.notes]) log('warn', 'worth knowing', { message })
+      if (news.kind === null || !target) return [remembered]
       const { id } = settings()
       const text = noticeWith(id, cycled.result, news, this.language())
       const message = { id: `notice-${cycled.result.cycle_id}`, kind: news.kind, text }
@@ -165,8 +166,8 @@ export class Notifier implements Postbox {
     })
   }
 
-  async #told(target: Target): Promise<Told> {
-    const key = JSON.stringify([target.channel, target.chat_id])
+  async #told(target: Target | null): Promise<Told> {
+    const key = JSON.stringify(target && [target.channel, target.chat_id])
     const told = (await this.#parts.store.setting(TOLD)) as Told | null
     return told?.target === key ? told : { target: key, matters: {} }
   }
@@ -220,6 +221,6 @@ export class Notifier implements Postbox {
 
   /** In which people are told of the agents. */
   language(): Language {
-    return this.#parts.settings().agents.some(({ prompt }) => languageOf(prompt) === 'zh') ? 'zh' : 'en'
+    return languageOfAll(this.#parts.settings().agents)
   }
 }

@@ -50,6 +50,7 @@ export async function probed(
     hold: {
       about: `provider ${provider}`,
       text: `the provider ${provider} refuses its key, so ${names} had to stay behind: set the right key, then: models test`,
+      zh: `模型服务 ${provider} 拒绝了密钥，${names} 因此没有派发：请设置正确的密钥，然后运行 models test`,
     },
   }
 }

@@ -55,8 +55,9 @@ async function undisturbed({ log }: Surroundings, work: () => Promise<void>): Pr
 }
 
 const summariesOf = ({ agents, idle_reason }: CycleResult): string =>
-  agents.map((agent) => `${agent.agent_id}: ${clipped(decorated(agent), MOST_OF_AN_AGENT)}`).join('; ') ||
-  (idle_reason === null ? '' : `idle: ${idle_reason}`)
+  agents
+    .map((agent) => `${agent.agent_id}: ${clipped(decorated(agent) || agent.status, MOST_OF_AN_AGENT)}`)
+    .join('; ') || (idle_reason === null ? '' : `idle: ${idle_reason}`)
 
 const rowOf = (result: CycleResult, updated_at: string): CycleRow => ({
   ...result,

@@ -1,6 +1,6 @@
 /** Placeholders such as `{STATE}`: filled in once, in one pass. What is filled in is data, and nothing in it is filled in again. */
 
-import { fenced } from './data-fence.ts'
+import { quarantined } from './data-fence.ts'
 
 /** `nonce`: made for it when it was journalled; null: the runtime's own word, such as the time, which needs no fence. */
 export interface Value {
@@ -25,7 +25,7 @@ export function expandPlaceholders(text: string, values: Readonly<Record<string,
       unknown.add(name)
       return whole
     }
-    return value.nonce === null ? value.text : fenced({ label: name, text: value.text, nonce: value.nonce })
+    return value.nonce === null ? value.text : quarantined(name, value.text, value.nonce)
   })
   return { text: expanded, unknown: [...unknown] }
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
+import type { CycleResult } from '../../src/domain/cycle.ts'
 import type { Posted } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -180,15 +181,19 @@ describe('ask_user', () => {
     assert.ok(!kindsOf(await journalOf(app, session_id)).includes('call_intended'))
   })
 
-  test('whoever works unattended is not offered it', async (t) => {
-    const model = scriptedModel([
-      calling('list_files'),
-      { text: 'Listed: the folder is empty, nothing else was to be done.' },
-    ])
-    const app = await openApp(t, { model })
-    await runTaskIn(app, 'list the files', { behaviour: 'unattended' })
-    const offered = model.requests[0]?.tools.map(({ name }) => name) ?? []
-    assert.deepEqual([offered.includes('ask_user'), offered.includes('send_message')], [false, true])
+  test('E8: whoever works unattended and asks all the same is parked and counted so; what is answered gets there', async (t) => {
+    const yaml = 'kernel: { agents: [{ agent_id: a, prompt: paint it }] }\n'
+    const model = scriptedModel([asks, calling('list_files'), { text: '## Execution Summary\npainted it blue' }])
+    const app = await openApp(t, { model, yaml })
+    const cycle = (await app.run('once', {})) as CycleResult
+    assert.deepEqual([cycle.status, cycle.parked, cycle.failed], ['partial_success', 1, 0])
+    const [agent] = cycle.agents
+    assert.deepEqual([agent?.status, agent?.failure_class], ['waiting', null])
+    const [question] = await posted(app)
+    assert.match(question?.text ?? '', /^red or blue\?/)
+    await app.run('send', { session: agent?.session_id, text: 'blue' })
+    await app.run('start', { until_idle: true })
+    assert.equal((await dispatchOf(app, agent?.dispatch_id ?? '')).status, 'done')
   })
 
   test('on the command line: who runs it reads the question and how to answer, and what is answered gets there', async (t) => {

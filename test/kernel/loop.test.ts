@@ -219,6 +219,16 @@ describe('the kernel lives', () => {
     const before = await ended(home.app)
     await home.clock.advance(2 * HOUR)
     await until(async () => (await ended(home.app)) > before)
+    // As whoever writes it begins: an empty file is not the wish to have every default.
+    writeFileSync(file, '')
+    await passing(
+      home.clock,
+      until(async () => (await reasons()).includes('the configuration is empty')),
+    )
+    assert.deepEqual(
+      home.app.context.roster.all().map(({ agent }) => agent.agent_id),
+      ['b'],
+    )
     await home.stop()
   })
 

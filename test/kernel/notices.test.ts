@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Script } from '../../src/testing/scripted-model.ts'
 import { until } from '../apps.ts'
@@ -28,12 +30,22 @@ describe('E12: a cycle is told', () => {
     const its = await telling(t, { agents: [{ agent_id: 'a', prompt: '写报告' }] })
     await once(its)
     assert.match(texts(its)[0] ?? '', /^Kernel\[default\] 周期完成总结\n.*\n- 状态: success\n/)
+    for (let i = 0; i < 3; i++) await once(its)
+    assert.match(texts(its)[3] ?? '', /- 提示:\n {2}- a 连续 3 次得到相同的结果$/)
+    const told = readFileSync(join(its.home, 'kernels/default/SYSTEM_PROMPT.md'), 'utf8')
+    assert.match(told, /# 无人值守\n.*\n- 永不询问/, 'what is on record is what they are told')
   })
 
-  test('E12: bound to nobody, nothing is posted', async (t) => {
-    const its = await telling(t, { unbound: true })
+  test('E4, E12: bound to nobody, nothing is posted; what should be known is in the log, once', async (t) => {
+    const its = await telling(t, { unbound: true, agents: [{ agent_id: 'a', prompt: 'do {ODD} things' }] })
+    await once(its)
     await once(its)
     assert.deepEqual([its.chat.got, await outbox(its)], [[], []])
+    const { items } = (await its.app.run('logs', {})) as { items: { event: string; message?: string }[] }
+    assert.deepEqual(
+      items.filter(({ event }) => event === 'worth knowing').map(({ message }) => message),
+      ['a: nothing is known of {ODD}; left as they are'],
+    )
   })
 
   test('E12: a routine cycle is not told', async (t) => {

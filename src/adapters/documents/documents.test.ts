@@ -411,7 +411,7 @@ describe('documents that must be accepted', () => {
 
 describe('documents without their folder', () => {
   test('E11: where the folder cannot be used, work goes on from the store and shows elsewhere; it is back by itself', async (t) => {
-    const { documents, folder, file, told } = await place(t)
+    const { documents, again, folder, file, told } = await place(t)
     await documents.seed('STATE.md', '# state\n')
     fs.renameSync(folder, `${folder}.away`)
     fs.writeFileSync(folder, 'in the way')
@@ -423,6 +423,7 @@ describe('documents without their folder', () => {
       documents.degraded() ?? '',
       /kernels\/default\/STATE\.md cannot be used .*ENOTDIR.*fallback\/STATE\.md$/,
     )
+    assert.match(again().degraded() ?? '', /kernels\/default could not be written; STATE\.md/, 'to whoever asks later')
     fs.rmSync(folder)
     fs.renameSync(`${folder}.away`, folder)
     fs.appendFileSync(join(folder, 'STATE.md'), 'edited meanwhile\n')

@@ -3,6 +3,8 @@
  * is wrong with the files, work goes on from the store.
  */
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../../domain/document.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { sectionsOf } from '../../domain/section.ts'
@@ -132,7 +134,7 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     },
     pending: (name) => alone(name, async () => (await settle(name)).pending),
     accept: (name) => alone(name, async () => (await settle(name, true)).taken),
-    degraded: () => trouble.all(),
+    degraded: () => trouble.all() ?? leftIn(fallback, files),
     commit: (message) =>
       alone('the mirror', async () => {
         if (!mirror) return
@@ -153,4 +155,12 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
       await fallback.close()
     },
   }
+}
+
+/** What a process before this one could not write where it belongs, and nobody has since. */
+function leftIn(fallback: Files, { folder }: Files): string | null {
+  const left = DOCUMENT_NAMES.filter((name) => existsSync(join(fallback.folder, name)))
+  return left.length === 0
+    ? null
+    : `${folder} could not be written; ${left.join(', ')}: as they are, in ${fallback.folder}`
 }

@@ -57,12 +57,12 @@ const SHARED = /^(inbox|workspaces[\\/][^\\/]+)([\\/]|$)/
 export function placePreparer(
   homeRoot: string,
   prepare: (sessionId: string, wanted?: string) => Promise<PreparedWorkspace>,
-): (sessionId: string, wanted: string | null) => Promise<string> {
+): (sessionId: string, wanted: string | null) => Promise<PreparedWorkspace> {
   return async (sessionId, wanted) => {
-    if (wanted === null) return (await prepare(sessionId)).path
+    if (wanted === null) return prepare(sessionId)
     const folder = resolve(homeRoot, wanted)
-    if (!isInside(folder, homeRoot)) return (await prepare(sessionId, folder)).path
-    if (SHARED.test(relative(homeRoot, folder))) return realFolder(folder)
+    if (!isInside(folder, homeRoot)) return prepare(sessionId, folder)
+    if (SHARED.test(relative(homeRoot, folder))) return { path: await realFolder(folder) }
     throw refused(folder, 'it is a part of the home that agents do not work in', 'name inbox, or workspaces/<name>')
   }
 }

@@ -31,7 +31,11 @@ export function hybridPlanner(llm: Planner, beatMs: number): Planner {
         case 'error':
           return plan(fresh.map(planned), [
             ...heard,
-            { about: 'planner failed', text: `the planner failed, so everybody with news goes: ${chosen.error}` },
+            {
+              about: 'planner failed',
+              text: `the planner failed, so everybody with news goes: ${chosen.error}`,
+              zh: `规划器出错，因此有新情况的全部派发：${chosen.error}`,
+            },
           ])
       }
     },

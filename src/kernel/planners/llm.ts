@@ -119,6 +119,7 @@ export function chosen(
     refused: strangers.map((id) => ({
       about: `planner named ${clipped(id, 64)}`,
       text: `the planner named ${JSON.stringify(id)}, who cannot be dispatched now`,
+      zh: `规划器点了 ${JSON.stringify(id)}，但它现在不能派发`,
     })),
   }
 }

@@ -51,8 +51,10 @@ export function motionNote({ agent, recent }: Candidate, slower: boolean): Note 
   if (!last || same < SAME_BEFORE_REST) return undefined
   const rest = beatsOfRest(recent)
   const pace = slower ? `; it now rests ${rest} beat${rest === 1 ? '' : 's'} in between` : ''
+  const paceZh = slower ? `；现在每次之间停 ${rest} 次心跳` : ''
   return {
     about: `motion ${agent.agent_id} ${hash('sha256', outcomeOf(last)).slice(0, 12)}`,
     text: `${agent.agent_id} came to the same result ${same} times in a row${pace}`,
+    zh: `${agent.agent_id} 连续 ${same} 次得到相同的结果${paceZh}`,
   }
 }
