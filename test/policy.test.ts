@@ -196,13 +196,43 @@ describe('policy: what goes to others', () => {
     ]
     const model = mind([...urls.map((url) => ({ calls: [call('ask', { url })] })), done], [{ tool: 'ask' }])
     const app = await openApp(t, { model, tools: [asking] })
-    await runTaskIn(app, 'read https://docs.example.org/a/b, and think of https://other.example.org/d')
+    await runTaskIn(app, 'read https://docs.example.org/a/b')
     assert.deepEqual(
       asking.asked.map(({ url }) => url),
       urls.slice(0, 2),
     )
     const asked = (await approvals(app)).map(({ sinks }) => sinks.map((sink) => sink.to))
     assert.deepEqual(asked.toSorted(), [[urls[2]], [urls[3]], ['docs.example.org', urls[4]]].toSorted())
+  })
+
+  test('everyday: whoever is told to read a page may ask its host, however the address stands in the sentence', async (t) => {
+    const asking = aTool({
+      name: 'ask',
+      effect: { recovery: 'pure', reach: 'network', host: 'docs.example.org' },
+      destinations: () => ['docs.example.org'],
+    })
+    const said = [
+      'Summarise https://docs.example.org/a/b please',
+      'what is new ([here](https://docs.example.org/a?q=1))?',
+      '看看https://docs.example.org/a有什么新的',
+      'Compare docs.example.org/a#b with its README',
+      'See docs.example.org.',
+    ]
+    const unsaid = [
+      'Summarise https://evil.docs.example.org/a',
+      'See https://docs.example.org.evil/a, or docs.example.org@evil/b',
+      'Read evil/docs.example.org/a and https://evil.example/?docs.example.org/a',
+    ]
+    const model = scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === 'user' ? { calls: [call('ask')] } : { text: 'done' },
+    )
+    const app = await openApp(t, { model, tools: [asking] })
+    const asked: string[] = []
+    for (const task of [...said, ...unsaid]) {
+      const { session_id } = await runTaskIn(app, task)
+      if ((await approvals(app)).some((approval) => approval.session_id === session_id)) asked.push(task)
+    }
+    assert.deepEqual(asked, unsaid)
   })
 
   test('a host that the owner allows may be asked by a tainted session, by one that knows private things it may not', async (t) => {
