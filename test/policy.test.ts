@@ -469,6 +469,30 @@ describe('I12: what a tainted session leaves behind is worth what it has read', 
       assert.equal(sent, first === 'the first' ? 1 : 0)
       assert.equal((await approvals(app)).filter(({ session_id }) => session_id.includes('-b-')).length, sent)
     })
+
+  for (const effect of [
+    { recovery: 'idempotent', reach: 'network', host: 'example.org', writes: true },
+    { recovery: 'once', reach: 'workspace' },
+  ] as const)
+    test(`a workspace that something was brought into from outside (reach ${effect.reach}), whoever has read it`, async (t) => {
+      const tool = send()
+      const brings = outside('brings', effect)
+      const model: ScriptedModel = scriptedModel((request, turn): ScriptedAnswer => {
+        if (isIntent(request)) return { text: '[]' }
+        const isFirst = JSON.stringify(request.messages[0]).includes('the first')
+        const view = call('view_file', { path: 'a.txt' })
+        const steps = isFirst ? [{ calls: [call('brings')] }, done] : [{ calls: [view] }, { calls: [to(BOB)] }, done]
+        return steps[turn] as ScriptedAnswer
+      })
+      const agent = (id: string, prompt: string) =>
+        `{ agent_id: ${id}, prompt: "${prompt}", workspace: workspaces/shared }`
+      const agents = [agent('a', 'the first'), agent('b', `tell ${BOB}`)]
+      const yaml = `policy: { allow_hosts: [example.org] }
+kernel: { planner: { mode: static }, max_concurrent: 1, agents: [${agents.join(', ')}] }`
+      const app = await openApp(t, { model, tools: [tool, brings], yaml })
+      await app.run('once', {})
+      assert.deepEqual([brings.asked.length, tool.asked.length, (await approvals(app)).length], [1, 0, 1])
+    })
 })
 
 describe('data fences', () => {

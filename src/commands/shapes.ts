@@ -68,7 +68,12 @@ export const approvalShape = z.object({
   session_id: z.string(),
   tool: z.string(),
   args: z.unknown(),
-  effect: z.object({ recovery: z.enum(RECOVERIES), reach: z.enum(REACHES), host: z.string().optional() }),
+  effect: z.object({
+    recovery: z.enum(RECOVERIES),
+    reach: z.enum(REACHES),
+    host: z.string().optional(),
+    writes: z.literal(true).optional().describe('to the workspace, besides'),
+  }),
   sinks: z.array(z.object({ to: z.string(), from: z.string(), trusted: z.boolean() })).readonly(),
   digest: z.string(),
   reason: z.string(),

@@ -13,6 +13,8 @@ export interface Effect {
   readonly reach: Reach
   /** With reach `network`: the host that is reached. */
   readonly host?: string
+  /** Besides, it writes to the workspace. */
+  readonly writes?: true
 }
 
 /** What to do with a call that was intended and never settled, because the process died in between. */

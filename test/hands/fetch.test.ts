@@ -68,7 +68,7 @@ describe('fetch', () => {
       { recovery: 'pure', reach: 'network', host },
       { recovery: 'once', reach: 'third_party' },
       { recovery: 'once', reach: 'third_party' },
-      { recovery: 'idempotent', reach: 'network', host },
+      { recovery: 'idempotent', reach: 'network', host, writes: true },
     ])
     const tool = app.service('tools').all.get('fetch')
     assert.deepEqual(tool?.destinations?.({ url, method: 'GET' } as never), [host])

@@ -76,9 +76,9 @@ function effectOf(wanted: Parsed): Effect {
     case 'ask':
       return { recovery: 'pure', ...there() }
     case 'take':
-      return { recovery: 'idempotent', ...there() }
+      return { recovery: 'idempotent', ...there(), writes: true }
     case 'merge':
-      return { recovery: 'once', ...there() }
+      return { recovery: 'once', ...there(), writes: true }
     case 'give':
       return { recovery: 'once', reach: 'third_party' }
     default:
