@@ -261,16 +261,20 @@ describe('policy: what is never taken for granted', () => {
       assert.equal((await theApproval(app)).status, 'open')
     })
 
-  test('money and destruction are allowed one call at a time', async (t) => {
-    const tool = send({ effect: { recovery: 'once', reach: 'destructive' } })
-    const yaml = 'policy: { grants: [{ tool: send, to: ["*"] }] }'
-    const app = await openApp(t, { model: mind([{ calls: [to(BOB)] }, done]), tools: [tool], yaml })
-    await runTaskIn(app)
-    const { id } = await theApproval(app)
-    for (const grant of ['session', '7d'])
-      await assert.rejects(app.run('approvals allow', { id, grant }), /one call at a time.*got 7d|got session/)
-    assert.equal((await theApproval(app)).status, 'open')
-  })
+  for (const [name, effect] of [
+    ['money and destruction', { recovery: 'once', reach: 'destructive' }],
+    ['what is made public', { recovery: 'once', reach: 'third_party', publishes: true }],
+  ] as const)
+    test(`${name}: allowed one call at a time, whatever the owner has said and granted`, async (t) => {
+      const tool = send({ effect })
+      const yaml = 'policy: { grants: [{ tool: send, to: ["*"] }] }'
+      const app = await openApp(t, { model: mind([{ calls: [to(BOB)] }, done]), tools: [tool], yaml })
+      await runTaskIn(app, `send it to ${BOB}`)
+      const { id } = await theApproval(app)
+      for (const grant of ['session', '7d'])
+        await assert.rejects(app.run('approvals allow', { id, grant }), /one call at a time.*got 7d|got session/)
+      assert.equal((await theApproval(app)).status, 'open')
+    })
 
   test('policy.unattended: deny refuses what would be asked for, and asks nobody', async (t) => {
     const tool = send()

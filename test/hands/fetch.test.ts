@@ -169,6 +169,20 @@ describe('fetch', () => {
     for (const { status } of results.slice(0, places.length)) assert.equal(status, 'error')
   })
 
+  test('nobody is asked about a place that would be refused whatever they say', async (t) => {
+    const urls = ['http://10.0.0.1/', 'http://[::ffff:127.0.0.1]:8080/', 'http://printer.local/', 'http://a.test:25/']
+    const calls = [
+      ...urls.flatMap((url) => [calling('fetch', { url }), calling('fetch', { url, method: 'POST', body: 'x' })]),
+      calling('git', { args: ['push', 'http://169.254.169.254/r.git', 'main'] }),
+    ]
+    const { results, app } = await eachAlone(t, calls, { yaml: 'policy: { allow_hosts: [] }' })
+    assert.deepEqual(
+      results.map(({ status, content }) => [status, /^denied: .*expected a public address/.test(content)]),
+      calls.map(() => ['error', true]),
+    )
+    assert.deepEqual(await app.run('approvals list', {}), { items: [] })
+  })
+
   test('rebinding: a name that is public when it is judged and private afterwards is connected to as judged', async (t) => {
     const { port, asked } = await serve(t, (_, response) => response.end('SECRET'))
     let answers = 0

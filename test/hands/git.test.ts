@@ -13,6 +13,7 @@ import { CLEAN } from '../../src/domain/trust.ts'
 import { type OpsGroup, opsOf } from '../../src/ports/env.ts'
 import type { ToolContext } from '../../src/ports/tool.ts'
 import { freshFolder, openApp } from '../apps.ts'
+import { answered } from '../contract/asking.ts'
 import { calling, eachAlone, listing, living, names } from './serving.ts'
 
 const inGit = (folder: string, ...args: string[]): string =>
@@ -475,16 +476,19 @@ describe('git and the network', () => {
     const workspace = repository(t)
     const url = `http://git.test:${port}/r.git`
     const options = { resolve: names({ 'git.test': '127.0.0.1' }), yaml: listing(`git.test:${port}`) }
-    const calls = [
-      git('push', url, 'main'),
-      git('ls-remote', url),
-      git('fetch', url, 'main'),
-      git('pull', '--ff-only', url, 'main'),
-    ]
+    const pushing = await living(t, [git('push', url, 'main')], options, { workspace })
+    assert.deepEqual(
+      [pushing.results[0]?.status, asked],
+      ['parked', []],
+      'to publish is asked about, whatever was granted',
+    )
+    await answered(pushing.app, 'allow')
+    await pushing.app.close()
+    const calls = [git('ls-remote', url), git('fetch', url, 'main'), git('pull', '--ff-only', url, 'main')]
     const { results } = await living(t, calls, options, { workspace })
     assert.deepEqual(
       results.map(({ status, content }) => (status === 'ok' ? status : content)),
-      Array(4).fill('ok'),
+      Array(3).fill('ok'),
     )
     assert.equal(inGit(folder, 'rev-parse', 'main'), inGit(workspace, 'rev-parse', 'main'))
     const cloned = await living(t, [git('clone', url, 'copy'), calling('view_file', { path: 'copy/a.txt' })], options)

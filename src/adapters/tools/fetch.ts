@@ -61,6 +61,7 @@ export const fetch = (egress: Egress): AnyTool =>
     }),
     gives: () => UNTRUSTED,
     destinations: ({ url }) => [placeText(known(url))],
+    refuses: ({ url }) => egress.refusal(known(url)),
     run: (wanted, context) => told(() => answerTo(egress, wanted, context)),
   })
 
