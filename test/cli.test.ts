@@ -36,6 +36,8 @@ describe('exit codes', () => {
       assert.equal(said.exit, 2, args.join(' '))
       assert.notEqual(said.stderr, '', args.join(' '))
     }
+    const { exit, error } = await json(home, 'approvals', 'allow')
+    assert.deepEqual([exit, error], [2, { code: 'usage', message: "missing required argument 'id'" }])
   })
 
   test('1 for what is not there, with the way to find it; as JSON too', async (t) => {

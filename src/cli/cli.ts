@@ -5,7 +5,7 @@ import { CommanderError, Command as Program } from 'commander'
 import type { Command, Progress } from '../commands/command.ts'
 import { commandIn } from '../commands/named.ts'
 import { defaultHome } from '../config/environment.ts'
-import { asTirelessError, ERROR_CODES } from '../domain/error.ts'
+import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'
 import { agreed } from './consent.ts'
 import { addInputs, inputOf, secretOf } from './options.ts'
 import { progressView } from './progress.ts'
@@ -43,8 +43,12 @@ export async function runCli(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: 'user' })
     return exit
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : ERROR_CODES.usage.exit
-    return complain(thrown, args.includes('--json'))
+    const json = args.includes('--json')
+    if (!(thrown instanceof CommanderError)) return complain(thrown, json)
+    if (thrown.exitCode === 0) return 0
+    // It has told people already.
+    if (json) tellFailure('usage', thrown.message.replace(/^error: /, ''))
+    return ERROR_CODES.usage.exit
   }
 }
 
@@ -102,9 +106,13 @@ async function withSecret(
 
 function complain(thrown: unknown, json: boolean): number {
   const { code, message } = asTirelessError(thrown)
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message } }, null, 2)}\n`)
+  if (json) tellFailure(code, message)
   process.stderr.write(`${code}: ${message}\n`)
   return ERROR_CODES[code].exit
+}
+
+function tellFailure(code: ErrorCode, message: string): void {
+  process.stdout.write(`${JSON.stringify({ error: { code, message } }, null, 2)}\n`)
 }
 
 /** `queue list` is `list` under `queue`. */
