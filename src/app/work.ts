@@ -33,6 +33,7 @@ import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { READ_SKILL } from '../ports/skills.ts'
 import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
 import { PARSERS } from '../prompt/protocols/protocols.ts'
+import { meeting } from './mcp.ts'
 import { policyOf } from './policy.ts'
 import type { Registry } from './services.ts'
 
@@ -195,6 +196,7 @@ export function engine(): Plugin {
           isByName: (tool) => isByName(tool) || (tools.get(tool)?.lazy ?? false),
         }),
         tools,
+        meet: meeting(host),
         parsers: host.get('parsers').all,
         memories: host.get('memories').all,
         critics: () => [...critics.values()],
