@@ -51,11 +51,11 @@ const PATIENCE_MS = 20_000
 /** Its tools come to be known with the first look at it. */
 export function meeting(host: PluginHost): NonNullable<Engine['meet']> {
   const [config, servers, tools] = [host.get('config'), host.get('mcp'), host.get('tools')]
-  return async (tool, signal) => {
+  return async (tool) => {
     const [server = ''] = tool.split('__', 1)
     if (tools.all.has(tool) || !Object.hasOwn(config.loaded.config.mcp_servers, server)) return
     const over = new AbortController()
-    const late = host.get('clock').sleep(PATIENCE_MS, AbortSignal.any([signal, over.signal]))
+    const late = host.get('clock').sleep(PATIENCE_MS, over.signal)
     await Promise.race([servers.test(server).catch(() => {}), late])
     over.abort()
   }

@@ -57,12 +57,12 @@ async function modelDecision(run: Run, open: OpenTurn): Promise<Decision> {
 }
 
 /** Who knows the name of a server's tool need not have looked for it before. */
-async function meetTools({ engine, toolbox, leaving, signal }: Run, { calls }: Answer): Promise<void> {
+async function meetTools({ engine, toolbox, leaving }: Run, { calls }: Answer): Promise<void> {
   const strange = calls.filter((call) => checkCall(toolbox, call).fault !== undefined)
   const names = strange.flatMap(({ tool, args }) => `${tool} ${args}`.match(SERVED) ?? [])
   for (const name of new Set(names))
     await leaving.or(
-      async () => engine.meet?.(name, signal),
+      async () => engine.meet?.(name),
       () => {},
     )
 }

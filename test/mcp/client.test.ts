@@ -224,7 +224,7 @@ describe('a call through tool_call is the call that it stands for', () => {
     )
     const model = scriptedModel([{ calls: [{ tool: 'a__act', args: { what: 'by name' } }] }, { text: 'done' }])
     const app = await openApp(t, { home, model })
-    await seen(app, 'a')
+    // Nobody has seen the server before.
     assert.equal((await runTaskIn(app, 'x', { agent: 'narrow' })).status, 'done')
     const tools = model.requests[0]?.tools ?? []
     assert.deepEqual(tools.map(({ name }) => name).toSorted(), ['a__act', 'finish', 'wait'])
