@@ -6,7 +6,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContext, ElementHandle, JSHandle, Page, Route } from 'playwright-core'
-import { addressOf, type Place, placeText } from '../../../domain/address.ts'
+import { addressOf, isSameSite, type Place, placeText } from '../../../domain/address.ts'
 import { TirelessError } from '../../../domain/error.ts'
 import { type Egress, type EgressProxy, UNNAMED } from '../../../ports/egress.ts'
 import { READING } from './reading.ts'
@@ -148,7 +148,7 @@ export class BrowserSession {
   }
 
   #mayGo(place: Place): boolean {
-    return (place.host === this.#aim?.host && place.port === this.#aim.port) || this.#egress.isListed(place)
+    return (this.#aim !== undefined && isSameSite(place, this.#aim)) || this.#egress.isListed(place)
   }
 
   /** Contract: where the page is; undefined where it is nowhere on the web. */
