@@ -24,6 +24,8 @@ export interface HomePaths {
   readonly calls: string
   /** What sandboxes are made of, and the homes that commands have in there. */
   readonly sandbox: string
+  /** Profiles of browsers that runs have open. */
+  readonly browser: string
   readonly logs: string
   readonly traces: string
   /** Documents, a folder for each kernel; and where they go while that cannot be written. */
@@ -43,7 +45,7 @@ export const BEFORE_RESTORE = 'before-restore-'
 
 /** Names at the top of the home that belong to this machine and its processes: neither copied nor replaced. */
 export function staysPut(name: string): boolean {
-  return /^(lock([-.].*)?|socket|logs|sandbox|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE)
+  return /^(lock([-.].*)?|socket|logs|sandbox|browser|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE)
 }
 
 /** The file of secrets, and what writing it may leave: no part of a backup unless asked for, and kept where a backup has none. */
@@ -78,6 +80,7 @@ export function homePaths(root: string): HomePaths {
     agents: join(root, 'agents'),
     calls: join(root, 'calls'),
     sandbox: join(root, 'sandbox'),
+    browser: join(root, 'browser'),
     logs: join(root, 'logs'),
     traces: join(root, 'traces'),
     kernels: join(root, 'kernels'),

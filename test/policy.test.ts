@@ -196,13 +196,43 @@ describe('policy: what goes to others', () => {
     ]
     const model = mind([...urls.map((url) => ({ calls: [call('ask', { url })] })), done], [{ tool: 'ask' }])
     const app = await openApp(t, { model, tools: [asking] })
-    await runTaskIn(app, 'read https://docs.example.org/a/b, and think of https://other.example.org/d')
+    await runTaskIn(app, 'read https://docs.example.org/a/b')
     assert.deepEqual(
       asking.asked.map(({ url }) => url),
       urls.slice(0, 2),
     )
     const asked = (await approvals(app)).map(({ sinks }) => sinks.map((sink) => sink.to))
     assert.deepEqual(asked.toSorted(), [[urls[2]], [urls[3]], ['docs.example.org', urls[4]]].toSorted())
+  })
+
+  test('everyday: whoever is told to read a page may ask its host, however the address stands in the sentence', async (t) => {
+    const asking = aTool({
+      name: 'ask',
+      effect: { recovery: 'pure', reach: 'network', host: 'docs.example.org' },
+      destinations: () => ['docs.example.org'],
+    })
+    const said = [
+      'Summarise https://docs.example.org/a/b please',
+      'what is new ([here](https://docs.example.org/a?q=1))?',
+      '看看https://docs.example.org/a有什么新的',
+      'Compare docs.example.org/a#b with its README',
+      'See docs.example.org.',
+    ]
+    const unsaid = [
+      'Summarise https://evil.docs.example.org/a',
+      'See https://docs.example.org.evil/a, or docs.example.org@evil/b',
+      'Read evil/docs.example.org/a and https://evil.example/?docs.example.org/a',
+    ]
+    const model = scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === 'user' ? { calls: [call('ask')] } : { text: 'done' },
+    )
+    const app = await openApp(t, { model, tools: [asking] })
+    const asked: string[] = []
+    for (const task of [...said, ...unsaid]) {
+      const { session_id } = await runTaskIn(app, task)
+      if ((await approvals(app)).some((approval) => approval.session_id === session_id)) asked.push(task)
+    }
+    assert.deepEqual(asked, unsaid)
   })
 
   test('a host that the owner allows may be asked by a tainted session, by one that knows private things it may not', async (t) => {
@@ -231,16 +261,20 @@ describe('policy: what is never taken for granted', () => {
       assert.equal((await theApproval(app)).status, 'open')
     })
 
-  test('money and destruction are allowed one call at a time', async (t) => {
-    const tool = send({ effect: { recovery: 'once', reach: 'destructive' } })
-    const yaml = 'policy: { grants: [{ tool: send, to: ["*"] }] }'
-    const app = await openApp(t, { model: mind([{ calls: [to(BOB)] }, done]), tools: [tool], yaml })
-    await runTaskIn(app)
-    const { id } = await theApproval(app)
-    for (const grant of ['session', '7d'])
-      await assert.rejects(app.run('approvals allow', { id, grant }), /one call at a time.*got 7d|got session/)
-    assert.equal((await theApproval(app)).status, 'open')
-  })
+  for (const [name, effect] of [
+    ['money and destruction', { recovery: 'once', reach: 'destructive' }],
+    ['what is made public', { recovery: 'once', reach: 'third_party', publishes: true }],
+  ] as const)
+    test(`${name}: allowed one call at a time, whatever the owner has said and granted`, async (t) => {
+      const tool = send({ effect })
+      const yaml = 'policy: { grants: [{ tool: send, to: ["*"] }] }'
+      const app = await openApp(t, { model: mind([{ calls: [to(BOB)] }, done]), tools: [tool], yaml })
+      await runTaskIn(app, `send it to ${BOB}`)
+      const { id } = await theApproval(app)
+      for (const grant of ['session', '7d'])
+        await assert.rejects(app.run('approvals allow', { id, grant }), /one call at a time.*got 7d|got session/)
+      assert.equal((await theApproval(app)).status, 'open')
+    })
 
   test('policy.unattended: deny refuses what would be asked for, and asks nobody', async (t) => {
     const tool = send()
@@ -438,6 +472,30 @@ describe('I12: what a tainted session leaves behind is worth what it has read', 
       const sent = (await journalsOf(app)).filter((tools) => tools.includes('create_file')).length
       assert.equal(sent, first === 'the first' ? 1 : 0)
       assert.equal((await approvals(app)).filter(({ session_id }) => session_id.includes('-b-')).length, sent)
+    })
+
+  for (const effect of [
+    { recovery: 'idempotent', reach: 'network', host: 'example.org', writes: true },
+    { recovery: 'once', reach: 'workspace' },
+  ] as const)
+    test(`a workspace that something was brought into from outside (reach ${effect.reach}), whoever has read it`, async (t) => {
+      const tool = send()
+      const brings = outside('brings', effect)
+      const model: ScriptedModel = scriptedModel((request, turn): ScriptedAnswer => {
+        if (isIntent(request)) return { text: '[]' }
+        const isFirst = JSON.stringify(request.messages[0]).includes('the first')
+        const view = call('view_file', { path: 'a.txt' })
+        const steps = isFirst ? [{ calls: [call('brings')] }, done] : [{ calls: [view] }, { calls: [to(BOB)] }, done]
+        return steps[turn] as ScriptedAnswer
+      })
+      const agent = (id: string, prompt: string) =>
+        `{ agent_id: ${id}, prompt: "${prompt}", workspace: workspaces/shared }`
+      const agents = [agent('a', 'the first'), agent('b', `tell ${BOB}`)]
+      const yaml = `policy: { allow_hosts: [example.org] }
+kernel: { planner: { mode: static }, max_concurrent: 1, agents: [${agents.join(', ')}] }`
+      const app = await openApp(t, { model, tools: [tool, brings], yaml })
+      await app.run('once', {})
+      assert.deepEqual([brings.asked.length, tool.asked.length, (await approvals(app)).length], [1, 0, 1])
     })
 })
 

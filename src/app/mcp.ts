@@ -5,7 +5,8 @@ import { markedTree } from '../adapters/envs/host/marked-tree.ts'
 import { Servers } from '../adapters/mcp/servers.ts'
 import { environment } from '../config.ts'
 import { asTirelessError } from '../domain/error.ts'
-import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import type { Engine } from '../engine/run.ts'
+import { definePlugin, type Plugin, type PluginHost } from '../ports/plugin.ts'
 
 /** What a server knows of our environment, beside what it is given. */
 const KNOWN = ['PATH', 'HOME', 'LANG']
@@ -43,4 +44,20 @@ export function mcp(): Plugin {
     },
     stop: () => servers?.close(),
   })
+}
+
+/** A server that was never seen is waited for so long by whoever names one of its tools. */
+const PATIENCE_MS = 20_000
+
+/** Its tools come to be known with the first look at it. */
+export function meeting(host: PluginHost): NonNullable<Engine['meet']> {
+  const [config, servers, tools] = [host.get('config'), host.get('mcp'), host.get('tools')]
+  return async (tool) => {
+    const [server = ''] = tool.split('__', 1)
+    if (tools.all.has(tool) || !Object.hasOwn(config.loaded.config.mcp_servers, server)) return
+    const over = new AbortController()
+    const late = host.get('clock').sleep(PATIENCE_MS, over.signal)
+    await Promise.race([servers.test(server).catch(() => {}), late])
+    over.abort()
+  }
 }

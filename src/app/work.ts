@@ -1,6 +1,6 @@
 /** The plugins that do the work: hands, the engine, the queue. */
 
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { systemClock } from '../adapters/clock.ts'
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
 import { createSandbox, type Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
@@ -33,6 +33,7 @@ import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { READ_SKILL } from '../ports/skills.ts'
 import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
 import { PARSERS } from '../prompt/protocols/protocols.ts'
+import { meeting } from './mcp.ts'
 import { policyOf } from './policy.ts'
 import type { Registry } from './services.ts'
 
@@ -57,7 +58,7 @@ export function hands(parts: Parts): Plugin {
       const { config } = service.loaded
       const clock = host.get('clock')
       const egress = host.get('egress')
-      const { root, calls, sandbox: folder } = host.get('home')
+      const { root, calls, sandbox: folder, browser } = host.get('home')
       const env = environment()
       const hasNetwork = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
       const toAllowed = (socket: string) => egress.proxy(egress.isListed, socket)
@@ -68,7 +69,9 @@ export function hands(parts: Parts): Plugin {
           ? undefined
           : createSandbox({ folder, hidden: [root], env, clock: systemClock, wayOut })
       const shell = { where: sandbox ? 'sandbox' : 'machine', hasNetwork } as const
-      const named = namedTools(launchingOf(egress, env))
+      // Whoever was killed has left them.
+      rmSync(browser, { recursive: true, force: true })
+      const named = namedTools(launchingOf(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
       const exec = execIn(sandbox)
@@ -93,13 +96,13 @@ const isByName = (tool: string): boolean => tool === 'browser'
 const CHROMIUMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 /** Contract: undefined where there is no Chromium. It is told nothing of our environment but where programs are. */
-function launchingOf(egress: Egress, env: ReturnType<typeof environment>): Launching | undefined {
+function launchingOf(egress: Egress, env: ReturnType<typeof environment>, folder: string): Launching | undefined {
   const { CHROMIUM, PATH = '', LANG = 'C.UTF-8' } = env
   const chromium =
     CHROMIUM || CHROMIUMS.map((name) => programAt(name, `${PATH}:/usr/bin`)).find((at) => at !== undefined)
   return chromium === undefined || chromium === ''
     ? undefined
-    : { egress, chromium, env: { PATH, LANG, HOME: tmpdir() }, isRoot: process.getuid?.() === 0 }
+    : { egress, chromium, folder, env: { PATH, LANG }, isRoot: process.getuid?.() === 0 }
 }
 
 /** How tools of servers are reached. */
@@ -190,6 +193,7 @@ export function engine(): Plugin {
           isByName: (tool) => isByName(tool) || (tools.get(tool)?.lazy ?? false),
         }),
         tools,
+        meet: meeting(host),
         parsers: host.get('parsers').all,
         memories: host.get('memories').all,
         critics: () => [...critics.values()],

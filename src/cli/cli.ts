@@ -27,6 +27,7 @@ export async function runCli(given: readonly string[]): Promise<number> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const program = new Program('tireless')
     .description('An always-on agent runtime: an AI employee that never clocks off.')
+    .configureOutput({ outputError: (text, write) => write(withoutSurplus(text)) })
     .exitOverride()
   for (const command of await meant(args)) {
     const verb = placeIn(program, command)
@@ -47,10 +48,20 @@ export async function runCli(given: readonly string[]): Promise<number> {
     const json = args.includes('--json')
     if (!(thrown instanceof CommanderError)) return complain(thrown, json)
     if (thrown.exitCode === 0) return 0
-    if (json) printError('usage', thrown.message.replace(/^error: /, ''))
+    // It has told people already.
+    if (json)
+      printError(
+        'usage',
+        withoutSurplus(thrown.message)
+          .replace(/^error: /, '')
+          .trim(),
+      )
     return ERROR_CODES.usage.exit
   }
 }
+
+/** What was one argument too many may be a secret that should not have been there. */
+const withoutSurplus = (text: string): string => text.replace(/( but got \d+): .*/s, '$1.\n')
 
 /** The one that is asked for; where the words name none, all of them, for whoever needs help. */
 async function meant(args: readonly string[]): Promise<readonly Command[]> {

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { APPROVAL_STATUSES, type Approval, canonical } from '../domain/approval.ts'
+import { isNeverGranted } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Json } from '../domain/json.ts'
@@ -63,7 +64,7 @@ export const approvalsAllow = command({
     const approval = await context.store.approval(id)
     if (!approval) throw unheardOf(id)
     const { agent_id } = (await context.store.session(approval.session_id)) ?? {}
-    if (approval.effect.reach === 'destructive' || agent_id === undefined)
+    if (isNeverGranted(approval.effect) || agent_id === undefined)
       throw new TirelessError('usage', {
         what: 'what spends money, destroys, publishes or touches credentials is allowed one call at a time',
         where: '--grant',

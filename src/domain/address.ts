@@ -64,6 +64,12 @@ function portOf(digits: string): number | undefined {
   return port >= 1 && port <= 65_535 ? port : undefined
 }
 
+/** The same host on the same port, or on the web's two; whoever has a name has it with `www.`, too. */
+export function isSameSite(a: Place, b: Place): boolean {
+  const bare = ({ host }: Place): string => host.replace(/^www\.(?=.*\.)/, '')
+  return bare(a) === bare(b) && (a.port === b.port || (isWebPort(a.port) && isWebPort(b.port)))
+}
+
 /** Where it is not the one that goes without saying, the port belongs to the name. */
 export function placeText({ host, port }: Place): string {
   return isWebPort(port) ? bracketed(host) : `${bracketed(host)}:${port}`

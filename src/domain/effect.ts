@@ -13,7 +13,14 @@ export interface Effect {
   readonly reach: Reach
   /** With reach `network`: the host that is reached. */
   readonly host?: string
+  /** Besides, it writes to the workspace. */
+  readonly writes?: true
+  /** It makes something public: asked about each time, like destruction. */
+  readonly publishes?: true
 }
+
+/** What is asked about each time, whatever was granted. */
+export const isNeverGranted = ({ reach, publishes }: Effect): boolean => reach === 'destructive' || (publishes ?? false)
 
 /** What to do with a call that was intended and never settled, because the process died in between. */
 export type AfterCrash = 'rerun' | 'probe' | 'tell_model' | 'ask_human'

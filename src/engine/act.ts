@@ -5,9 +5,11 @@
  * Invariants: I4 (never silently twice); case 97 (an intent that cannot be written runs nothing).
  */
 
+import { answerObservation } from '../domain/approval.ts'
 import type { Call, CallResult, Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
+import type { Op } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { contextOf, execute, failureOf } from './execute.ts'
 import { type ClearedCall, gate } from './gate.ts'
@@ -144,8 +146,23 @@ function settle(run: Run, open: OpenTurn, index: number, call: ClearedCall, resu
   record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: told, ...worth })
   const { approval } = call.held?.result === result ? call.held : {}
   if (approval) run.alongside.push({ op: 'ask', approval })
+  if (call.approval !== undefined && result === INTERRUPTED_BEFORE && whyInterrupted(run.signal) === 'stopping')
+    run.alongside.push(allowedAnew(run, open.turn, call.approval, call.tool))
   say(run, { kind: 'result', index, tool: call.tool, status: told.status, content: told.content })
   return told
+}
+
+/** The program stopped while the intent of what was allowed was written: it is told of again, so that the next life does it. */
+function allowedAnew({ engine, dispatch }: Run, turn: number, id: string, tool: string): Op {
+  const now = engine.clock.now()
+  const observation = answerObservation({ id, tool }, 'allowed', null, now)
+  return {
+    op: 'publish',
+    session_id: dispatch.session_id,
+    observation: { ...observation, id: `${observation.id}-${turn}` },
+    successor_id: engine.ids.next(),
+    now,
+  }
 }
 
 function refusalOf(run: Run, call: ClearedCall): CallResult | undefined {

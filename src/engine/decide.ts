@@ -20,6 +20,7 @@ import { prefixOf } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
 import { type Prefix, type Run, record, say } from './run.ts'
 import type { OpenTurn } from './thread.ts'
+import { checkCall } from './toolbox.ts'
 import { Unusable } from './unusable.ts'
 import { decisionOfWish } from './wish.ts'
 
@@ -50,8 +51,24 @@ async function modelDecision(run: Run, open: OpenTurn): Promise<Decision> {
     const usd = settle(run, open, answer)
     record(run, { kind: 'model_answered', turn: open.turn, answer, ...(usd === undefined ? {} : { usd }) })
   }
-  return decisionOf(open.answer as Answer, run.toolbox, open.answeredAt)
+  const answer = open.answer as Answer
+  if (!run.engine.replaying) await meetTools(run, answer)
+  return decisionOf(answer, run.toolbox, open.answeredAt)
 }
+
+/** Who knows the name of a server's tool need not have looked for it before. */
+async function meetTools({ engine, toolbox, leaving }: Run, { calls }: Answer): Promise<void> {
+  const strange = calls.filter((call) => checkCall(toolbox, call).fault !== undefined)
+  const names = strange.flatMap(({ tool, args }) => `${tool} ${args}`.match(SERVED) ?? [])
+  for (const name of new Set(names))
+    await leaving.or(
+      async () => engine.meet?.(name),
+      () => {},
+    )
+}
+
+/** `server__tool`, be it named in the arguments of a call that stands for it. */
+const SERVED = /[\w-]+?__[\w-]+/g
 
 async function ask(run: Run, open: OpenTurn): Promise<Answer> {
   const { thread, behaviour } = run

@@ -50,6 +50,14 @@ export async function findFittings(held: Claimed, opening: Opening): Promise<Fit
     opening.issues.push(unknownName('TASK_PARSER_UNKNOWN', names.parser, engine.parsers))
   const memory = engine.memories.get(names.memory)
   if (!memory) opening.issues.push(unknownName('TASK_MEMORY_UNKNOWN', names.memory, engine.memories))
+  // Who names a tool of a server that nobody has looked at yet need not have it looked at first.
+  const strange = first && !engine.replaying ? names.tools.filter((name) => !engine.tools.has(name)) : []
+  for (const name of strange)
+    await opening.setUp(
+      'TASK_TOOL_UNKNOWN',
+      async () => engine.meet?.(name),
+      () => {},
+    )
   const toolbox = toolboxOf(names.tools, engine.tools)
   // Later on one may be gone: then only its calls are refused.
   if (first)

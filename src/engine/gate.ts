@@ -93,8 +93,11 @@ async function clearanceOf(run: Run, turn: number, call: Call): Promise<Ruled> {
 
 /** The tool's own. */
 function wishOf({ toolbox }: Run, { tool, args }: Call): Clearance {
+  const known = toolbox.get(tool)
   try {
-    const reason = toolbox.get(tool)?.asks?.(args as never)
+    const refusal = known?.refuses?.(args as never)
+    if (refusal !== undefined) return { kind: 'deny', reason: refusal }
+    const reason = known?.asks?.(args as never)
     return reason === undefined ? { kind: 'allow' } : { kind: 'ask', reason }
   } catch (thrown) {
     return { kind: 'ask', reason: `${tool} could not say whether to ask: ${asTirelessError(thrown).message}` }

@@ -39,8 +39,8 @@ export async function fixIntent(run: Run, turn: number): Promise<void> {
   const request = { system: SYSTEM, tools: [], messages: [{ role: 'user', text: question(words, toolbox) } as const] }
   try {
     const id = `${run.dispatch.dispatch_id}-intent-${thread.head}`
-    const ask = (): Promise<Answer> => paidCall(engine, model, request, run.signal, spenderOf(run), id)
-    const answer = await run.leaving.or(ask, leftBehind)
+    const waited = (call: () => Promise<Answer>): Promise<Answer> => run.leaving.or(call, leftBehind)
+    const answer = await paidCall(engine, model, request, run.signal, spenderOf(run), id, waited)
     const usd = model.price ? costOf(model.price, answer.usage) / MICROS : undefined
     record(run, {
       kind: 'intent_fixed',

@@ -23,7 +23,7 @@ export function worthOf(run: Run, { intended }: OpenTurn, index: number, result:
   const call = intended.get(index)
   if (!call) return {}
   const said = ownLabel(result) ?? givenBy(run.engine.tools.get(call.call.tool), call)
-  const read = said === undefined ? UNTRUSTED : resolved(run, said)
+  const read = readBy(run, said)
   const label = lowest(run.thread.label, lowest(read, byReach(call.effect)))
   // One that says nothing may say what it likes; what is known to be others' words is shown as such.
   const isOutside = said !== undefined && read.trust === 'untrusted'
@@ -44,6 +44,9 @@ function givenBy(tool: AnyTool | undefined, { call: { args } }: Intended): Given
   }
 }
 
+/** Who does not say what it gives may give anything. */
+const readBy = (run: Run, said: Given | undefined): Label => (said === undefined ? UNTRUSTED : resolved(run, said))
+
 function resolved({ workspace }: Run, { trust, private: isPrivate }: Given): Label {
   if (trust !== 'workspace') return { trust, private: isPrivate }
   return { ...workspace.label, private: workspace.label.private || isPrivate }
@@ -55,11 +58,16 @@ function byReach({ reach }: Effect): Label {
   return reach === 'network' ? UNTRUSTED : CLEAN
 }
 
-/** A session that has read something from outside leaves its mark on the workspace it writes to: in the commit of the intent. */
-export function stain(run: Run, { effect }: Intended): void {
+/**
+ * A workspace is worth no more than what is written there: by a session that has read something from outside, or by a call that brings it. Marked in
+ * the commit of the intent.
+ */
+export function stain(run: Run, intended: Intended): void {
   const { workspace, thread } = run
-  if (effect.reach !== 'workspace' || run.engine.replaying) return
-  const label = lowest(workspace.label, thread.label)
+  const { reach, writes } = intended.effect
+  if ((reach !== 'workspace' && !writes) || run.engine.replaying) return
+  const brought = readBy(run, givenBy(run.engine.tools.get(intended.call.tool), intended))
+  const label = lowest(workspace.label, lowest(thread.label, brought))
   if (label.trust === workspace.label.trust && label.private === workspace.label.private) return
   workspace.label = label
   run.alongside.push({ op: 'label', of: workspace.key, label })

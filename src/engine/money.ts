@@ -53,6 +53,8 @@ export async function paidCall(
   spender: Spender,
   /** Of what is set aside. */
   id: string = spender.dispatch_id,
+  /** How the model is waited for: it alone may be left behind, the books are kept in any case. */
+  waited: (call: () => Promise<Answer>) => Promise<Answer> = (call) => call(),
 ): Promise<Answer> {
   const caps = purse.caps()
   const bytes = Buffer.byteLength(JSON.stringify(request))
@@ -65,7 +67,7 @@ export async function paidCall(
   const [{ refused }] = await commitOne(store, [{ op: 'reserve', id, usd, caps, ...spender }])
   if (refused) throw overCap(refused, usd)
   try {
-    const answer = await model.call(request, { signal })
+    const answer = await waited(() => model.call(request, { signal }))
     const { usage } = answer
     await commitOne(store, [{ op: 'spent', id, usd: model.price ? costOf(model.price, usage) : 0, usage, ...spender }])
     return answer

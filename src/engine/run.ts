@@ -49,6 +49,8 @@ export interface Engine {
   readonly envs: Envs
   readonly behaviours: Behaviours
   readonly tools: ReadonlyMap<string, AnyTool>
+  /** Contract: a tool of that name is among them once it resolves, where a server has one that nobody has looked at yet; never rejects. */
+  readonly meet?: (tool: string) => Promise<void>
   /** Text protocols by name; `native` is none of them. */
   readonly parsers: ReadonlyMap<string, Parser>
   readonly memories: ReadonlyMap<string, MemoryKind>

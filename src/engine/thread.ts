@@ -290,7 +290,10 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       if (open.shown?.calls[record.index])
         saying(thread, open, resultMessage(open.shown, record.index, shownOf(record), inText(thread)))
       const allowed = callsOf(open)[record.index]
-      if (allowed?.approval !== undefined) saying(thread, open, approvedMessage(allowed.tool, shownOf(record)))
+      if (allowed?.approval === undefined) return
+      saying(thread, open, approvedMessage(allowed.tool, shownOf(record)))
+      // What has not begun has used nothing up.
+      if (record.result.status === 'not_started') thread.used.delete(allowed.approval)
       return
     }
   }

@@ -36,6 +36,8 @@ const MOST_OF_A_TEXT = 8000
 const PING_WITHIN_MS = 10_000
 /** Where the owner is told of whom nobody knows where he is: the terminal that runs the kernel, and the log. */
 const TERMINAL = { channel: 'console', chat_id: null }
+/** Who sits at this machine is the owner. */
+const OWN_MACHINE: readonly string[] = ['console', 'desktop']
 /** The wall clock may jump, so a long sleep is taken in naps. */
 const LONGEST_NAP_MS = 30_000
 
@@ -149,6 +151,22 @@ export class Notifier implements Postbox {
     // Quiet hours are the owner's: nobody else's words wait for them.
     await commitOne(store, [to === null ? post : { ...post, due: now }])
     return { channel: target.channel }
+  }
+
+  isOwners(to: string): boolean {
+    const { channel, chat_id } = this.#parts.settings()
+    return (
+      OWN_MACHINE.includes(to) || (channel !== null && to === (chat_id === null ? channel : `${channel}:${chat_id}`))
+    )
+  }
+
+  refusal(to: string): string | undefined {
+    try {
+      this.#named(to)
+      return undefined
+    } catch (thrown) {
+      return asTirelessError(thrown).message
+    }
   }
 
   #named(to: string): Pick<Target, 'channel' | 'chat_id'> {

@@ -3,7 +3,7 @@
  * Must not know: who asks whom, and how. What hinges on the task's intent, and nobody has fixed that yet, is said to.
  */
 
-import type { Effect } from '../domain/effect.ts'
+import { type Effect, isNeverGranted } from '../domain/effect.ts'
 import { assertNever } from '../domain/error.ts'
 import type { Label } from '../domain/trust.ts'
 
@@ -39,7 +39,8 @@ const allow = (reason: string): Ruling => ({ kind: 'allow', reason })
 const ask = (reason: string): Ruling => ({ kind: 'ask', reason })
 
 export function rule(call: Ruled, standing: Standing): Ruling {
-  const { reach, host } = call.effect
+  const { host } = call.effect
+  const reach = isNeverGranted(call.effect) ? 'destructive' : call.effect.reach
   switch (reach) {
     case 'none':
       return allow('it reaches nothing')

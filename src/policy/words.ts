@@ -25,12 +25,23 @@ function trimmed(piece: string): string | undefined {
   return word === '' ? undefined : word
 }
 
+/** Who says where a page is says whose page it is. The other way round nobody has said anything of the page. */
+const PAGE = /^((?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d+)?)[/?#]/
+
+const hostsIn = (words: readonly string[]): readonly string[] => words.flatMap((word) => PAGE.exec(word)?.[1] ?? [])
+
 const BETWEEN = '\0'
 const inARow = (words: readonly string[]): string => `${BETWEEN}${words.join(BETWEEN)}${BETWEEN}`
 
-/** Contract: whether it is made of words that stand in one of the texts, in that order. What has no words was said by nobody. */
+/**
+ * Contract: whether it is made of words that stand in one of the texts, in that order, or is the host of an address there. What has no words was
+ * said by nobody.
+ */
 export function saidIn(texts: Iterable<string>): (what: string) => boolean {
-  const rows = [...texts].map((text) => inARow(wordsOf(text)))
+  const rows = [...texts].flatMap((text) => {
+    const words = wordsOf(text)
+    return [words, ...hostsIn(words).map((host) => [host])].map(inARow)
+  })
   return (what) => {
     const words = wordsOf(what)
     return words.length > 0 && rows.some((row) => row.includes(inARow(words)))

@@ -73,8 +73,8 @@ export interface EgressProxy {
  */
 export interface Egress extends Pick<EgressRules, 'isListed' | 'refusal'> {
   /**
-   * Contract: one request. Redirects are followed for GET and HEAD, to the same host or one that is listed, each judged like the first; never from
-   * https to http. Ends in time, and soon after `signal` aborts.
+   * Contract: one request. Redirects are followed for GET and HEAD, to the same host (`www.` makes no other) or one that is listed, each judged
+   * like the first; never from https to http. Ends in time, and soon after `signal` aborts.
    */
   ask(outgoing: Outgoing, signal: AbortSignal): Promise<Answered | SentOn>
   /**

@@ -11,6 +11,10 @@ export interface Letter {
 }
 
 export interface Postbox {
+  /** Contract: changes nothing; whether that leads to the owner, and to nobody else. */
+  isOwners(to: string): boolean
+  /** Contract: changes nothing; why nothing can be posted there, with where it can; undefined where it can. */
+  refusal(to: string): string | undefined
   /** Contract: durable when it resolves; where it goes. `not_found` where there is no such way, with those there are. */
   post(letter: Letter): Promise<{ readonly channel: string }>
 }

@@ -67,6 +67,8 @@ export interface Tool<Args = never> {
    * its arguments say.
    */
   destinations?(args: Args): readonly string[]
+  /** Contract: changes nothing; why this call comes to nothing, whoever allows it, so that nobody need be asked; or nothing. */
+  refuses?(args: Args): string | undefined
   /** Contract: pure; why a person has to allow this call first, or nothing. One that throws has asked. */
   asks?(args: Args): string | undefined
   /** Contract: pure; the call of a lazy tool that this one stands for. That one is checked, judged, journalled, run and recovered; this one never is. */

@@ -12,7 +12,7 @@ export function formsOf(secret: string): readonly string[] {
       quoted(json),
       ascii(json, 'lower'),
       ascii(json, 'upper'),
-      inMarkup(text),
+      ...inMarkup(text),
       inShell(text),
       [...text].reverse().join(''),
       ...bodies.flatMap(percented),
@@ -33,7 +33,11 @@ function ascii(json: string, letters: 'lower' | 'upper'): string {
 
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-const inMarkup = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => MARKUP[character] ?? character)
+/** Two of them are written in more than one way. */
+function inMarkup(text: string): readonly string[] {
+  const usual = text.replaceAll(/[&<>"']/g, (character) => MARKUP[character] ?? character)
+  return [usual, usual.replaceAll('&#39;', '&#x27;'), usual.replaceAll('&quot;', '&#34;')]
+}
 
 const inShell = (text: string): string => text.replaceAll(/[^\w@%+=:,./\u0080-\uffff-]/g, '\\$&')
 
@@ -42,7 +46,9 @@ function percented(text: string): readonly string[] {
   const strict = usual.replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
   const every = Buffer.from(text).toString('hex').replaceAll(/../g, '%$&')
   const form = new URLSearchParams({ '': text }).toString().slice(1)
-  return [usual, strict, form, every].flatMap((one) => [
+  // As part of a path, as some leave the one and some the other; and as a parameter of an address that is a parameter itself.
+  const paths = [usual.replaceAll('%2F', '/'), usual.replaceAll(/%(?:24|26|2B|3D|3A|40)/g, decodeURIComponent)]
+  return [usual, strict, form, every, ...paths, encodeURIComponent(usual)].flatMap((one) => [
     one.replaceAll(/%../g, (code) => code.toUpperCase()),
     one.replaceAll(/%../g, (code) => code.toLowerCase()),
   ])
@@ -52,11 +58,21 @@ function encoded(bytes: Buffer): readonly string[] {
   const hex = bytes.toString('hex')
   const whole = bytes.toString('base64')
   const inside = [0, 1, 2].map((before) => base64Inside(bytes, before))
-  const plain = [whole, whole.replace(/=+$/, ''), ...inside]
-  return [hex, hex.toUpperCase(), ...plain, ...plain.map(forUrls)]
+  const twice = Buffer.from(whole).toString('base64').replace(/=+$/, '')
+  const plain = [whole, whole.replace(/=+$/, ''), ...inside, twice]
+  const hexes = [hex, hex.replaceAll(/\B(?=(?:..)+$)/g, ':')].flatMap((one) => [one, one.toUpperCase()])
+  const escaped = [hex, hex.toUpperCase()].map((one) => one.replaceAll(/../g, '\\x$&'))
+  return [...hexes, ...escaped, ...plain, ...plain.map(forUrls), base32(bytes)]
 }
 
 const forUrls = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_')
+
+function base32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  return (bits.match(/.{5}/g) ?? [])
+    .map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(five, 2)])
+    .join('')
+}
 
 /** What of the base64 of a longer text these bytes alone decide, where so many bytes stand before their first group of three. */
 function base64Inside(bytes: Buffer, before: number): string {

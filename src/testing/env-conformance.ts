@@ -130,6 +130,11 @@ export const envConformance: readonly EnvConformanceCase[] = [
         '.claude/agents/a.md',
         'sub/.git/hooks/pre-commit',
         'sub/.git/config',
+        // The same names to file systems that do not tell cases apart, or leave out what is at the end.
+        'TIRELESS.yaml',
+        '.Claude/x',
+        '.mcp.json.',
+        'sub/.GIT /config',
       ])
         await assert.rejects(file.write(path, TEXT, null), { code: 'path_refused' }, path)
       await file.write('sub/.mcp.json', TEXT, null)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
 import type { Verdict } from '../../src/domain/decision.ts'
+import { GRACE_MS } from '../../src/engine/leaving.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp, passing, until } from '../apps.ts'
@@ -80,6 +81,28 @@ describe('interrupted', () => {
     assert.deepEqual(await resultsOf(app, task.session_id), [BEFORE])
     assert.deepEqual(((await app.run('unknowns list', {})) as { items: unknown[] }).items, [])
     assert.equal(await replayed(app, task), true)
+  })
+
+  test('I11: a program that stops has booked what it paid to know its intent, however long that takes', async (t) => {
+    const clock = new FakeClock()
+    const booking = holdingBack((op) => op.op === 'spent' && op.id.includes('-intent-'))
+    const read = aTool({ name: 'read', effect: PURE })
+    const send = aTool({ effect: { recovery: 'once', reach: 'third_party' } })
+    const model = scriptedModel(({ system }, turn) =>
+      system.startsWith('You decide') ? { text: '[]' } : { calls: [{ tool: turn === 0 ? 'read' : 'poke', args: {} }] },
+    )
+    const { app, started, stop } = await underWay(t, { tools: [read, send], model, plugins: [booking.plugin], clock })
+    await until(booking.isHeld)
+    stop()
+    let isBooked = false
+    // Long after everything else that is interrupted was left behind.
+    void clock.sleep(10 * GRACE_MS).then(() => {
+      isBooked = true
+      booking.letGo()
+    })
+    await passing(clock, started)
+    assert.equal(isBooked, true)
+    await app.close()
   })
 
   test('Q17: neighbours that were cut short side by side are so again', async (t) => {

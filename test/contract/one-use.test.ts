@@ -7,9 +7,22 @@ import type { App } from '../../src/app.ts'
 import type { Approval } from '../../src/domain/approval.ts'
 import { commitOne } from '../../src/ports/store.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, openApp, runTaskIn } from '../apps.ts'
-import { aTool, enqueue, heard } from './acting.ts'
-import { answer, answered, approvals, askAndWait, call, drained, LETTER, sending, theApproval, wait } from './asking.ts'
+import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
+import { holdingBack } from '../held.ts'
+import { aTool, enqueue, heard, resultsOf } from './acting.ts'
+import {
+  answer,
+  answered,
+  approvals,
+  askAndWait,
+  call,
+  drained,
+  LETTER,
+  replayed,
+  sending,
+  theApproval,
+  wait,
+} from './asking.ts'
 
 /** Somebody says that it was allowed. */
 const claim = (app: App, session_id: string, approval: string, id = 'claim') =>
@@ -219,5 +232,34 @@ describe('approvals: cancel, pause, stop', () => {
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
     const replay = (await app.run('replay', { run: dispatch_id })) as { first_divergence: unknown }
     assert.equal(replay.first_divergence, null)
+  })
+
+  test('SIGTERM while its intent is written: what was allowed is done by the next one, once, and replayed alike', async (t) => {
+    const home = freshFolder(t)
+    const stop = new AbortController()
+    const writing = holdingBack((op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'))
+    const [signals, untouched] = [{ drain: stop.signal, abort: stop.signal }, sending()]
+    const options = { home, signals, model: askAndWait(), tools: [untouched], plugins: [writing.plugin] }
+    const before = await openApp(t, options)
+    const { dispatch_id, session_id } = await runTaskIn(before)
+    await answer(before, 'allow', (await theApproval(before)).id)
+    const stopped = drained(before)
+    await until(writing.isHeld)
+    stop.abort()
+    writing.letGo()
+    await stopped
+    await before.close()
+    const send = sending()
+    const app = await openApp(t, { home, model: askAndWait(), tools: [send] })
+    await drained(app)
+    assert.deepEqual([untouched.asked, send.asked], [[], [LETTER]])
+    assert.deepEqual(
+      (await resultsOf(app, session_id)).map(({ status }) => status),
+      ['parked', 'ok', 'not_started', 'ok'],
+    )
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
+    assert.deepEqual((await replayed(app, dispatch_id)).first_divergence, null)
+    await drained(app)
+    assert.equal(send.asked.length, 1)
   })
 })

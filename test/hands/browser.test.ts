@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
@@ -60,7 +60,9 @@ describe('browser', { skip }, () => {
         surf('read'),
       ],
     ]
-    const { results, workspace } = await surfing(t, calls, [host], { resolve: names({ 'shop.test': '127.0.0.1' }) })
+    const home = freshFolder(t)
+    const options = { home, resolve: names({ 'shop.test': '127.0.0.1' }) }
+    const { results, workspace } = await surfing(t, calls, [host], options)
     assert.equal(
       results[0]?.content,
       `page on ${host}: http://${host}/\ntitle: T\n\n# Shop\n\n[1 input text: search for] [2 select: s (*a / b)] [3 button: Go]`,
@@ -75,6 +77,7 @@ describe('browser', { skip }, () => {
     )
     assert.ok(asked.some((line) => line.startsWith(`GET ${host}/found?q=red`)))
     assert.equal(chromiums(), 0)
+    assert.deepEqual(readdirSync(join(home, 'browser')), [])
   })
 
   test('it is offered to agents that name it, and to nobody else', async (t) => {
@@ -235,7 +238,9 @@ describe('browser', { skip }, () => {
     const died = await run(process.execPath, [...NODE_FLAGS, main, home, 'browser', args, 'surfer'])
     assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
     await until(() => chromiums() === 0)
+    assert.equal(readdirSync(join(home, 'browser')).length, 1)
     const app = await openApp(t, { home, model: scriptedModel([surf('open')]) })
+    assert.equal(existsSync(join(home, 'browser')), false, 'and of its profile nothing is left')
     await app.run('start', { until_idle: true })
     const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
     assert.deepEqual(

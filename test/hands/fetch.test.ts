@@ -68,7 +68,7 @@ describe('fetch', () => {
       { recovery: 'pure', reach: 'network', host },
       { recovery: 'once', reach: 'third_party' },
       { recovery: 'once', reach: 'third_party' },
-      { recovery: 'idempotent', reach: 'network', host },
+      { recovery: 'idempotent', reach: 'network', host, writes: true },
     ])
     const tool = app.service('tools').all.get('fetch')
     assert.deepEqual(tool?.destinations?.({ url, method: 'GET' } as never), [host])
@@ -167,6 +167,20 @@ describe('fetch', () => {
       /127\.0\.0\.1 is this machine; expected a public address, or 127\.0\.0\.1:\d+ in policy\.allow_hosts/,
     )
     for (const { status } of results.slice(0, places.length)) assert.equal(status, 'error')
+  })
+
+  test('nobody is asked about a place that would be refused whatever they say', async (t) => {
+    const urls = ['http://10.0.0.1/', 'http://[::ffff:127.0.0.1]:8080/', 'http://printer.local/', 'http://a.test:25/']
+    const calls = urls.flatMap((url) => [
+      calling('fetch', { url }),
+      calling('fetch', { url, method: 'POST', body: 'x' }),
+    ])
+    const { results, app } = await eachAlone(t, calls, { yaml: 'policy: { allow_hosts: [] }' })
+    assert.deepEqual(
+      results.map(({ status, content }) => [status, /^denied: .*expected a public address/.test(content)]),
+      calls.map(() => ['error', true]),
+    )
+    assert.deepEqual(await app.run('approvals list', {}), { items: [] })
   })
 
   test('rebinding: a name that is public when it is judged and private afterwards is connected to as judged', async (t) => {

@@ -13,6 +13,8 @@ import { CLEAN } from '../../src/domain/trust.ts'
 import { type OpsGroup, opsOf } from '../../src/ports/env.ts'
 import type { ToolContext } from '../../src/ports/tool.ts'
 import { freshFolder, openApp } from '../apps.ts'
+import { answered } from '../contract/asking.ts'
+import { WITHOUT_SANDBOX } from '../sandbox/here.ts'
 import { calling, eachAlone, listing, living, names } from './serving.ts'
 
 const inGit = (folder: string, ...args: string[]): string =>
@@ -32,32 +34,38 @@ function repository(t: TestContext): string {
 }
 
 const git = (...args: string[]) => calling('git', { args })
+/** Of what runs git: it is off where no sandbox holds. */
+const RUNS = { skip: WITHOUT_SANDBOX }
 
 describe('git', () => {
-  test('status, add, commit, log, diff, branches: what an agent needs, and commits that say whose they are', async (t) => {
-    const workspace = repository(t)
-    const calls = [
-      calling('create_file', { path: 'b.txt', content: 'two\n' }),
-      ...[git('status', '--short'), git('add', '-A'), git('commit', '-m', "second; it's $HOME `id`")],
-      ...[
-        git('log', '--oneline', '-2'),
-        git('switch', '-c', 'side'),
-        git('branch'),
-        git('diff', 'main..side'),
-        git('show', 'HEAD:a.txt'),
-      ],
-    ]
-    const { results } = await living(t, calls, {}, { workspace })
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      Array(9).fill('ok'),
-    )
-    assert.equal(results[1]?.content, '?? b.txt')
-    assert.match(results[4]?.content ?? '', /second; it's \$HOME `id`\n.* first/)
-    assert.equal(results[6]?.content, 'main\n* side')
-    assert.equal(results[8]?.content, 'one')
-    assert.equal(inGit(workspace, 'log', '-1', '--format=%an <%ae>'), 'Tireless <tireless@localhost>')
-  })
+  test(
+    'status, add, commit, log, diff, branches: what an agent needs, and commits that say whose they are',
+    RUNS,
+    async (t) => {
+      const workspace = repository(t)
+      const calls = [
+        calling('create_file', { path: 'b.txt', content: 'two\n' }),
+        ...[git('status', '--short'), git('add', '-A'), git('commit', '-m', "second; it's $HOME `id`")],
+        ...[
+          git('log', '--oneline', '-2'),
+          git('switch', '-c', 'side'),
+          git('branch'),
+          git('diff', 'main..side'),
+          git('show', 'HEAD:a.txt'),
+        ],
+      ]
+      const { results } = await living(t, calls, {}, { workspace })
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        Array(9).fill('ok'),
+      )
+      assert.equal(results[1]?.content, '?? b.txt')
+      assert.match(results[4]?.content ?? '', /second; it's \$HOME `id`\n.* first/)
+      assert.equal(results[6]?.content, 'main\n* side')
+      assert.equal(results[8]?.content, 'one')
+      assert.equal(inGit(workspace, 'log', '-1', '--format=%an <%ae>'), 'Tireless <tireless@localhost>')
+    },
+  )
 
   test('effects follow from the verb and its options', async (t) => {
     const app = await openApp(t)
@@ -91,6 +99,8 @@ describe('git', () => {
     for (const [what, args] of expected) assert.equal(effect(...args), what, args.join(' '))
     assert.deepEqual(tool.destinations?.({ args: ['push', url, 'main'] } as never), [url])
     assert.deepEqual(tool.destinations?.({ args: ['commit', '-m', 'x'] } as never), [])
+    const refusals = [url, 'http://169.254.169.254/r.git'].map((to) => tool.refuses?.({ args: ['push', to] } as never))
+    assert.deepEqual([refusals[0], /metadata/.test(refusals[1] ?? '')], [undefined, true])
   })
 
   test('Q9: options, verbs and paths that run, read, write or reach something else are refused before anything is run', async (t) => {
@@ -203,141 +213,154 @@ describe('git', () => {
     for (const args of wrong) assert.equal(tool?.args.safeParse({ args }).success, false, JSON.stringify(args))
   })
 
-  test('E case 121: nothing that the repository, its configuration or the environment names is run, and no other repository is touched', async (t) => {
-    const workspace = repository(t)
-    const outer = repository(t)
-    const ran = join(freshFolder(t, 'ran'), 'ran')
-    const evil = join(workspace, 'evil')
-    writeFileSync(evil, `#!/bin/sh\necho "$0 $*" >> ${ran}\ncat\n`, { mode: 0o755 })
-    writeFileSync(join(workspace, '.gitattributes'), '*.txt filter=evil\n')
-    const keys = [
-      ...[
-        'core.fsmonitor',
-        'core.pager',
-        'core.editor',
-        'core.sshCommand',
-        'core.askPass',
-        'core.alternateRefsCommand',
-        'pager.log',
-        'pager.status',
-      ],
-      ...[
-        'credential.helper',
-        'gpg.program',
-        'filter.evil.clean',
-        'filter.evil.smudge',
-        'sequence.editor',
-        'init.templateDir',
-      ],
-    ]
-    for (const key of keys) inGit(workspace, 'config', key, evil)
-    for (const [key, value] of [
-      ['alias.status', `!${evil}`],
-      ['core.hooksPath', workspace],
-      ['commit.gpgSign', 'true'],
-      ['log.showSignature', 'true'],
-    ] as const)
-      inGit(workspace, 'config', key, value)
-    for (const hook of [
-      'pre-commit',
-      'post-commit',
-      'prepare-commit-msg',
-      'post-checkout',
-      'post-index-change',
-      'reference-transaction',
-    ])
-      for (const place of [join(workspace, hook), join(workspace, '.git/hooks', hook)]) {
-        mkdirSync(join(place, '..'), { recursive: true })
-        writeFileSync(place, readFileSync(evil), { mode: 0o755 })
-      }
-    execFileSync('git', [
-      '-C',
-      workspace,
-      '-c',
-      'core.hooksPath=/dev/null',
-      '-c',
-      'core.fsmonitor=false',
-      '-c',
-      'filter.evil.clean=',
-      '-c',
-      'commit.gpgSign=false',
-      'add',
-      '-A',
-    ])
-    execFileSync('git', [
-      '-C',
-      workspace,
-      '-c',
-      'core.hooksPath=/dev/null',
-      '-c',
-      'core.fsmonitor=false',
-      '-c',
-      'filter.evil.clean=',
-      '-c',
-      'commit.gpgSign=false',
-      '-c',
-      'user.name=o',
-      '-c',
-      'user.email=o',
-      'commit',
-      '-qm',
-      'evil',
-    ])
-    const before = inGit(outer, 'log', '--format=%H')
-    for (const [name, value] of Object.entries({
-      GIT_DIR: join(outer, '.git'),
-      GIT_WORK_TREE: outer,
-      GIT_EXTERNAL_DIFF: evil,
-      GIT_SSH_COMMAND: evil,
-      GIT_CONFIG_COUNT: '1',
-      GIT_CONFIG_KEY_0: 'core.pager',
-      GIT_CONFIG_VALUE_0: evil,
-    })) {
-      process.env[name] = value
-      t.after(() => {
-        delete process.env[name]
-      })
-    }
-    const calls = [
-      calling('create_file', { path: 'c.txt', content: 'three\n' }),
-      ...[
-        git('status'),
-        git('add', '-A'),
-        git('commit', '-m', 'ours'),
-        git('log', '-p', '-1', '--format=%H %G?'),
-        git('diff', 'HEAD~1'),
-      ],
-      ...[git('switch', '-c', 'side'), git('checkout', 'main'), git('merge', '--no-ff', 'side'), git('blame', 'c.txt')],
-    ]
-    const { results } = await living(t, calls, {}, { workspace })
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      Array(10).fill('ok'),
-    )
-    assert.equal(existsSync(ran), false, existsSync(ran) ? readFileSync(ran, 'utf8') : '')
-    delete process.env.GIT_DIR
-    assert.equal(inGit(outer, 'log', '--format=%H'), before)
-  })
-
-  test('a configuration that leads elsewhere and cannot be set aside keeps git from being run at all', async (t) => {
-    for (const [key, value] of [
-      ['url.https://evil.example/.insteadOf', 'https://example.com/'],
-      ['merge.x.driver', 'id'],
-      ['diff.x.textconv', 'id'],
-      ['http.proxy', 'http://evil'],
-    ] as const) {
+  test(
+    'E case 121: nothing that the repository, its configuration or the environment names is run, and no other repository is touched',
+    RUNS,
+    async (t) => {
       const workspace = repository(t)
-      inGit(workspace, 'config', key, value)
-      const { results } = await living(t, [git('status')], {}, { workspace })
+      const outer = repository(t)
+      const ran = join(freshFolder(t, 'ran'), 'ran')
+      const evil = join(workspace, 'evil')
+      writeFileSync(evil, `#!/bin/sh\necho "$0 $*" >> ${ran}\ncat\n`, { mode: 0o755 })
+      writeFileSync(join(workspace, '.gitattributes'), '*.txt filter=evil\n')
+      const keys = [
+        ...[
+          'core.fsmonitor',
+          'core.pager',
+          'core.editor',
+          'core.sshCommand',
+          'core.askPass',
+          'core.alternateRefsCommand',
+          'pager.log',
+          'pager.status',
+        ],
+        ...[
+          'credential.helper',
+          'gpg.program',
+          'filter.evil.clean',
+          'filter.evil.smudge',
+          'sequence.editor',
+          'init.templateDir',
+        ],
+      ]
+      for (const key of keys) inGit(workspace, 'config', key, evil)
+      for (const [key, value] of [
+        ['alias.status', `!${evil}`],
+        ['core.hooksPath', workspace],
+        ['commit.gpgSign', 'true'],
+        ['log.showSignature', 'true'],
+      ] as const)
+        inGit(workspace, 'config', key, value)
+      for (const hook of [
+        'pre-commit',
+        'post-commit',
+        'prepare-commit-msg',
+        'post-checkout',
+        'post-index-change',
+        'reference-transaction',
+      ])
+        for (const place of [join(workspace, hook), join(workspace, '.git/hooks', hook)]) {
+          mkdirSync(join(place, '..'), { recursive: true })
+          writeFileSync(place, readFileSync(evil), { mode: 0o755 })
+        }
+      execFileSync('git', [
+        '-C',
+        workspace,
+        '-c',
+        'core.hooksPath=/dev/null',
+        '-c',
+        'core.fsmonitor=false',
+        '-c',
+        'filter.evil.clean=',
+        '-c',
+        'commit.gpgSign=false',
+        'add',
+        '-A',
+      ])
+      execFileSync('git', [
+        '-C',
+        workspace,
+        '-c',
+        'core.hooksPath=/dev/null',
+        '-c',
+        'core.fsmonitor=false',
+        '-c',
+        'filter.evil.clean=',
+        '-c',
+        'commit.gpgSign=false',
+        '-c',
+        'user.name=o',
+        '-c',
+        'user.email=o',
+        'commit',
+        '-qm',
+        'evil',
+      ])
+      const before = inGit(outer, 'log', '--format=%H')
+      for (const [name, value] of Object.entries({
+        GIT_DIR: join(outer, '.git'),
+        GIT_WORK_TREE: outer,
+        GIT_EXTERNAL_DIFF: evil,
+        GIT_SSH_COMMAND: evil,
+        GIT_CONFIG_COUNT: '1',
+        GIT_CONFIG_KEY_0: 'core.pager',
+        GIT_CONFIG_VALUE_0: evil,
+      })) {
+        process.env[name] = value
+        t.after(() => {
+          delete process.env[name]
+        })
+      }
+      const calls = [
+        calling('create_file', { path: 'c.txt', content: 'three\n' }),
+        ...[
+          git('status'),
+          git('add', '-A'),
+          git('commit', '-m', 'ours'),
+          git('log', '-p', '-1', '--format=%H %G?'),
+          git('diff', 'HEAD~1'),
+        ],
+        ...[
+          git('switch', '-c', 'side'),
+          git('checkout', 'main'),
+          git('merge', '--no-ff', 'side'),
+          git('blame', 'c.txt'),
+        ],
+      ]
+      const { results } = await living(t, calls, {}, { workspace })
       assert.deepEqual(
-        [results[0]?.status, /configuration would have git run or reach/.test(results[0]?.content ?? '')],
-        ['error', true],
-        key,
+        results.map(({ status }) => status),
+        Array(10).fill('ok'),
       )
-    }
-  })
+      assert.equal(existsSync(ran), false, existsSync(ran) ? readFileSync(ran, 'utf8') : '')
+      delete process.env.GIT_DIR
+      assert.equal(inGit(outer, 'log', '--format=%H'), before)
+    },
+  )
 
-  test('without a repository of its own it says so, and finds none above or through a link', async (t) => {
+  test(
+    'a configuration that leads elsewhere and cannot be set aside keeps git from being run at all',
+    RUNS,
+    async (t) => {
+      for (const [key, value] of [
+        ['url.https://evil.example/.insteadOf', 'https://example.com/'],
+        ['merge.x.driver', 'id'],
+        ['diff.x.textconv', 'id'],
+        ['http.proxy', 'http://evil'],
+      ] as const) {
+        const workspace = repository(t)
+        inGit(workspace, 'config', key, value)
+        const { results } = await living(t, [git('status')], {}, { workspace })
+        assert.deepEqual(
+          [results[0]?.status, /configuration would have git run or reach/.test(results[0]?.content ?? '')],
+          ['error', true],
+          key,
+        )
+      }
+    },
+  )
+
+  test('without a repository of its own it says so, and finds none above or through a link', RUNS, async (t) => {
     const outer = repository(t)
     const calls = [git('status'), git('log'), git('init'), git('status', '--short')]
     const { results, workspace } = await living(t, calls)
@@ -386,7 +409,7 @@ async function recovering(t: TestContext, workspace: string, ...args: string[]) 
   }
 }
 
-describe('git after a crash', () => {
+describe('git after a crash', RUNS, () => {
   test('case 93: an interrupted commit is known by what the last commit was, is and says; nothing is committed twice', async (t) => {
     const workspace = repository(t)
     writeFileSync(join(workspace, 'b.txt'), 'two')
@@ -469,22 +492,25 @@ async function remote(
   return { port: (server.address() as AddressInfo).port, folder, asked }
 }
 
-describe('git and the network', () => {
+describe('git and the network', RUNS, () => {
   test('push, ls-remote, clone, fetch and pull reach the address they name, through the way out', async (t) => {
     const { port, folder, asked } = await remote(t)
     const workspace = repository(t)
     const url = `http://git.test:${port}/r.git`
     const options = { resolve: names({ 'git.test': '127.0.0.1' }), yaml: listing(`git.test:${port}`) }
-    const calls = [
-      git('push', url, 'main'),
-      git('ls-remote', url),
-      git('fetch', url, 'main'),
-      git('pull', '--ff-only', url, 'main'),
-    ]
+    const pushing = await living(t, [git('push', url, 'main')], options, { workspace })
+    assert.deepEqual(
+      [pushing.results[0]?.status, asked],
+      ['parked', []],
+      'to publish is asked about, whatever was granted',
+    )
+    await answered(pushing.app, 'allow')
+    await pushing.app.close()
+    const calls = [git('ls-remote', url), git('fetch', url, 'main'), git('pull', '--ff-only', url, 'main')]
     const { results } = await living(t, calls, options, { workspace })
     assert.deepEqual(
       results.map(({ status, content }) => (status === 'ok' ? status : content)),
-      Array(4).fill('ok'),
+      Array(3).fill('ok'),
     )
     assert.equal(inGit(folder, 'rev-parse', 'main'), inGit(workspace, 'rev-parse', 'main'))
     const cloned = await living(t, [git('clone', url, 'copy'), calling('view_file', { path: 'copy/a.txt' })], options)

@@ -86,6 +86,25 @@ describe('send_message', () => {
     assert.deepEqual(tool?.destinations?.({ to: 'chat:team', text: 'x' } as never), ['chat:team'])
   })
 
+  test('the owner is told without a question, also by the name of his own channel; nobody is asked about one that there is not', async (t) => {
+    const own = chat()
+    const calls = ['console', 'chat:boss', 'nobody', 'chat:team'].map((to) => calling('send_message', { to, text: to }))
+    const { app, results } = await living(t, calls, {
+      channels: [own],
+      yaml: 'kernel: { channel: chat, chat_id: boss }',
+    })
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['ok', 'ok', 'error', 'parked'],
+    )
+    assert.match(results[2]?.content ?? '', /^denied: there is no such channel; got nobody; expected one of console/)
+    const { items } = (await app.run('approvals list', {})) as { items: { args: { to: string } }[] }
+    assert.deepEqual(
+      items.map(({ args }) => args.to),
+      ['chat:team'],
+    )
+  })
+
   test('case 93: the same call, run again after a crash, is one message', async (t) => {
     const home = freshFolder(t)
     const own = chat()

@@ -41,6 +41,25 @@ describe('servers of the registry, as they are', () => {
     assert.deepEqual(model.requests[2]?.tools, model.requests[0]?.tools, 'the prefix stays as it was')
   })
 
+  for (const [name, step] of [
+    ['by its own name', { calls: [{ tool: 'every__echo', args: { message: 'hello' } }] }],
+    ['with tool_call', toolCall('every__echo', { message: 'hello' })],
+  ] as const)
+    test(`server-everything: who knows a tool may call it ${name}, though nobody has looked at the server yet`, async (t) => {
+      const every = { command: everything(), effects: { echo: { recovery: 'pure', reach: 'none' } } }
+      const none = { calls: [{ tool: 'every__none', args: {} }] }
+      const { results, app, result } = await played(t, { every }, [step, none])
+      assert.deepEqual(
+        results.map(({ status, content }) => [status, content.slice(0, 33)]),
+        [
+          ['ok', 'Echo: hello'],
+          ['error', 'there is no tool "every__none"; t'],
+        ],
+      )
+      const { identical } = (await app.run('replay', { run: result.dispatch_id })) as { identical: boolean }
+      assert.equal(identical, true)
+    })
+
   test('server-filesystem: what is declared counts, what is not gets the strictest class', async (t) => {
     const folder = freshFolder(t, 'files')
     writeFileSync(join(folder, 'note.txt'), 'seen from far away')
@@ -217,7 +236,7 @@ describe('a call through tool_call is the call that it stands for', () => {
     )
     const model = scriptedModel([{ calls: [{ tool: 'a__act', args: { what: 'by name' } }] }, { text: 'done' }])
     const app = await openApp(t, { home, model })
-    await seen(app, 'a')
+    // Nobody has seen the server before.
     assert.equal((await runTaskIn(app, 'x', { agent: 'narrow' })).status, 'done')
     const tools = model.requests[0]?.tools ?? []
     assert.deepEqual(tools.map(({ name }) => name).toSorted(), ['a__act', 'finish', 'wait'])

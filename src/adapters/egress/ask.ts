@@ -1,6 +1,6 @@
 /** One request and the redirects that may be followed: every hop is judged and connected to by itself, within one limit of time. */
 
-import { type Address, addressOf, isWebPort } from '../../domain/address.ts'
+import { type Address, addressOf, isSameSite } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Answered, Egress, EgressRules, Outgoing, SentOn } from '../../ports/egress.ts'
@@ -75,11 +75,11 @@ function nextAfter({ url }: Address, location: string): Address | undefined {
   return read.kind === 'read' ? read.value : undefined
 }
 
-/** `first`: what was asked for. The same host may move between its two ports; everything else nobody has judged. */
+/** `first`: what was asked for. Everything else nobody has judged. */
 function mayFollow(rules: EgressRules, first: Address, from: Address, next: Address): boolean {
   if (from.scheme === 'https' && next.scheme === 'http') return false
   if (rules.isListed(next)) return true
-  return next.host === first.host && (next.port === first.port || (isWebPort(next.port) && isWebPort(first.port)))
+  return isSameSite(next, first)
 }
 
 function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

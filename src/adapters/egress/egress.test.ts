@@ -244,6 +244,39 @@ describe('redirects', () => {
     assert.equal(asked.filter((line) => line.endsWith('/loop')).length, 6)
   })
 
+  test('www. makes no other host of it, everything else does; headers stay with the place that was named', async (t) => {
+    const keys: (string | undefined)[] = []
+    const { port, asked } = await serve(t, (request, response) => {
+      keys.push(request.headers.authorization)
+      const to = new URL(request.url ?? '', 'http://x').searchParams.get('to')
+      if (to === null) response.end('done')
+      else response.writeHead(301, { location: `http://${to}:${port}/` }).end()
+    })
+    const rules = { isListed: () => false, refusal: () => undefined, refusalOf: () => undefined }
+    const parts = { resolve: async () => ['127.0.0.1'], clock: systemClock, secret: () => 'secret' }
+    const egress = createEgress({ rules, ownersRules: rules, ...parts })
+    const from = async (host: string, to: string): Promise<string> => {
+      const headers = { authorization: 'Bearer key' }
+      const asking = { to: at(`http://${host}:${port}/?to=${to}`), method: 'GET', maxBytes: 100, headers }
+      return (await egress.ask(asking, never())).kind
+    }
+    assert.deepEqual(
+      [await from('site.test', 'www.site.test'), await from('www.site.test', 'site.test')],
+      ['answered', 'answered'],
+    )
+    assert.deepEqual(keys, ['Bearer key', undefined, 'Bearer key', undefined])
+    for (const to of [
+      'api.site.test',
+      'www.www.site.test',
+      'wwwsite.test',
+      'www.test',
+      'www2.site.test',
+      'site.test.www',
+    ])
+      assert.equal(await from('site.test', to), 'sent_on', to)
+    assert.equal(asked.length, 10)
+  })
+
   test('SSRF: a host that is listed and leads elsewhere by then is judged anew at every hop', async (t) => {
     const { port, asked } = await serve(t, (_, response) => response.writeHead(302, { location: '/again' }).end())
     let answers = 0

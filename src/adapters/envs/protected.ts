@@ -12,9 +12,16 @@ export const PROTECTED = [
 /** Contract: pure; why nothing may be written there, or nothing. `names` lead to it from the root. */
 export function whyProtected(names: readonly string[]): string | undefined {
   if (names.some(isGit)) return 'inside .git, which is not written to: use git for what git keeps'
-  const [top = ''] = names
+  const top = plain(names[0] ?? '')
   return PROTECTED.some((name) => name === top) ? 'a name that agents do not write: what it says is obeyed' : undefined
 }
 
-/** As some file systems read it, too: without regard to case, without what cannot be seen, and by its short name. */
-const isGit = (name: string): boolean => /^(\.git|git~\d+)[. ]*(:.*)?$/i.test(name.replaceAll(/\p{Cf}/gu, ''))
+/** As some file systems read it, too: without regard to case, without what cannot be seen, without dots or blanks at its end. */
+const plain = (name: string): string =>
+  name
+    .replaceAll(/\p{Cf}/gu, '')
+    .replace(/[. ]*(:.*)?$/, '')
+    .toLowerCase()
+
+/** By its short name, too. */
+const isGit = (name: string): boolean => /^(\.git|git~\d+)$/.test(plain(name))

@@ -53,12 +53,15 @@ export const fetch = (egress: Egress): AnyTool =>
     args,
     needs: ['file'],
     secrets: ['headers'],
-    effect: ({ url, method, save_to }) =>
-      isSafe(method)
+    effect: ({ url, method, save_to }) => ({
+      ...(isSafe(method)
         ? { recovery: save_to === undefined ? 'pure' : 'idempotent', reach: 'network', host: placeText(known(url)) }
-        : { recovery: 'once', reach: 'third_party' },
+        : { recovery: 'once', reach: 'third_party' }),
+      ...(save_to === undefined ? {} : { writes: true }),
+    }),
     gives: () => UNTRUSTED,
     destinations: ({ url }) => [placeText(known(url))],
+    refuses: ({ url }) => egress.refusal(known(url)),
     run: (wanted, context) => told(() => answerTo(egress, wanted, context)),
   })
 

@@ -17,9 +17,13 @@ export const sendMessage = (postbox: Postbox): AnyTool =>
     name: 'send_message',
     description: 'Tells your owner, or others.',
     args,
-    effect: ({ to }) => ({ recovery: 'idempotent', reach: to === undefined ? 'none' : 'third_party' }),
+    effect: ({ to }) => ({
+      recovery: 'idempotent',
+      reach: to === undefined || postbox.isOwners(to) ? 'none' : 'third_party',
+    }),
     gives: () => CLEAN,
     destinations: ({ to }) => (to === undefined ? [] : [to]),
+    refuses: ({ to }) => (to === undefined ? undefined : postbox.refusal(to)),
     run: ({ to = null, text }, { call }) =>
       told(async () => {
         const { channel } = await postbox.post({ id: `say-${call}`, to, text, urgent: false })

@@ -32,7 +32,7 @@ export function checkLeave(
 ): void {
   const { index, tool, args } = call
   const fail = (message: string): void => by.fail('approval', `${session.session_id} turn ${open.turn}: ${message}`)
-  const id = open.decided?.kind === 'act' ? open.decided.calls[index]?.approval : undefined
+  const id = leaveOf(open, index)
   if (id === undefined) {
     if (by.asks(session.session_id, tool, args)) fail(`${tool} ${args} is run, and nobody has allowed it`)
     return
@@ -42,6 +42,15 @@ export function checkLeave(
   if (row?.tool !== tool || row.args !== args) fail(`${id} allows ${row?.tool} ${row?.args}; it ran ${tool} ${args}`)
   if (session.used.has(id)) fail(`${id} is used a second time`)
   session.used.add(id)
+}
+
+const leaveOf = ({ decided }: TurnState, index: number): string | undefined =>
+  decided?.kind === 'act' ? decided.calls[index]?.approval : undefined
+
+/** What has not begun has not used its leave up. */
+export function giveBackLeave(session: SessionState, open: TurnState, index: number): void {
+  const id = leaveOf(open, index)
+  if (id !== undefined) session.used.delete(id)
 }
 
 /** Case 55: one that waits for leave is listed with its result, and nothing of its turn has begun. */

@@ -2,7 +2,7 @@
 
 import type { JournalRecord } from '../../../src/domain/record.ts'
 import type { Batch, Op } from '../../../src/ports/store.ts'
-import { type Approvals, checkLeave, checkParked } from './approvals.ts'
+import { type Approvals, checkLeave, checkParked, giveBackLeave } from './approvals.ts'
 import { callsOf, type SessionState, type TurnState } from './session.ts'
 
 type Of<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
@@ -148,6 +148,7 @@ function inTurn(
     case 'call_settled':
       settle(open, record, bad)
       if (record.result.status === 'parked') checkParked(session, open, record.index, by.approvals, by.fail)
+      if (record.result.status === 'not_started') giveBackLeave(session, open, record.index)
       return
   }
 }

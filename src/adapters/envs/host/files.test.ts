@@ -216,6 +216,8 @@ for (const walk of WALKS)
       await assert.rejects(file.read('f/x'), refusal(/not a folder/))
       await assert.rejects(file.write('f/x', '', null), refusal(/not a folder/))
       await assert.rejects(file.write('n'.repeat(256), '', null), refusal(/too long/))
+      await assert.rejects(file.write(`${'d/'.repeat(3000)}x`, '', null), refusal(/too long/))
+      assert.deepEqual(fs.readdirSync(w.root), ['f'], 'no folder was made for it')
       await assert.rejects(
         file.list('none', 1, 1),
         (error) => error instanceof TirelessError && error.code === 'not_found',

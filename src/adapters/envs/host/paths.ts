@@ -3,6 +3,9 @@
 import { posix } from 'node:path'
 import { refused } from './refusal.ts'
 
+/** Linux takes twice as many, with the root before them. */
+const MOST_BYTES = 2048
+
 /** Contract: an empty list is the root itself; no name is empty, `.` or `..`, or holds a slash. */
 export function namesBelow(root: string, path: string): readonly string[] {
   const expected = `a path below ${root}`
@@ -15,6 +18,9 @@ export function namesBelow(root: string, path: string): readonly string[] {
   if (path.includes('\\')) throw refused(path, 'a backslash', { fix: 'separate names with /' })
   const relative = posix.relative(root, posix.resolve(root, path))
   if (relative === '..' || relative.startsWith('../')) throw refused(path, 'outside of the workspace', { expected })
+  // Before a folder is made for it: what lies too deep nobody can remove by its name.
+  if (Buffer.byteLength(relative) > MOST_BYTES)
+    throw refused(`${path.slice(0, 60)}…`, 'too long', { expected: `at most ${MOST_BYTES} bytes` })
   return relative === '' ? [] : relative.split('/')
 }
 

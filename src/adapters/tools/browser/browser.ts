@@ -62,6 +62,7 @@ export function browser(launching: Launching): AnyTool {
       const host = hostOf(wanted)
       return host === undefined ? [] : [host]
     },
+    refuses: ({ action, url = '' }) => (action === 'open' ? launching.egress.refusal(placeIn(url)) : undefined),
     async run(wanted, context) {
       const leave = (): void => void close(context.env)
       context.signal.addEventListener('abort', leave, { once: true })

@@ -3,8 +3,10 @@
  * address, and by the proxy that resolves its host and knows no other way out. Gone when the run is.
  */
 
-import type { Browser, BrowserContext, ElementHandle, JSHandle, Page, Route } from 'playwright-core'
-import { addressOf, type Place, placeText } from '../../../domain/address.ts'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BrowserContext, ElementHandle, JSHandle, Page, Route } from 'playwright-core'
+import { addressOf, isSameSite, type Place, placeText } from '../../../domain/address.ts'
 import { TirelessError } from '../../../domain/error.ts'
 import { type Egress, type EgressProxy, UNNAMED } from '../../../ports/egress.ts'
 import { READING } from './reading.ts'
@@ -40,6 +42,8 @@ export interface Launching {
   readonly egress: Egress
   /** Where the program is. */
   readonly chromium: string
+  /** Of profiles: whatever lies there when the program begins was left by one that was killed. */
+  readonly folder: string
   /** All of the environment that it gets. */
   readonly env: Readonly<Record<string, string>>
   /** As root its own sandbox cannot be had. */
@@ -48,7 +52,9 @@ export interface Launching {
 
 export class BrowserSession {
   readonly #egress: Egress
-  readonly #browser: Browser
+  readonly #context: BrowserContext
+  /** Its profile, and whatever else it writes. */
+  readonly #folder: string
   readonly #proxy: EgressProxy
   readonly #page: Page
   /** Hosts that a page has asked for and that were judged: the proxy serves no others. */
@@ -58,41 +64,51 @@ export class BrowserSession {
   #aim: Place | undefined
   #notes: string[] = []
 
-  private constructor(egress: Egress, browser: Browser, proxy: EgressProxy, hosts: Set<string>, page: Page) {
+  private constructor(
+    egress: Egress,
+    context: BrowserContext,
+    folder: string,
+    proxy: EgressProxy,
+    hosts: Set<string>,
+    page: Page,
+  ) {
     this.#egress = egress
-    this.#browser = browser
+    this.#context = context
+    this.#folder = folder
     this.#proxy = proxy
     this.#hosts = hosts
     this.#page = page
   }
 
-  static async launch({ egress, chromium: executablePath, env, isRoot }: Launching): Promise<BrowserSession> {
+  static async launch({ egress, chromium: executablePath, folder, env, isRoot }: Launching): Promise<BrowserSession> {
     // Large, and needed by few.
     const { chromium } = await import('playwright-core')
     const hosts = new Set<string>()
     const proxy = await egress.proxy((place) => hosts.has(placeText(place)))
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const own = await mkdtemp(join(folder, 'run-'))
     try {
-      const browser = await chromium.launch({
-        ...{ executablePath, headless: true, chromiumSandbox: !isRoot, args: QUIET, env: { ...env } },
-        ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
+      const context = await chromium.launchPersistentContext(join(own, 'profile'), {
+        ...{ executablePath, headless: true, chromiumSandbox: !isRoot, args: QUIET, env: { ...env, HOME: own } },
+        ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false, artifactsDir: join(own, 'artifacts') },
         proxy: {
           server: `http://127.0.0.1:${proxy.port}`,
           bypass: '<-loopback>',
           username: proxy.user,
           password: proxy.password,
         },
-      })
-      const context = await browser.newContext({
         acceptDownloads: false,
         serviceWorkers: 'block',
         locale: 'en-GB',
         viewport: { width: 1280, height: 900 },
       })
-      const session = new BrowserSession(egress, browser, proxy, hosts, await context.newPage())
+      const page = context.pages()[0] ?? (await context.newPage())
+      const session = new BrowserSession(egress, context, own, proxy, hosts, page)
       await session.#guard(context)
       return session
     } catch (thrown) {
       await proxy.close()
+      await rm(own, { recursive: true, force: true })
       throw new TirelessError('tool_failed', `the browser does not start: ${firstLine(thrown)}`, { cause: thrown })
     }
   }
@@ -132,7 +148,7 @@ export class BrowserSession {
   }
 
   #mayGo(place: Place): boolean {
-    return (place.host === this.#aim?.host && place.port === this.#aim.port) || this.#egress.isListed(place)
+    return (this.#aim !== undefined && isSameSite(place, this.#aim)) || this.#egress.isListed(place)
   }
 
   /** Contract: where the page is; undefined where it is nowhere on the web. */
@@ -200,8 +216,9 @@ export class BrowserSession {
 
   /** Contract: never rejects. */
   async close(): Promise<void> {
-    await this.#browser.close().catch(() => {})
+    await this.#context.close().catch(() => {})
     await this.#proxy.close().catch(() => {})
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})
   }
 }
 

@@ -40,6 +40,7 @@ export const git = (egress: Egress): AnyTool =>
     effect: (wanted) => effectOf(known(wanted)),
     gives: (wanted) => (isNetwork(known(wanted).kind) ? UNTRUSTED : OF_WORKSPACE),
     destinations: (wanted) => destinationsOf(known(wanted)),
+    refuses: (wanted) => (isNetwork(known(wanted).kind) ? egress.refusal(remoteOf(known(wanted))) : undefined),
     before: (wanted, context) => beforeOf(known(wanted).kind, (command) => asked(context, command)),
     run: (wanted, context) => told(() => done(egress, wanted, context)),
     probe: async (wanted, before, context) => {
@@ -76,11 +77,11 @@ function effectOf(wanted: Parsed): Effect {
     case 'ask':
       return { recovery: 'pure', ...there() }
     case 'take':
-      return { recovery: 'idempotent', ...there() }
+      return { recovery: 'idempotent', ...there(), writes: true }
     case 'merge':
-      return { recovery: 'once', ...there() }
+      return { recovery: 'once', ...there(), writes: true }
     case 'give':
-      return { recovery: 'once', reach: 'third_party' }
+      return { recovery: 'once', reach: 'third_party', publishes: true }
     default:
       return assertNever(wanted.kind)
   }
