@@ -205,12 +205,12 @@ describe('beside a running start', () => {
 
   test('case 129: a holder killed with -9 leaves nothing in the way: the next start takes over at once and finishes its work', async (t) => {
     const home = await homeWith(t, [
-      { calls: [{ tool: 'bash', args: { command: 'sleep 600' } }] },
+      { calls: [{ tool: 'bash', args: { command: 'touch begun; sleep 600' } }] },
       { text: 'after all' },
     ])
     const holder = await startIn(t, home)
-    const { dispatch_id } = await json(home, 'enqueue', '--prompt', 'long')
-    await until(async () => (await json(home, 'queue', 'show', String(dispatch_id))).status === 'running')
+    const { dispatch_id, session_id } = await json(home, 'enqueue', '--prompt', 'long')
+    await until(() => existsSync(join(home, 'workspaces', String(session_id), 'begun')))
     holder.kill('SIGKILL')
     await ended(holder)
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)

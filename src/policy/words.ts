@@ -6,17 +6,13 @@ const HAN = /\p{Script=Han}/u
 const AROUND = /^[.:!?#@/\\*~_-]+|[.:!?/\\*~_-]+$/g
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//
 
-/** Made when it is needed: it is slow to load. */
-let segmenter: Intl.Segmenter | undefined
-
-function* wordsOfHan(text: string): Iterable<string> {
-  segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' })
-  for (const { segment } of segmenter.segment(text)) yield segment
-}
+/** Made where there is any Han: loading it takes longer than most texts do. */
+const wordsOfHan = (text: string): string[] =>
+  [...new Intl.Segmenter('zh', { granularity: 'word' }).segment(text)].map(({ segment }) => segment)
 
 export function wordsOf(text: string): readonly string[] {
   return (text.normalize('NFKC').toLowerCase().match(PIECES) ?? []).flatMap((piece) =>
-    HAN.test(piece) ? [...wordsOfHan(piece)] : (trimmed(piece) ?? []),
+    HAN.test(piece) ? wordsOfHan(piece) : (trimmed(piece) ?? []),
   )
 }
 
