@@ -14,7 +14,7 @@ import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
 
-const FILE_LIMIT_MS = 600_000
+const FILE_LIMIT_MS = 300_000
 /** How long output is awaited from a pipe that something outside the group may still hold open. */
 const PIPE_LIMIT_MS = 2_000
 /** Not below them: the peers of the bench bring tests of their own. */

@@ -221,6 +221,8 @@ describe('logs', () => {
     const stop = new AbortController()
     const heard: unknown[] = []
     const following = readLog(folder, clock).follow(5, stop.signal, ({ n }) => heard.push(n))
+    // It has looked, and found nothing yet.
+    await until(() => clock.nextIn !== undefined)
     for (let n = 0; n < 500; n += 1) {
       log.write('info', 'tick', { n })
       if (n % 10 === 9) {
