@@ -180,6 +180,7 @@ const FULL = {
   sources: { inbox: { kind: 'files' } },
   plugins: ['./mine.ts', { name: 'other' }],
   sandbox: 'off',
+  sandbox_image: 'debian:12',
   retention: { days: 7 },
 }
 
@@ -476,6 +477,7 @@ describe('what is refused', () => {
     ['policy: { allow_hosts: ["https://x.y/z"] }', /expected a host such as api\.example\.com/],
     ['policy: { unattended: allow }', /got "allow"; expected one of park, deny; do this: choose one of them/],
     ['sandbox: none', /expected one of auto, required, off/],
+    ['sandbox_image: --privileged', /expected the name of an image, such as debian:12/],
   ]
   for (const [text, message] of wrong)
     test(`refused: ${text.trim()}`, () => {

@@ -1,6 +1,6 @@
 /** Apps for tests: a fresh home each, closed and removed afterwards; and a way to let a fake clock run. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -92,3 +92,13 @@ const isUnderWay = (): boolean => process.getActiveResourcesInfo().some((name) =
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(5)
 }
+
+/** Whether anybody on this machine sleeps for so long: a number that nobody else uses finds a process wherever it runs. */
+export const alive = (mark: string): boolean =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`sleep\0${mark}`)
+    } catch {
+      return false
+    }
+  })

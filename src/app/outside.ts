@@ -10,13 +10,14 @@ import { yardstick } from '../adapters/models/prices.ts'
 import { refuseOldSqlite } from '../adapters/stores/sqlite/connection.ts'
 import { moveWorkspaces, refuseUnsound } from '../adapters/stores/sqlite/copy.ts'
 import type { Backups, Machine, Outside, Starter } from '../commands/outside.ts'
-import { environment, explain, jsonSchema, type LoadedConfig, userFolder } from '../config.ts'
+import { type Config, environment, explain, jsonSchema, type LoadedConfig, loadConfig, userFolder } from '../config.ts'
 import type { Signals } from '../engine/advance.ts'
 import { BEFORE_RESTORE, type HomePaths, homePaths, isLeftOut, isOfSecrets, privateParts, staysPut } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
 import { type KeySource, modelsIn } from './models.ts'
+import { sandboxFor } from './sandbox.ts'
 import { furnish } from './starter.ts'
 
 export function neverStop(): Signals {
@@ -76,8 +77,8 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
     },
     programAt: (name) => programAt(name, environment().PATH ?? ''),
     async sandbox() {
-      if (isOff(readConfig)) return 'off'
-      return trySandbox({ hidden: [paths.root], env: environment(), clock })
+      const config = readable(readConfig)
+      return trySandbox((folder) => sandboxFor(config, { folder, hidden: [paths.root], env: environment(), clock }))
     },
     disk: () => diskOf(paths.root),
     exposed: () => exposedOf(privateParts(paths)),
@@ -88,11 +89,11 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
 }
 
 /** A configuration that is none has switched nothing off. */
-function isOff(readConfig: () => LoadedConfig): boolean {
+function readable(readConfig: () => LoadedConfig): Config {
   try {
-    return readConfig().config.sandbox === 'off'
+    return readConfig().config
   } catch {
-    return false
+    return loadConfig({ env: {} }).config
   }
 }
 

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { systemClock } from '../adapters/clock.ts'
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
-import { createSandbox, type Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
+import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { programAt } from '../adapters/machine.ts'
 import { builtinTools, type Launching, memoryTools, namedTools, webTools } from '../adapters/tools/tools.ts'
 import { namedBehaviours } from '../behaviours/behaviours.ts'
@@ -35,6 +35,7 @@ import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
 import { PARSERS } from '../prompt/protocols/protocols.ts'
 import { meeting } from './mcp.ts'
 import { policyOf } from './policy.ts'
+import { sandboxFor } from './sandbox.ts'
 import type { Registry } from './services.ts'
 
 /** What a run is made with, beyond what is built in. */
@@ -60,14 +61,13 @@ export function hands(parts: Parts): Plugin {
       const egress = host.get('egress')
       const { root, calls, sandbox: folder, browser } = host.get('home')
       const env = environment()
-      const hasNetwork = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
+      // A container has none, whatever is allowed.
+      const hasNetwork = (): boolean =>
+        config.sandbox_image === null && service.loaded.config.policy.allow_hosts.length > 0
       const toAllowed = (socket: string) => egress.proxy(egress.isListed, socket)
       const wayOut = () => (hasNetwork() ? toAllowed : undefined)
       // Processes go by the machine's own clock.
-      const sandbox =
-        config.sandbox === 'off'
-          ? undefined
-          : createSandbox({ folder, hidden: [root], env, clock: systemClock, wayOut })
+      const sandbox = sandboxFor(config, { folder, hidden: [root], env, clock: systemClock, wayOut })
       const shell = { where: sandbox ? 'sandbox' : 'machine', hasNetwork } as const
       // Whoever was killed has left them.
       rmSync(browser, { recursive: true, force: true })

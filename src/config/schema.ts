@@ -287,6 +287,12 @@ export const schema = z.strictObject({
   sources: named(name, freeForm).prefault({}),
   plugins: z.array(z.union([text, freeForm], 'a package name, a path, or a mapping')).prefault([]),
   sandbox: z.enum(['auto', 'required', 'off']).prefault('auto'),
+  sandbox_image: z
+    .string()
+    .regex(/^[a-z0-9][\w./:@-]*$/i, 'the name of an image, such as debian:12')
+    .nullable()
+    .prefault(null)
+    .describe('commands run in containers of this image, by docker or podman; null: in bubblewrap'),
   retention: z
     .strictObject({
       days: z.number().positive().nullable().prefault(90).describe('how long what is over is kept; null: for ever'),

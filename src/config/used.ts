@@ -46,6 +46,7 @@ export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'server.host': 'any',
   'server.port': 'any',
   sandbox: 'any',
+  sandbox_image: 'any',
   policy: 'any',
   retention: 'any',
   store: ['sqlite'],

@@ -64,6 +64,20 @@ describe('where bash is offered', () => {
     assert.deepEqual(await offered(t, 'sandbox: off'), { bash: true, notes: [] })
   })
 
+  test('Q8: with an image and no engine that answers it is off, never on the machine; one line says why', async (t) => {
+    withoutBubblewrap(t)
+    const none = await offered(t, 'sandbox_image: debian:12')
+    assert.equal(none.bash, false)
+    assert.match(none.notes[0] ?? '', /bash is off.*neither docker nor podman is installed/)
+    const folder = freshFolder(t, 'engine')
+    writeFileSync(join(folder, 'podman'), '#!/bin/sh\necho "cannot connect" >&2\nexit 1\n')
+    chmodSync(join(folder, 'podman'), 0o755)
+    process.env.PATH = `${folder}:${process.env.PATH}`
+    const silent = await offered(t, 'sandbox_image: debian:12')
+    assert.equal(silent.bash, false)
+    assert.match(silent.notes[0] ?? '', /bash is off.*the engine of podman does not answer: cannot connect/)
+  })
+
   test('Q8: `required` keeps a `start` without one from beginning, with the remedy', async (t) => {
     withoutBubblewrap(t)
     const startWith = async (yaml: string) => (await openApp(t, { yaml })).run('start', { until_idle: true })

@@ -22,7 +22,7 @@ import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { opsOf, type ProcessResult } from '../../src/ports/env.ts'
-import { until } from '../apps.ts'
+import { alive, until } from '../apps.ts'
 import { makeWorkspace, type Outcome, outcomes, SWEPT } from './escapes.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
 
@@ -74,16 +74,6 @@ async function place(t: TestContext, fill: (root: string) => void = makeWorkspac
     run: (command, options) => opsOf(env, 'process').run('call', command, { timeoutMs: 60_000, signal, ...options }),
   }
 }
-
-/** Whoever has this among its arguments. */
-const alive = (mark: string): boolean =>
-  readdirSync('/proc').some((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`sleep\0${mark}`)
-    } catch {
-      return false
-    }
-  })
 
 describe('out of the sandbox', { skip: WITHOUT_SANDBOX }, () => {
   test('Q8: no way leads out for whoever runs the tests, and each of them is one outside', async (t) => {

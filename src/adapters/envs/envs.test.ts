@@ -1,50 +1,69 @@
-import { CLEAN } from '../../domain/trust.ts'
-/** Both back ends against the suite of the port, and the same tools on both. */
+/** The back ends against the suite of the port, and the same tools on all of them. */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { after, describe, type TestContext, test } from 'node:test'
+import { IMAGE, WITHOUT_CONTAINERS } from '../../../test/container/here.ts'
 import { WITHOUT_SANDBOX } from '../../../test/sandbox/here.ts'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
+import { CLEAN } from '../../domain/trust.ts'
 import { type Env, opsOf } from '../../ports/env.ts'
 import { envConformance } from '../../testing/env-conformance.ts'
 import { systemClock } from '../clock.ts'
 import { builtinTools } from '../tools/tools.ts'
+import { createContainers } from './container/container.ts'
 import { workspaceEnvs } from './envs.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 
 const { PATH } = process.env
 
-function place(t: TestContext, sandboxed = false) {
+type Where = 'machine' | 'sandbox' | 'container'
+
+/** One for all: whether it holds is tried once. */
+const containers = createContainers({
+  ...{ image: IMAGE, folder: join(os.tmpdir(), `tireless-containers-${process.pid}`) },
+  ...{ hidden: [], env: process.env, clock: systemClock },
+})
+after(() => fs.rmSync(join(os.tmpdir(), `tireless-containers-${process.pid}`), { recursive: true, force: true }))
+
+function place(t: TestContext, where: Where = 'machine') {
   const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-envs-')))
   t.after(() => fs.rmSync(base, { recursive: true, force: true }))
   const options = { clock: systemClock, env: { PATH } }
-  const sandbox = createSandbox({ ...options, folder: join(base, 'sandbox'), hidden: [] })
-  const launcher = sandboxed ? sandbox.launcher : undefined
-  const envs = workspaceEnvs({ ...options, callsDir: join(base, 'calls'), launcher })
+  const launchers = {
+    machine: undefined,
+    sandbox: createSandbox({ ...options, folder: join(base, 'sandbox'), hidden: [] }).launcher,
+    container: containers.launcher,
+  }
+  const envs = workspaceEnvs({ ...options, callsDir: join(base, 'calls'), launcher: launchers[where] })
   return { base, ws: join(base, 'ws'), open: envs.open }
 }
 
 const KINDS = ['host', 'repository']
+const SKIPPED = { machine: false, sandbox: WITHOUT_SANDBOX, container: WITHOUT_CONTAINERS } as const
 
-async function openEmpty(t: TestContext, kind: string, sandboxed = false): Promise<Env> {
-  const { ws, open } = place(t, sandboxed)
+async function openEmpty(t: TestContext, kind: string, where: Where = 'machine'): Promise<Env> {
+  const { ws, open } = place(t, where)
   if (kind === 'repository') execFileSync('git', ['init', '-q', ws])
   return open(ws, kind)
 }
 
-for (const kind of KINDS)
-  describe(`the ${kind} env`, () => {
-    for (const { name, run } of envConformance) test(name, async (t) => run(await openEmpty(t, kind)))
-  })
+/** What git does in a repository it does on the machine, wherever commands run. */
+const BACK_ENDS = [
+  ['host', 'machine'],
+  ['repository', 'machine'],
+  ['host', 'sandbox'],
+  ['repository', 'sandbox'],
+  ['host', 'container'],
+] as const
 
-for (const kind of KINDS)
-  describe(`the ${kind} env with a sandbox`, { skip: WITHOUT_SANDBOX }, () => {
-    for (const { name, run } of envConformance) test(name, async (t) => run(await openEmpty(t, kind, true)))
+for (const [kind, where] of BACK_ENDS)
+  describe(`the ${kind} env, commands in the ${where}`, { skip: SKIPPED[where] }, () => {
+    for (const { name, run } of envConformance) test(name, async (t) => run(await openEmpty(t, kind, where)))
   })
 
 /** What an expression about the env of that folder comes to for somebody without rights: permissions mean nothing to root. */
@@ -150,19 +169,19 @@ describe('case 28: back ends are interchangeable', () => {
 
   const OUT = ['../x', '/etc/passwd', 'file:///etc/passwd', 'link/passwd', '<root>-evil/x', 'a\0']
 
-  async function onBoth(t: TestContext, callsOf: (root: string) => readonly (readonly [string, Json])[]) {
+  async function onAll(t: TestContext, callsOf: (root: string) => readonly (readonly [string, Json])[]) {
     const told: (readonly CallResult[])[] = []
-    for (const kind of KINDS) {
-      const env = await openEmpty(t, kind)
+    for (const [kind, where] of BACK_ENDS.filter((one) => SKIPPED[one[1]] === false)) {
+      const env = await openEmpty(t, kind, where)
       fs.symlinkSync('/etc', join(env.root, 'link'))
       told.push(await results(env, callsOf(env.root)))
     }
-    assert.deepEqual(told[1], told[0])
+    for (const other of told.slice(1)) assert.deepEqual(other, told[0])
     return told[0] ?? []
   }
 
-  test('case 28: the same calls have the same results on both', async (t) => {
-    const told = await onBoth(t, () => [
+  test('case 28: the same calls have the same results on all of them', async (t) => {
+    const told = await onAll(t, () => [
       ['create_file', { path: 'a/b', content: 'one\ntwo\n' }],
       ['edit_file', { path: 'a/b', old: 'two', new: 'three' }],
       ['view_file', { path: 'a/b' }],
@@ -177,8 +196,8 @@ describe('case 28: back ends are interchangeable', () => {
     assert.equal(told.at(-1)?.content, 'one\nthree\n<root>\n()\n[exit 4]')
   })
 
-  test('case 37: every file tool refuses every way out, in the same words on both', async (t) => {
-    const told = await onBoth(t, (root) =>
+  test('case 37: every file tool refuses every way out, in the same words on all of them', async (t) => {
+    const told = await onAll(t, (root) =>
       OUT.map((path) => path.replace('<root>', root)).flatMap((path): [string, Json][] => [
         ['view_file', { path }],
         ['create_file', { path, content: 'x' }],

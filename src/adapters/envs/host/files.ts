@@ -61,7 +61,7 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
     const name = names.at(-1)
     if (whyProtected(names) !== undefined) return false
     await using folder = await folders.enter(names.slice(0, -1))
-    if (!folder || name === undefined) return folder !== undefined && mayWrite(folder.place)
+    if (!folder || name === undefined) return folder !== undefined && (await mayWrite(folder.place))
     const isThere = await look(folder, name, async (_, stats) => {
       if (stats.isDirectory()) return mayWrite(folder.at(name))
       checkRegular(stats, path)

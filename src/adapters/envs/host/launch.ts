@@ -33,8 +33,15 @@ export interface ToLaunch {
   readonly network: RunOptions['network']
 }
 
-/** Contract: throws `tool_failed` where nothing can be run. */
-export type Launcher = (wanted: ToLaunch) => Promise<Launch>
+export interface Launcher {
+  /** Contract: throws `tool_failed` where nothing can be run. */
+  (wanted: ToLaunch): Promise<Launch>
+  /**
+   * Contract: ends what runs of a call, named by its folder, and is none of its processes, also where an earlier life of this program began it;
+   * says whether there was any. Throws where that cannot be told.
+   */
+  readonly end?: (folder: string) => Promise<boolean>
+}
 
 /**
  * Bash does this first: when it ends, it says where it stands, on a descriptor that nobody uses by accident; and what was left open

@@ -80,6 +80,7 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     } finally {
       if (ending !== 'exited') await killTree(treeOf(shell, call), table, clock, GRACE_MS)
       else if (!(await isOver(launch))) await killTree(treeOf(shell, call), table, clock, 0)
+      await launcher.end?.(folder)
     }
     const status = await shell.exited
     if (status.exit === NOT_REPORTED) await confirmReported(folder)
@@ -143,7 +144,8 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     const rebooted = report !== undefined && report.boot !== table.boot()
     const tree = { shell: report?.shell, held: false, mark: markOf(call) }
     const killed = !rebooted && (await killTree(tree, table, clock, GRACE_MS))
-    return { output: await keptOutput(folder), killed }
+    const ended = (await launcher.end?.(folder)) ?? false
+    return { output: await keptOutput(folder), killed: killed || ended }
   }
 
   async function forget(call: string) {

@@ -11,11 +11,10 @@ import type { OpenWayOut } from '../../../ports/env.ts'
 import { BASH_ENV_TEXT, isProgram, type Launch, type Launcher } from '../host/launch.ts'
 import { BASH_ENV, type Identity, makeEtc } from './etc.ts'
 import { FORWARDER, type Forwarder, forwarderOf, forwarding } from './forwarder.ts'
-import { type Bind, bwrapArgs, DEVICES, INNER_HOME, type Layout } from './layout.ts'
+import { guards } from './guard.ts'
+import { bwrapArgs, DEVICES, INNER_HOME, type Layout } from './layout.ts'
 import { openWay } from './network.ts'
-import { beside, guardsOf, type Repository, repositoriesIn } from './repositories.ts'
 import { seccompFilter } from './seccomp.ts'
-import { type Before, protectedNames, sweep } from './sweep.ts'
 
 export interface Bubblewrap {
   readonly program: string
@@ -36,25 +35,22 @@ const MOST_INFO = 4096
 
 export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
   const made = await make(options)
-  /** As the last command has left them. */
-  const known = new Map<string, Promise<readonly Repository[]>>()
+  const guardOf = guards()
   return async (wanted) => {
     const { root, command } = wanted
     await using opened = new AsyncDisposableStack()
-    const [repositories, names, home] = await Promise.all([
-      known.get(root) ?? repositoriesIn(root),
-      protectedNames(root),
-      homeFor(options.folder, root),
-    ])
-    const before: Before = { repositories, names }
-    const around = await bindsFor(root, before)
+    const [guard, home] = await Promise.all([guardOf(root), homeFor(options.folder, root)])
     const filter = made.filter === undefined ? [] : [opened.use(await open(made.filter, 'r'))]
     const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
     const allowed = wanted.network === 'allowed' ? options.wayOut?.() : wanted.network
     const way = await openWay(allowed, made.forwarder, opened)
     const args = bwrapArgs({
       ...{ ...options, ...made, root, home, cwd: wanted.cwd, environment: wanted.env, more: way.environment },
-      ...{ binds: [...around, ...way.binds], filter: filter[0] && FIRST_HANDLE, info: FIRST_HANDLE + filter.length },
+      ...{
+        binds: [...guard.binds, ...way.binds],
+        filter: filter[0] && FIRST_HANDLE,
+        info: FIRST_HANDLE + filter.length,
+      },
     })
     const kept = opened.move()
     return {
@@ -63,16 +59,7 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
       env: {},
       handles: [...filter, info],
       init: () => initIn(info),
-      async notes() {
-        const swept = sweep(root, before)
-        known.set(
-          root,
-          swept.then(({ repositories }) => repositories),
-        )
-        const { removed } = await swept
-        const told = removed.length === 0 ? [] : [`removed, because agents do not write these: ${removed.join(', ')}`]
-        return [...told, ...way.refusals()]
-      },
+      notes: async () => [...(await guard.swept()), ...way.refusals()],
       [Symbol.asyncDispose]: () => kept.disposeAsync(),
     } satisfies Launch
   }
@@ -112,12 +99,14 @@ async function make({ folder, perl = '/usr/bin/perl' }: LauncherOptions): Promis
 }
 
 const MOST_FILE_BYTES = 4 * 1024 ** 3
-const MOST_PROCESSES = 4096
+export const MOST_PROCESSES = 4096
 const LEAST_MEMORY = 1024 ** 3
+/** In bytes. */
+export const mostMemory = (): number => Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75))
 
 /** Cores, the size of a file, memory of a process, processes. Set inside, where nobody else's are counted; lower ones stay. */
-function limits(shell: 'bash' | 'sh'): string {
-  const memory = Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75) / 1024)
+export function limits(shell: 'bash' | 'sh'): string {
+  const memory = Math.floor(mostMemory() / 1024)
   const [block, processes] = shell === 'bash' ? [1024, 'u'] : [512, 'p']
   const each = ['c 0', `f ${MOST_FILE_BYTES / block}`, `d ${memory}`, `${processes} ${MOST_PROCESSES}`]
   return each.map((limit) => `ulimit -${limit} 2> /dev/null\n`).join('')
@@ -136,16 +125,9 @@ async function ownDevices(folder: string): Promise<string | undefined> {
   )
 }
 
-async function homeFor(folder: string, root: string): Promise<string> {
+/** The folder that is $HOME for the commands of a workspace. */
+export async function homeFor(folder: string, root: string): Promise<string> {
   const home = join(folder, 'homes', createHash('sha256').update(root).digest('hex').slice(0, 32))
   await mkdir(home, { recursive: true, mode: 0o700 })
   return home
-}
-
-async function bindsFor(root: string, { repositories, names }: Before): Promise<readonly Bind[]> {
-  return [
-    ...(await beside(root)),
-    ...(await guardsOf(repositories)),
-    ...[...names].map((name) => ({ from: join(root, name), at: join(root, name), writable: false })),
-  ]
 }

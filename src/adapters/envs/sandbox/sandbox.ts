@@ -40,10 +40,10 @@ export interface Sandbox {
 }
 
 /** Contract: whether a sandbox would hold here; leaves nothing behind, never throws. */
-export async function trySandbox(options: Omit<SandboxOptions, 'folder'>): Promise<Trial> {
+export async function trySandbox(make: (folder: string) => Sandbox | undefined): Promise<Trial | 'off'> {
   const folder = await mkdtemp(join(tmpdir(), 'tireless-sandbox-'))
   try {
-    return await createSandbox({ ...options, folder }).trial()
+    return (await make(folder)?.trial()) ?? 'off'
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -4,6 +4,7 @@
  */
 
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, readlinkSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -27,6 +28,12 @@ export interface TestOptions {
   readonly launcher: Launcher
   /** What it is, for people. */
   readonly named: string
+  /** What can be got in there and is no way out of it. */
+  readonly harmless?: readonly string[]
+  /** Namespaces that it has in common with the machine. */
+  readonly shared?: readonly string[]
+  /** What to do where it does not hold; default: as for bubblewrap. */
+  readonly remedy?: string
 }
 
 const TIMEOUT_MS = 10_000
@@ -37,14 +44,25 @@ export async function trialOf(options: TestOptions): Promise<Trial> {
   const base = await realpath(await mkdtemp(join(options.folder, 'try-')))
   const outside = await realpath(await mkdtemp(join(tmpdir(), 'tireless-try-')))
   try {
-    const { escapes, tried, said } = await escapesFrom(options, base, outside)
+    const { escapes, tried, wrote, said } = await escapesFrom(options, base, outside)
     if (!tried)
-      return { holds: false, why: `${named} cannot make a sandbox here: ${lastLine(said)}`, remedy: remedyFor(said) }
+      return {
+        holds: false,
+        why: `${named} cannot make a sandbox here: ${lastLine(said)}`,
+        remedy: options.remedy ?? remedyFor(said),
+      }
+    if (!wrote)
+      return {
+        holds: false,
+        why: `${named} does not write the workspace as its owner`,
+        remedy: options.remedy ?? remedyFor(said),
+      }
     if (escapes.length === 0) return { holds: true, what: `${named}; it was tried and holds` }
     return {
       holds: false,
       why: `${named} was escaped from: ${escapes.join(', ')}`,
-      remedy: 'install a bubblewrap of your distribution, 0.8 or newer, and look for what stands between',
+      remedy:
+        options.remedy ?? 'install a bubblewrap of your distribution, 0.8 or newer, and look for what stands between',
     }
   } finally {
     await Promise.all([base, outside].map((folder) => rm(folder, { recursive: true, force: true })))
@@ -54,6 +72,8 @@ export async function trialOf(options: TestOptions): Promise<Trial> {
 interface Tried {
   readonly escapes: readonly string[]
   readonly tried: boolean
+  /** Into the workspace, what is then ours. */
+  readonly wrote: boolean
   readonly said: string
 }
 
@@ -72,7 +92,8 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
   const env = { PATH: options.env.PATH ?? '/usr/bin:/bin', TIRELESS_CANARY: canary }
   const others = spawn('sleep', ['60'], { env, stdio: 'ignore' })
   others.on('error', () => {})
-  const changed = statSync('/dev/null').ctimeMs
+  // Another number for each: what others do to the nodes of the machine meanwhile is not this one's doing.
+  const stamp = 1_000_000_000 + (createHash('sha256').update(base).digest().readUInt32LE() % 500_000_000)
   let connected = false
   const server = createServer((socket) => {
     connected = true
@@ -82,7 +103,16 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
   try {
     const address = server.address()
     const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-    const facts: Facts = { base, outside, port, pid: others.pid ?? 0, hidden: options.hidden, canary }
+    const facts: Facts = {
+      base,
+      outside,
+      port,
+      pid: others.pid ?? 0,
+      hidden: options.hidden,
+      canary,
+      stamp,
+      own: ownOf(options),
+    }
     const processes = hostProcesses({
       root,
       callsDir: join(base, 'calls'),
@@ -104,7 +134,7 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
       ...(others.pid !== undefined && others.exitCode === null && others.signalCode === null
         ? []
         : ['a process killed outside']),
-      ...(statSync('/dev/null').ctimeMs === changed ? [] : ['the nodes of /dev']),
+      ...(statSync('/dev/null').mtimeMs !== stamp * 1000 ? [] : ['the nodes of /dev']),
       ...((await readFile(join(root, '.git/config'), 'utf8').catch(() => '')) === '[core]\n'
         ? []
         : ['the configuration of git written']),
@@ -112,8 +142,11 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
         ? []
         : ['a hook of git written']),
     ]
-    const escapes = [...new Set([...told, ...seen])].filter((got) => got !== NOTHING)
-    return { escapes, tried: told[0] === NOTHING && /^tried everything$/m.test(output), said: output }
+    const escapes = [...new Set([...told, ...seen])].filter(
+      (got) => ![NOTHING, ...(options.harmless ?? [])].includes(got),
+    )
+    const wrote = statSync(join(root, 'wrote'), { throwIfNoEntry: false })?.uid === process.getuid?.()
+    return { escapes, tried: told[0] === NOTHING && /^tried everything$/m.test(output), wrote, said: output }
   } finally {
     others.kill('SIGKILL')
     server.close()
@@ -127,15 +160,21 @@ interface Facts {
   readonly pid: number
   readonly hidden: readonly string[]
   readonly canary: string
+  /** A time that no file has. */
+  readonly stamp: number
+  /** The kinds of namespaces that are to be its own. */
+  readonly own: readonly string[]
 }
 
 const NAMESPACES = ['user', 'pid', 'net', 'ipc', 'uts', 'mnt']
+const ownOf = ({ shared = [] }: TestOptions): readonly string[] => NAMESPACES.filter((kind) => !shared.includes(kind))
 
 /** Each way says what was got by it, where it was got. Few of them start a program: it has to be quick. */
-function scriptFor({ base, outside, port, pid, hidden, canary }: Facts): string {
+function scriptFor({ base, outside, port, pid, hidden, canary, stamp, own }: Facts): string {
   const readable = (path: string): string => `{ read -r line || [ -n "$line" ]; } < ${quoted(path)}`
   const ways: readonly (readonly [got: string, way: string])[] = [
     [NOTHING, 'true'],
+    [NOTHING, ': > wrote'],
     ["the home's token", readable(join(base, 'token'))],
     ...hidden.flatMap((folder) =>
       ['token', 'tireless.db'].map((name) => ['the home', readable(join(folder, name))] as const),
@@ -149,13 +188,13 @@ function scriptFor({ base, outside, port, pid, hidden, canary }: Facts): string 
       'a setting of the kernel',
       'read -r line < /proc/sys/kernel/core_pattern && printf %s "$line" > /proc/sys/kernel/core_pattern',
     ],
-    [NOTHING, 'chmod 666 /dev/null'],
+    [NOTHING, `touch -m -d @${stamp} /dev/null`],
     ["another process's environment", `grep -qs ${canary} /proc/[0-9]*/environ`],
     ['the environment of the runtime', '[ -n "$TIRELESS_CALL$TIRELESS_CANARY" ]'],
     ['capabilities', statusSays('Cap*', '0000000000000000')],
     ['new privileges', statusSays('NoNewPrivs:', '1')],
     ...(FILTERED.includes(process.arch) ? [['every system call', statusSays('Seccomp:', '2')] as const] : []),
-    ...namespaces(),
+    ...namespaces(own),
     ['the session of the runtime', `read -r stat < /proc/self/stat && set -- \${stat##*) } && [ "$4" = 0 ]`],
     ['a remount', 'mount -o remount,rw /usr || mount -t tmpfs none /mnt'],
     ['a user namespace', 'unshare -U true'],
@@ -179,9 +218,9 @@ const FILTERED = ['x64', 'arm64']
 const statusSays = (key: string, expected: string): string =>
   `while read -r key value; do case $key in ${key}) [ "$value" = ${expected} ] || exit 0;; esac; done < /proc/self/status; exit 1`
 
-function namespaces(): (readonly [string, string])[] {
-  const links = NAMESPACES.map((kind) => `/proc/self/ns/${kind}`).join(' ')
-  const look = `for own in $(readlink ${links}); do case " ${NAMESPACES.map(namespaceOf).join(' ')} " in *" $own "*) exit 0;; esac; done; exit 1`
+function namespaces(own: readonly string[]): (readonly [string, string])[] {
+  const links = own.map((kind) => `/proc/self/ns/${kind}`).join(' ')
+  const look = `for own in $(readlink ${links}); do case " ${own.map(namespaceOf).join(' ')} " in *" $own "*) exit 0;; esac; done; exit 1`
   return [["a namespace of the machine's", look]]
 }
 

@@ -1,0 +1,153 @@
+/** Commands in containers: what they see, that nothing of them is left, and that a container that does not hold is found out. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { createContainers } from '../../src/adapters/envs/container/container.ts'
+import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
+import { opsOf, type ProcessOps, type RunOptions } from '../../src/ports/env.ts'
+import { alive, freshFolder, until } from '../apps.ts'
+import { ended } from '../command-line.ts'
+import { ENGINE, IMAGE, WITHOUT_CONTAINERS } from './here.ts'
+
+const options = (base: string) => ({
+  ...{ image: IMAGE, folder: join(base, 'sandbox'), hidden: [], env: process.env, clock: systemClock },
+})
+
+async function processesIn(base: string): Promise<ProcessOps> {
+  const { launcher } = createContainers(options(base))
+  const envs = hostEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: process.env, launcher })
+  return opsOf(await envs.open(join(base, 'ws')), 'process')
+}
+
+interface Place {
+  readonly base: string
+  readonly root: string
+  run(command: string, more?: Partial<RunOptions>): ReturnType<ProcessOps['run']>
+}
+
+async function place(t: TestContext): Promise<Place> {
+  const base = freshFolder(t, 'container')
+  const root = join(base, 'ws')
+  mkdirSync(join(root, '.git/hooks'), { recursive: true })
+  writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/main\n')
+  writeFileSync(join(root, '.git/config'), '[core]\n')
+  const processes = await processesIn(base)
+  const { signal } = new AbortController()
+  return {
+    base,
+    root,
+    run: (command, more) => processes.run('call', command, { timeoutMs: 60_000, signal, ...more }),
+  }
+}
+
+/** What the calls of a home have said so far. */
+const saidIn = (calls: string): string =>
+  readdirSync(calls)
+    .map((name) => join(calls, name, 'output'))
+    .filter((file) => existsSync(file))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('')
+
+const running = async (): Promise<string> => (await ENGINE?.ask('ps', '--all', '--filter', 'name=^tireless-')) ?? ''
+
+describe('a command in a container', { skip: WITHOUT_CONTAINERS }, () => {
+  test('Q8: is the user, without rights or network; writes the workspace, and no name that others obey', async (t) => {
+    const { root, run } = await place(t)
+    const { output } = await run(`id -u; echo $HOME; touch made ~/kept && echo both written
+grep -c -E '^Cap(Prm|Eff|Bnd):.0+$' /proc/self/status
+{ : > /etc/x; } 2> /dev/null || echo root kept
+{ : > .git/hooks/pre-commit; } 2> /dev/null || echo hooks kept
+{ : >> .git/config; } 2> /dev/null || echo config kept
+{ mv .git away; } 2> /dev/null || echo place kept
+{ exec 5<> /dev/tcp/1.1.1.1/53; } 2> /dev/null || echo no network
+echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /dev/null || echo no home`)
+    const kept = ['root kept', 'hooks kept', 'config kept', 'place kept', 'no network', 'no home']
+    const removed = '\n[removed, because agents do not write these: .mcp.json]'
+    const expected = [process.getuid?.(), '/home/agent', 'both written', 3, ...kept].join('\n')
+    assert.equal(output, `${expected}\n${removed}`)
+    assert.deepEqual(readdirSync(root).sort(), ['.git', 'made'])
+  })
+
+  test('Q8: nothing of it is left: not when it ends, nor when it is out of time or cancelled', async (t) => {
+    const { run } = await place(t)
+    const mark = `${60_000 + process.pid}.5`
+    const hide = `setsid sleep ${mark} < /dev/null > /dev/null 2>&1 &`
+    assert.equal((await run(`${hide} exit 4`)).exit, 4)
+    assert.equal(alive(mark), false)
+    assert.equal((await run(`${hide} sleep ${mark}`, { timeoutMs: 3000 })).ended, 'timed_out')
+    assert.equal(alive(mark), false)
+    const stop = new AbortController()
+    const cancelled = run(`trap '' TERM; ${hide} while :; do sleep ${mark}; done`, { signal: stop.signal })
+    await until(() => alive(mark))
+    stop.abort()
+    assert.equal((await cancelled).ended, 'interrupted')
+    assert.equal(alive(mark), false)
+    assert.doesNotMatch(await running(), /tireless-/)
+  })
+
+  test('I4: the program is killed with -9: what it ran is ended by the next one, which can tell what it said', async (t) => {
+    const { base } = await place(t)
+    for (const way of ['asked about', 'not asked about'] as const) {
+      const mark = `${70_000 + process.pid}.${way.length}`
+      const script = `
+        import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/clock.ts', import.meta.url).href)}
+        import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
+        import { createContainers } from ${JSON.stringify(new URL('../../src/adapters/envs/container/container.ts', import.meta.url).href)}
+        const { launcher } = createContainers({ ...${JSON.stringify({ ...options(base), env: {}, clock: null })}, env: process.env, clock: systemClock })
+        const env = await hostEnvs({ callsDir: ${JSON.stringify(join(base, 'calls'))}, clock: systemClock, env: process.env, launcher }).open(${JSON.stringify(join(base, 'ws'))})
+        const { signal } = new AbortController()
+        await env.getOps('process').run('c', 'echo begun; sleep ${mark}', { timeoutMs: 600000, signal })`
+      const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]
+      const child = spawn(process.execPath, flags, { stdio: 'ignore' })
+      t.after(() => child.kill('SIGKILL'))
+      await until(() => alive(mark) && saidIn(join(base, 'calls')).includes('begun\n'))
+      child.kill('SIGKILL')
+      await ended(child)
+      assert.equal(alive(mark), true, 'a container outlives whoever began it')
+      if (way === 'asked about')
+        assert.deepEqual(await (await processesIn(base)).reap('c'), { output: 'begun\n', killed: true })
+      else assert.equal((await createContainers(options(base)).trial()).holds, true)
+      assert.equal(alive(mark), false)
+    }
+  })
+
+  test('Q8: what needs a network is refused in so many words', async (t) => {
+    const { run } = await place(t)
+    const network = () => assert.fail('no way out is opened')
+    await assert.rejects(run('true', { network }), { code: 'tool_failed', message: /in a container have none/ })
+  })
+})
+
+describe('a weakened container', { skip: WITHOUT_CONTAINERS }, () => {
+  const WEAKER: readonly (readonly [guard: string, from: string, to: string, got: RegExp])[] = [
+    ['its own network', '--network none', '--network host', /connection out/],
+    ['no capabilities', '--cap-drop ALL', '--cap-drop MKNOD', /capabilities/],
+    ['guards of git', '/hooks,readonly', '/hooks', /a hook of git written/],
+    ['a root that is read-only', '--read-only ', '', /\/usr writable/],
+  ]
+  for (const [guard, from, to, got] of WEAKER)
+    test(`is noticed: without ${guard}`, async (t) => {
+      const base = freshFolder(t, 'weak')
+      const program = join(base, ENGINE?.name ?? '')
+      // Arguments with blanks in them are the command's own.
+      writeFileSync(
+        program,
+        `#!/bin/bash
+[ "$1" = run ] || exec ${ENGINE?.program} "$@"
+args=(); while [ "$1" != --entrypoint ]; do args+=("$1"); shift; done
+all="\${args[*]} "; changed=\${all/"${from}"/"${to}"}
+[ "$changed" = "$all" ] && { echo "nothing to leave out"; exit 99; }
+exec ${ENGINE?.program} $changed "$@"
+`,
+      )
+      chmodSync(program, 0o755)
+      const env = { ...process.env, PATH: `${base}:/usr/bin:/bin` }
+      const trial = await createContainers({ ...options(base), env }).trial()
+      assert.ok(!trial.holds)
+      assert.match(trial.why, got)
+    })
+})
