@@ -12,6 +12,7 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
+import type { Told } from './acting.ts'
 
 const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
 
@@ -34,7 +35,7 @@ export class Acting {
     writeFileSync(join(this.folder, 'mode'), mode)
     writeFileSync(join(this.folder, 'calls'), String(calls))
   }
-  tools(told: { readonly description?: string; readonly more?: readonly string[] }): void {
+  tools(told: Told): void {
     writeFileSync(join(this.folder, 'tools'), JSON.stringify(told))
   }
   /** What it wrote down, those lines that begin like this. */
