@@ -19,6 +19,8 @@ export interface Told {
   readonly description?: string
   readonly more?: readonly string[]
   readonly gone?: readonly string[]
+  /** More tools, by the schema of their arguments. */
+  readonly schemas?: Readonly<Record<string, object>>
 }
 
 export interface AskedOf {
@@ -92,12 +94,13 @@ export function actingIn(folder: string, die: () => void): ActingServer {
     note,
     mode,
     tools() {
-      const { description = 'Acts, and writes it down.', more = [], gone = [] } = told()
+      const { description = 'Acts, and writes it down.', more = [], gone = [], schemas = {} } = told()
       const nothing = { type: 'object', properties: {} }
       return [
         { name: 'act', description, inputSchema: ARGUMENTS },
         { name: 'environment', description: 'Its own environment.', inputSchema: nothing },
         ...more.map((name) => ({ name, description: `More of the same: ${name}.`, inputSchema: ARGUMENTS })),
+        ...Object.entries(schemas).map(([name, inputSchema]) => ({ name, description: 'With a schema.', inputSchema })),
       ].filter(({ name }) => !gone.includes(name))
     },
     async call({ name, arguments: { what } = {}, _meta }) {
