@@ -61,10 +61,13 @@ const packaged = (name: string): string =>
 const { NODE_COMPILE_CACHE } = process.env
 const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
 
-export function yamlWith(servers: Record<string, object>): string {
+export function serversIn(servers: Record<string, object>): string {
   const given = Object.entries(servers).map(([name, server]) => [name, 'url' in server ? server : { env, ...server }])
   return stringify({ mcp_servers: Object.fromEntries(given) })
 }
+
+/** Nothing here runs commands, so nobody need try the sandbox. */
+export const yamlWith = (servers: Record<string, object>): string => `sandbox: off\n${serversIn(servers)}`
 
 export const toolCall = (name: string, args: Record<string, string | number> = {}) => ({
   calls: [{ tool: 'tool_call', args: { name, args } }],
