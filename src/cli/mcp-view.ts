@@ -28,7 +28,7 @@ const COLOURS = { up: 'green', down: 'red', starting: 'yellow', idle: 'dim' } as
 
 export function serverView({ name, transport, state, protocol, error, stderr, tools }: ShownServer): string {
   const colour = COLOURS[state as keyof typeof COLOURS] ?? 'dim'
-  const waiting = tools.filter(({ status }) => status !== 'approved')
+  const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed')
   return [
     `${styleText('bold', name)}  ${styleText(colour, state)}  ${[transport, protocol].filter(Boolean).join(', ')}`,
     ...(error === null ? [] : [`  ${styleText('red', visible(error))}`]),

@@ -106,7 +106,7 @@ async function sandbox(machine: Outside['machine']): Promise<Found> {
 /** One for each: nothing is started for it. */
 async function servers({ mcp }: Context): Promise<Check[]> {
   return (await mcp.list()).map(({ name, state, error, stderr, tools }) => {
-    const waiting = tools.filter(({ status }) => status !== 'approved').map(({ tool }) => tool)
+    const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed').map(({ tool }) => tool)
     const last = stderr.at(-1) === undefined ? '' : `; it last said: ${stderr.at(-1)}`
     const found = state === 'down' ? bad(`down: ${error}${last}`, `look at it: tireless mcp test ${name}`) : good(state)
     const unread = bad(`waits for your word on ${waiting.join(', ')}`, `look, then: tireless mcp approve ${name}`)

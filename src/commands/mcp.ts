@@ -12,7 +12,7 @@ const toolShape = z.object({
   description: z.string(),
   effect: z.object({ recovery: z.enum(RECOVERIES), reach: z.enum(REACHES) }),
   declared: z.boolean(),
-  status: z.enum(['approved', 'changed', 'new']),
+  status: z.enum(['approved', 'changed', 'new', 'gone']),
   difference: z.string(),
 })
 

@@ -11,8 +11,8 @@ export interface McpTool {
   readonly effect: Effect
   /** Whether anybody has said what it does. */
   readonly declared: boolean
-  /** `new` and `changed` wait for the owner's word, and cannot be called until then. */
-  readonly status: 'approved' | 'changed' | 'new'
+  /** `new` and `changed` wait for the owner's word, and cannot be called until then; `gone`: the server has it no more. */
+  readonly status: 'approved' | 'changed' | 'new' | 'gone'
   /** What waits for it, line by line; empty where nothing does. */
   readonly difference: string
 }

@@ -6,12 +6,14 @@ import type { TestContext } from 'node:test'
 import { type CallToolResult, createMcpHandler, Server, type Tool } from '@modelcontextprotocol/server'
 import { type ActingServer, actingIn } from './acting.ts'
 
-export function offering({ note, tools, call }: ActingServer): Server {
+export function offering({ note, tools, call, mode }: ActingServer): Server {
   const server = new Server({ name: 'acting', version: '1' }, { capabilities: { tools: { listChanged: true } } })
   server.setRequestHandler('tools/list', () => ({ tools: tools() as Tool[] }))
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     mcpReq.signal.addEventListener('abort', () => note(`cancelled ${params.arguments?.what}`))
-    return call({ ...params, _meta: mcpReq._meta }) as Promise<CallToolResult>
+    const result = await call({ ...params, _meta: mcpReq._meta })
+    if (mode() === 'change') await server.sendToolListChanged()
+    return result as CallToolResult
   })
   return server
 }

@@ -24,6 +24,7 @@ import {
   toolSearch,
   yamlWith,
 } from './scenes.ts'
+import { CASES } from './schemas.ts'
 
 describe('servers of the registry, as they are', () => {
   test('server-everything, handshake: a tool is found, then called under its own name', async (t) => {
@@ -213,6 +214,27 @@ describe('a call through tool_call is the call that it stands for', () => {
     assert.match(results[4]?.content ?? '', /no tool "view_file" that tool_call could call/)
     assert.deepEqual(acting.log('acted'), [])
     assert.equal(model.requests.length, 6)
+  })
+
+  test('case 27: so are those against what a schema says in other ways than by types, in every dialect', async (t) => {
+    const acting = new Acting(t)
+    const cases = Object.entries(CASES)
+    acting.tools({ schemas: Object.fromEntries(cases.map(([tool, { schema }]) => [tool, schema])) })
+    const effects = Object.fromEntries(cases.map(([tool]) => [tool, { recovery: 'pure', reach: 'none' }]))
+    const called = (which: 'bad' | 'good') =>
+      cases.flatMap(([tool, { [which]: args }]) =>
+        args === undefined ? [] : [{ tool: 'tool_call', args: { name: `a__${tool}`, args } }],
+      )
+    const [bad, good] = [called('bad'), called('good')]
+    const a = { url: await actingOverHttp(t, acting.folder), effects }
+    const answers = [toolSearch('schema'), { calls: bad }, { calls: good }]
+    const { results } = await played(t, { a }, answers)
+    const told = results.slice(1, bad.length + 1).map(({ content }) => content)
+    for (const content of told) assert.match(content, /^the arguments do not fit: ./)
+    assert.match(told.join('\n'), /there is no such argument +→ at c\n/)
+    assert.match(told.join('\n'), /5 is less than or equal to +5\. +→ at l\.?\[?"?1"?\]?\.n/)
+    const done = results.slice(bad.length + 1).map(({ content }) => content)
+    assert.deepEqual([done, acting.log('acted').length], [good.map(() => 'acted'), good.length])
   })
 
   test('it has a key of its own, and its replay is the same', async (t) => {

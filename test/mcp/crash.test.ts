@@ -12,7 +12,7 @@ import { freshFolder, openApp, until } from '../apps.ts'
 import { begin, ended, homeWith } from '../command-line.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
 import { EFFECTS, isFor, modelOfAll, TOOLS, type Tool, taskFor } from './cut-short.ts'
-import { Acting, isAlive, toolCall, toolSearch, yamlWith } from './scenes.ts'
+import { Acting, isAlive, serversIn, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 interface Scene {
   readonly app: App
@@ -100,7 +100,7 @@ test('SIGTERM, then SIGINT: a call under way is told to stop, the program ends, 
   const home = await homeWith(t, script)
   appendFileSync(
     join(home, 'tireless.yaml'),
-    yamlWith({ a: { command: acting.command, effects: { act: { recovery: 'once', reach: 'workspace' } } } }),
+    serversIn({ a: { command: acting.command, effects: { act: { recovery: 'once', reach: 'workspace' } } } }),
   )
   const child = begin(t, home, 'run', 'Act on something.')
   await until(() => acting.log('acted').length === 1)

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Unknown } from '../../src/domain/unknown.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { Acting, givenUp, isAlive, listed, plain, played, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
@@ -111,17 +112,36 @@ describe('a server that cannot be used', () => {
     await assert.rejects(app.run('mcp test', { server: 'another' }), { code: 'not_found' })
   })
 
-  test('it says only what is no message: what it said is told', async (t) => {
-    const app = await openApp(t, { yaml: yamlWith({ b: { command: plain('babble'), start_timeout: '2s' } }) })
-    const { ok, error } = await seen(app, 'b')
-    assert.equal(ok, false)
-    assert.match(error ?? '', /no message of the protocol: Hello! I am not a server\./)
+  test('it says nothing, or only what is no message: that it did not answer is told, and what it said', async (t) => {
+    const silent = { command: plain('silent'), start_timeout: '2s' }
+    const babbling = { command: plain('babble'), start_timeout: '2s' }
+    const app = await openApp(t, { yaml: yamlWith({ silent, babbling }) })
+    const [nothing, nonsense] = await Promise.all([seen(app, 'silent'), seen(app, 'babbling')])
+    assert.deepEqual([nothing.ok, nothing.error], [false, 'it did not answer within 2 s (start_timeout)'])
+    assert.equal(nonsense.ok, false)
+    assert.match(nonsense.error ?? '', /^it did not answer.*no message of the protocol: Hello! I am not a server\.$/)
   })
 
-  test('C1: one that never answers holds up neither start nor other work', async (t) => {
-    const { result, app } = await played(t, { silent: { command: plain('silent') } }, [])
-    assert.equal(result.status, 'done')
-    assert.equal((await listed(app))[0]?.state, 'idle', 'nobody needed it')
+  test('C1: one that never answers holds up neither start nor other work, nor the end', async (t) => {
+    const acting = new Acting(t)
+    const clock = new FakeClock()
+    const servers = {
+      silent: { command: plain('silent') },
+      a: { command: acting.command, effects: acts('pure', 'none') },
+    }
+    const model = scriptedModel([toolSearch('act'), act, { text: 'finished' }])
+    const app = await openApp(t, { yaml: yamlWith(servers), clock, model })
+    const stateOf = async (name: string) => (await listed(app)).find((server) => server.name === name)
+    assert.equal((await stateOf('silent'))?.state, 'idle', 'nobody has needed it')
+    const running = runTaskIn(app)
+    await until(async () => ((await stateOf('a'))?.tools.length ?? 0) > 0)
+    await clock.advance(20_000)
+    const { session_id, status } = await running
+    const journal = JSON.stringify(await journalOf(app, session_id))
+    assert.deepEqual([status, (await stateOf('silent'))?.state], ['done', 'starting'])
+    assert.match(journal, /\(silent does not answer\)/)
+    assert.match(journal, /"content":"acted"/)
+    await app.close()
   })
 })
 
@@ -160,7 +180,7 @@ describe('answers that are none', () => {
 
   const others = [
     ['nonsense', 'ok', /acted all the same/],
-    ['picture', 'ok', /\[image image\/png: 6 bytes, not shown\]/],
+    ['picture', 'ok', /\[image image\/png: 5 bytes, not shown\]/],
   ] as const
   for (const [mode, status, content] of others)
     test(`${mode}: ${status}`, async (t) => {

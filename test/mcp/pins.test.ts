@@ -108,6 +108,20 @@ describe('pinned descriptions', () => {
     await assert.rejects(app.run('mcp approve', { server: 'a', tool: 'acts_more' }), { code: 'not_found' })
   })
 
+  test('a tool that its server has no more is neither found nor called; it is what it was when it comes back', async (t) => {
+    const { acting, open, work } = await homeWithServer(t)
+    const app = await open()
+    acting.tools({ gone: ['act'] })
+    assert.equal((await seen(app, 'a')).tools.find(({ tool }) => tool === 'act')?.status, 'gone')
+    const [found = '', refused] = await work(app)
+    assert.doesNotMatch(found, /"a__act"/)
+    assert.match(refused ?? '', /the MCP server a has no tool act \(any more\)/)
+    assert.deepEqual(acting.log('acted'), [])
+    acting.tools({})
+    await seen(app, 'a')
+    assert.equal((await work(app))[1], 'acted')
+  })
+
   test('a server that says that its tools are others is looked at before anything more is asked of it', async (t) => {
     const count = toolCall('p__count', { text: 'four' })
     const { results } = await played(
@@ -117,6 +131,15 @@ describe('pinned descriptions', () => {
     )
     assert.equal(results[1]?.content, '4 letters')
     assert.match(results[2]?.content ?? '', /says something else than before of its tool count/)
+  })
+
+  test('so is one of the stateless generation, which says so only to those who asked to be told', async (t) => {
+    const acting = new Acting(t)
+    acting.mode('change')
+    const effects = { act: { recovery: 'pure', reach: 'none' } }
+    const { results } = await played(t, { a: { command: acting.sdkCommand, effects } }, [toolSearch('act'), act, act])
+    assert.equal(results[1]?.content, 'acted')
+    assert.match(results[2]?.content ?? '', /says something else than before of its tool act/)
   })
 
   test('doctor and the log name what waits', async (t) => {

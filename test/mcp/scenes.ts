@@ -12,6 +12,7 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
+import type { Told } from './acting.ts'
 
 const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
 
@@ -34,7 +35,7 @@ export class Acting {
     writeFileSync(join(this.folder, 'mode'), mode)
     writeFileSync(join(this.folder, 'calls'), String(calls))
   }
-  tools(told: { readonly description?: string; readonly more?: readonly string[] }): void {
+  tools(told: Told): void {
     writeFileSync(join(this.folder, 'tools'), JSON.stringify(told))
   }
   /** What it wrote down, those lines that begin like this. */
@@ -60,10 +61,13 @@ const packaged = (name: string): string =>
 const { NODE_COMPILE_CACHE } = process.env
 const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
 
-export function yamlWith(servers: Record<string, object>): string {
+export function serversIn(servers: Record<string, object>): string {
   const given = Object.entries(servers).map(([name, server]) => [name, 'url' in server ? server : { env, ...server }])
   return stringify({ mcp_servers: Object.fromEntries(given) })
 }
+
+/** Nothing here runs commands, so nobody need try the sandbox. */
+export const yamlWith = (servers: Record<string, object>): string => `sandbox: off\n${serversIn(servers)}`
 
 export const toolCall = (name: string, args: Record<string, string | number> = {}) => ({
   calls: [{ tool: 'tool_call', args: { name, args } }],

@@ -42,5 +42,4 @@ function textOf(part: Part): string {
   }
 }
 
-/** Base64: four characters are three bytes. */
-const sizeOf = (data: unknown): string => `${typeof data === 'string' ? Math.floor((data.length * 3) / 4) : 0} bytes`
+const sizeOf = (data: unknown): string => `${typeof data === 'string' ? Buffer.byteLength(data, 'base64') : 0} bytes`

@@ -98,13 +98,18 @@ async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<A
     inputRequired: { autoFulfill: false },
   })
   client.onerror = () => {}
+  // The SDK asks its first question to the end, whoever has gone away.
+  const leave = (): void => void transport.close().catch(() => {})
+  options.signal.addEventListener('abort', leave, { once: true })
   try {
     await client.connect(transport, { timeout, signal: options.signal })
   } catch (thrown) {
-    const died = child?.isOver ?? false
+    // Before it is ended by us: how it ends then is no trouble of its own.
+    const [died, why] = [child?.isOver ?? false, troubleOf(thrown, child, timeout)]
     await transport.close().catch(() => {})
-    const said = wordsOf(thrown)
-    return { why: [said, ...(child?.trouble && child.trouble !== said ? [child.trouble] : [])].join('; '), died }
+    return { why, died }
+  } finally {
+    options.signal.removeEventListener('abort', leave)
   }
   return { link: linkOf(client, child, options), why: '', died: false }
 }
@@ -135,17 +140,19 @@ function transportFor({ server, env, leash, clock, open, said }: LinkOptions): {
 
 function linkOf(client: Client, child: ChildTransport | undefined, { server, lost, changed }: LinkOptions): Link {
   let closing = false
+  const listen = listening(client, server.start_timeout, changed)
   client.onclose = () => closing || lost(child?.trouble ?? 'the connection was closed')
   client.setNotificationHandler('notifications/tools/list_changed', () => changed())
   return {
     protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
     legacy: client.getProtocolEra() !== 'modern',
     async tools(signal) {
-      const { tools } = await client.listTools(undefined, {
-        timeout: server.start_timeout,
-        signal,
-        cacheMode: 'refresh',
-      })
+      listen()
+      const { tools } = await client
+        .listTools(undefined, { timeout: server.start_timeout, signal, cacheMode: 'refresh' })
+        .catch((thrown) => {
+          throw new TirelessError('tool_failed', troubleOf(thrown, child, server.start_timeout), { cause: thrown })
+        })
       return tools.slice(0, MOST_TOOLS).map(({ name, description = '', inputSchema }) => ({
         ...{ name, description: description.slice(0, LONGEST_DESCRIPTION), schema: inputSchema as Json },
       }))
@@ -166,6 +173,30 @@ function linkOf(client: Client, child: ChildTransport | undefined, { server, los
       await child?.close()
     },
   }
+}
+
+/** Of the stateless generation, who wants to hear of changes has to ask for it. Contract: asks where nobody listens yet; never throws. */
+function listening(client: Client, timeout: number, changed: () => void): () => void {
+  let listens = client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true
+  return () => {
+    if (listens) return
+    listens = true
+    void client
+      .listen({ toolsListChanged: true }, { timeout })
+      .then(({ closed }) => closed)
+      // What was said since nobody has heard.
+      .then(changed, () => {})
+      .finally(() => {
+        listens = false
+      })
+  }
+}
+
+/** In words that its owner can act on, with what is known of the process. */
+function troubleOf(thrown: unknown, child: ChildTransport | undefined, timeout: number): string {
+  const late = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout
+  const said = late ? `it did not answer within ${timeout / 1000} s (start_timeout)` : wordsOf(thrown)
+  return [...new Set([said, ...(child?.trouble ? [child.trouble] : [])])].join('; ')
 }
 
 /** With what is behind it: that a fetch failed says nothing by itself. */

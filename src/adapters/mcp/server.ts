@@ -52,6 +52,8 @@ export class Server {
   #legacy = false
   /** When its tools were last listed, in monotonic time; undefined where it says that they are others by now. */
   #listedAt: number | undefined
+  /** What it offered when it was last looked at; undefined: nobody has looked in this life of the program. */
+  #offered: ReadonlySet<string> | undefined
 
   /** `before`: the end of a server of the same name. */
   constructor(name: string, options: ServerOptions, around: ServerAround, before: Promise<void> = Promise.resolve()) {
@@ -77,11 +79,17 @@ export class Server {
     return this.#listedAt === undefined || this.#around.clock.monotonic() - this.#listedAt > LISTED_FOR_MS
   }
 
+  /** Contract: false only where it was looked at, and had no such tool. */
+  mayHave(tool: string): boolean {
+    return this.#offered?.has(tool) ?? true
+  }
+
   async tools(signal: AbortSignal): Promise<readonly ListedTool[]> {
     const link = await this.#connected(signal)
     try {
       this.#listedAt = this.#around.clock.monotonic()
       const tools = await link.tools(signal)
+      this.#offered = new Set(tools.map(({ name }) => name))
       return tools
     } catch (thrown) {
       this.#listedAt = undefined

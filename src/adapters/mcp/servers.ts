@@ -3,18 +3,19 @@
 import { TirelessError } from '../../domain/error.ts'
 import type { Note } from '../../domain/note.ts'
 import { iso } from '../../ports/clock.ts'
-import type { McpServers, McpState, McpTool } from '../../ports/mcp.ts'
+import type { McpServers, McpState } from '../../ports/mcp.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import type { Arguments } from './arguments.ts'
 import type { Called } from './link.ts'
-import { effectOf, mcpTool } from './mcp-tool.ts'
+import { mcpTool } from './mcp-tool.ts'
 import { nameOf } from './names.ts'
 import type { ServerOptions } from './options.ts'
-import { afterApproval, afterSight, differenceIn, type Pin, type Pins, usable, waitingIn } from './pins.ts'
+import { afterApproval, afterSight, differenceIn, type Pins, usable, waitingIn } from './pins.ts'
 import { Server, type ServerAround } from './server.ts'
 import { toolCall } from './tool-call.ts'
 import { type Findable, toolSearch } from './tool-search.ts'
+import { offWords, toolOf } from './tool-state.ts'
 
 type Asked = [server: string, tool: string, args: Arguments, key: string, signal: AbortSignal]
 type Configured = Readonly<Record<string, ServerOptions>>
@@ -170,7 +171,7 @@ export class Servers implements McpServers {
     if (server.stale) await this.#sight(server, signal)
     const pin = this.#pins.get(name)?.[tool]
     // In our own words: what the server says of it by now, nobody has approved.
-    if (!pin || !usable(pin)) return refused(offWords(name, tool, pin))
+    if (!pin || !usable(pin) || !server.mayHave(tool)) return refused(offWords(name, tool, pin))
     return server.call(tool, args, key, signal)
   }
 
@@ -188,10 +189,12 @@ export class Servers implements McpServers {
         if (!this.#pins.has(server.name)) silent.push(server.name)
       }),
     )
-    const tools = [...this.#servers.keys()].flatMap((name) =>
+    const tools = [...this.#servers].flatMap(([name, server]) =>
       Object.entries(this.#pins.get(name) ?? {}).flatMap(([tool, pin]) => {
         const known = usable(pin)
-        return known ? [{ name: nameOf(name, tool), description: known.description, schema: known.schema }] : []
+        return known && server.mayHave(tool)
+          ? [{ name: nameOf(name, tool), description: known.description, schema: known.schema }]
+          : []
       }),
     )
     return { tools, silent }
@@ -218,7 +221,7 @@ export class Servers implements McpServers {
       ...{ name, transport: options.command ? 'stdio' : 'http', state, protocol },
       error: error === null ? null : this.#redacted(error),
       stderr: stderr.map((line) => this.#redacted(line)),
-      tools: Object.entries(this.#pins.get(name) ?? {}).map(([tool, pin]) => toolOf(name, tool, pin, options)),
+      tools: Object.entries(this.#pins.get(name) ?? {}).map(([tool, pin]) => toolOf(server, tool, pin)),
     }
   }
 
@@ -233,22 +236,6 @@ export class Servers implements McpServers {
   }
 }
 
-function offWords(name: string, tool: string, pin: Pin | undefined): string {
-  if (!pin?.offered) return `the MCP server ${name} has no tool ${tool}`
-  const what = pin.approved === null ? 'has a new tool' : 'says something else than before of its tool'
-  return `the MCP server ${name} ${what} ${tool}; it is off until its owner says: tireless mcp approve ${name} ${tool}`
-}
-
 const settingOf = (server: string): string => `mcp ${server}`
 
 const refused = (why: string): Called => ({ kind: 'refused', why })
-
-function toolOf(server: string, tool: string, pin: Pin, options: ServerOptions): McpTool {
-  const { recovery, reach } = effectOf(options, tool)
-  const waits = pin.approved === null ? 'new' : 'changed'
-  return {
-    ...{ tool, name: nameOf(server, tool), description: (pin.approved ?? pin.offered)?.description ?? '' },
-    ...{ effect: { recovery, reach }, declared: Object.hasOwn(options.effects, tool) },
-    ...{ status: pin.offered === null ? 'approved' : waits, difference: differenceIn(tool, pin) },
-  }
-}
