@@ -153,8 +153,8 @@ describe('enqueue, start --until-idle, status, lists', () => {
   test('the whole command line speaks text to people too', async (t) => {
     const home = await homeWith(t, [{ text: 'done' }])
     mkdirSync(join(home, 'agents/somebody-with-a-name'), { recursive: true })
-    writeFileSync(join(home, 'agents/somebody-with-a-name/agent.yaml'), 'prompt: x\n')
-    await tireless(home, 'run', 'something', '--agent', 'somebody-with-a-name')
+    writeFileSync(join(home, 'agents/somebody-with-a-name/agent.yaml'), '{ prompt: x, model: nobody/there }\n')
+    await tireless(home, 'run', 'something', '--agent', 'somebody-with-a-name', '--model', 'local/test')
     for (const args of [
       ['status'],
       ['queue', 'list'],
@@ -168,6 +168,14 @@ describe('enqueue, start --until-idle, status, lists', () => {
     }
     assert.match((await tireless(home, 'queue', 'list')).stdout, /something/)
     assert.equal((await tireless(home, 'grants', 'list')).stdout, 'none\n')
+    await tireless(home, 'once')
+    const { stdout: cycles } = await tireless(home, 'cycles', 'list')
+    assert.match(cycles, /^cycle_id .* why\nrun-\S+ +manual +20\S+ +failed +1 +0 +1 +0 +-\n$/)
+    const { stdout: models } = await tireless(home, 'models', 'list')
+    assert.match(
+      models,
+      /^id +key +price +problem\nlocal\/test +none +\$0 in, \$0 out +-\n[\s\S]*\nthe default is local\/test/,
+    )
     const [session] = (await json<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
     const listed = (await tireless(home, 'sessions', 'list')).stdout
     assert.ok(session && listed.includes(session.session_id), 'ids are whole: the next command needs them')

@@ -15,7 +15,7 @@ import { dispatchByHand } from '../kernel/by-hand.ts'
 import type { Cycled } from '../kernel/cycle.ts'
 import { ailments } from '../kernel/health.ts'
 import { beatMs, Loop, nextFor } from '../kernel/loop.ts'
-import { recordBoot, recordCycle } from '../kernel/recorder.ts'
+import { recordBoot, recordCut, recordCycle } from '../kernel/recorder.ts'
 import { prune } from '../kernel/retention.ts'
 import type { Settings, Surroundings } from '../kernel/settings.ts'
 import { type Hands, sideWork, workOn } from '../kernel/work-on.ts'
@@ -96,6 +96,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
   /** A kernel without an agent has nothing to write down. */
   const boot = async (): Promise<void> => {
     if (settings().agents.length > 0) await recordBoot(around, initDocument(config.loaded))
+    await recordCut(around)
   }
   const takeOver = (): void => {
     const came = config.refresh()

@@ -3,6 +3,7 @@
 import { styleText } from 'node:util'
 import { approvalList, approvalView } from './approval-view.ts'
 import { begun } from './init-view.ts'
+import { cycleList, modelList } from './list-views.ts'
 import { approvedView, serverList, serverView } from './mcp-view.ts'
 import { foretold, scheduleList } from './schedule-views.ts'
 import { skillApproval, skillList, skillScan } from './skill-views.ts'
@@ -47,6 +48,8 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'mcp list': serverList,
   'mcp test': serverView,
   'mcp approve': approvedView,
+  'cycles list': cycleList,
+  'models list': modelList,
   'schedule list': scheduleList,
   simulate: foretold,
   'skills list': skillList,

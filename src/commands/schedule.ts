@@ -135,7 +135,7 @@ export const scheduleRun = command({
   async run(context, { id }) {
     const row = await rowOf(context, id)
     if (row.origin === 'kernel')
-      throw new TirelessError('usage', { what: `${id} is the kernel's own`, fix: 'for a cycle now: once' })
+      throw new TirelessError('usage', { what: `${id} is the kernel's own`, fix: 'have a cycle now: cycle now' })
     for (const agent of row.agents ?? []) refuseIdle(context, row, agent)
     const made = await context.kernel.byHand(row.agents ?? [], row.prompt, { schedule_id: id })
     const items = made.map(({ agent_id, dispatch_id, session_id }) => ({ agent_id, dispatch_id, session_id }))

@@ -58,6 +58,9 @@ export function errorResult(cycle_id: string, error: string, duration_ms: number
   }
 }
 
+/** Why a cycle is an error that its process did not live to end. */
+export const CUT_SHORT = 'the program ended during this cycle'
+
 export type Tally = Pick<CycleResult, 'succeeded' | 'failed' | 'parked' | 'failed_agents'>
 
 /** Contract: one that is still under way is in none of the counts; the cycle that sees it end has it. */

@@ -96,7 +96,9 @@ function endBefore({ signal, wishes }: Run, { afterStep, immediate }: Cancelling
 
 function refusal(issues: readonly Issue[]): End {
   const error = issues.map(({ code, message }) => `${code}: ${message}`).join('; ')
-  return { kind: 'end', stop_reason: reasonOf(issues), error, issues }
+  // No key, say: nothing is wrong with the task.
+  const noModel = issues.length > 0 && issues.every(({ code }) => code === 'TASK_MODEL_UNKNOWN')
+  return { kind: 'end', stop_reason: reasonOf(issues), error, issues, ...(noModel && { failure_class: 'provider' }) }
 }
 
 /** As it was claimed, without a word of this life: the next one begins it anew, with all that is looked at when a run begins. */

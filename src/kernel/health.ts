@@ -3,7 +3,7 @@
  * Must not know: who asks.
  */
 
-import type { Cycle, CycleResult } from '../domain/cycle.ts'
+import { CUT_SHORT, type Cycle, type CycleResult } from '../domain/cycle.ts'
 import type { Note } from '../domain/note.ts'
 
 /** So many cycles without a single success since the program began. */
@@ -23,7 +23,9 @@ export interface Pulse {
 /** Contract: pure; empty where all is well. */
 export function ailments({ cycles, now, since, paused, beatMs }: Pulse): readonly Note[] {
   const ended = cycles.filter(({ ended_at }) => ended_at !== null)
-  const telling = ended.filter(({ result }) => result?.status === 'error' || (result?.agents.length ?? 0) > 0)
+  // One that was cut short says something of the process that is gone, not of this one.
+  const whole = ended.filter(({ result }) => result?.error !== CUT_SHORT)
+  const telling = whole.filter(({ result }) => result?.status === 'error' || (result?.agents.length ?? 0) > 0)
   const bad = telling.findIndex(({ result }) => result?.status !== 'failed' && result?.status !== 'error')
   const streak = bad < 0 ? telling.length : bad
   const [last] = telling

@@ -4,11 +4,12 @@
  * Invariants: I6, I7; nothing here keeps a cycle from ending, except a store that fails.
  */
 
-import { type Cycle, type CycleResult, decorated } from '../domain/cycle.ts'
+import { CUT_SHORT, type Cycle, type CycleResult, decorated, errorResult } from '../domain/cycle.ts'
 import { asTirelessError } from '../domain/error.ts'
 import { type CycleRow, renderBlock, withBlock } from '../domain/runtime-block.ts'
 import { clipped } from '../domain/summary.ts'
 import { iso } from '../ports/clock.ts'
+import { commitOne } from '../ports/store.ts'
 import { agentLine } from './notice.ts'
 import type { Surroundings } from './settings.ts'
 
@@ -29,6 +30,18 @@ export async function recordCycle(around: Surroundings, result: CycleResult): Pr
     await documents.write('SYSTEM_PROMPT.md', systemPrompt, { ...by, reason: 'what unattended runs are told' })
     await documents.commit(`post-cycle ${cycle_id}`)
   })
+}
+
+/** Of a cycle that its process did not live to end: that, and what it leaves to the next. Only for who is alone with its kernel. */
+export async function recordCut(around: Surroundings): Promise<void> {
+  const { store, clock, settings } = around
+  const [last] = await store.cycles(settings().id, { limit: 1 })
+  if (!last || last.ended_at !== null) return
+  const now = clock.now()
+  const made = (await store.dispatchesOf(last.cycle_id)).map(({ dispatch_id }) => dispatch_id)
+  const result = errorResult(last.cycle_id, CUT_SHORT, now - Date.parse(last.started_at))
+  await recordCycle(around, result)
+  await commitOne(store, [{ op: 'cycle_end', result, open: [...last.open, ...made], now }])
 }
 
 /** What stands there from the first boot on. `init`: written once. */

@@ -102,17 +102,17 @@ describe('who decides', () => {
   })
 
   test('case 16: no such model and nobody else who decides: an issue of the preflight, not a failure of step 0', async (t) => {
-    for (const [wish, code] of [
-      [{ model: 'nobody/none' }, 'TASK_MODEL_UNKNOWN'],
-      [{ parser: 'morse' }, 'TASK_PARSER_UNKNOWN'],
-      [{ memory: 'elephant' }, 'TASK_MEMORY_UNKNOWN'],
-      [{ behaviour: 'nobody' }, 'TASK_BEHAVIOUR_UNKNOWN'],
+    for (const [wish, code, failure_class] of [
+      [{ model: 'nobody/none' }, 'TASK_MODEL_UNKNOWN', 'provider'],
+      [{ parser: 'morse' }, 'TASK_PARSER_UNKNOWN', 'invalid_result'],
+      [{ memory: 'elephant' }, 'TASK_MEMORY_UNKNOWN', 'invalid_result'],
+      [{ behaviour: 'nobody' }, 'TASK_BEHAVIOUR_UNKNOWN', 'invalid_result'],
     ] as const) {
       const app = await openApp(t)
       const result = await runTaskIn(app, 'x', wish)
       assert.deepEqual(
-        [result.status, result.stop_reason, result.steps, result.issues.map((issue) => issue.code)],
-        ['failed', 'task_validation_failed', 0, [code]],
+        [result.status, result.failure_class, result.stop_reason, result.steps, result.issues.map(({ code }) => code)],
+        ['failed', failure_class, 'task_validation_failed', 0, [code]],
       )
       assert.deepEqual(kindsOf(await journalOf(app, result.session_id)), ['run_started', 'run_ended'])
     }

@@ -77,6 +77,10 @@ function checkWhole(
     const isNamed = status === 'waiting' && wait?.kind === 'unknown' && unknowns.includes(wait.unknown_id)
     assert.ok(isTerminal(status) || isNamed, `${dispatch_id} is ${status} ${JSON.stringify(wait)}`)
   }
+  assert.ok(
+    recovered.cycles.every(({ ended_at }) => ended_at !== null),
+    'what was cut short is on record without another cycle',
+  )
   const effects = runsIn(log)
   assert.equal(new Set(effects).size, effects.length, 'an effect happened twice')
   for (const { dispatch_id, status } of found.dispatches.filter(isOfAgent)) {
@@ -214,7 +218,9 @@ describe('a kernel that beats, killed with -9 (case 122, I5, I6)', { concurrency
   test('I6: killed in one cycle after the other: what the first left under way is still counted, once', async (t) => {
     const scene = sceneIn(t, OUTSIDE)
     await dies(scene, 'after effect')
-    for (const point of ['after cycle_begin', 'before cycle_end', 'after cycle_begin']) await dies(scene, point)
+    // The first of them dies while it records what the one before it did not live to.
+    for (const point of ['before cycle_end', 'after cycle_begin', 'before cycle_end#2', 'after cycle_begin'])
+      await dies(scene, point)
     const first = await goOn(t, scene)
     checkWhole(scene, first)
     const app = await openScene(scene)

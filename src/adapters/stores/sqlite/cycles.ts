@@ -1,6 +1,6 @@
 /** Cycles in the tables: begun before anything is done in one, ended with what came of it; and the few words that outlive a process. */
 
-import { type Cycle, type CycleResult, errorResult } from '../../../domain/cycle.ts'
+import { CUT_SHORT, type Cycle, type CycleResult, errorResult } from '../../../domain/cycle.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Op, Results } from '../../../ports/store.ts'
 import { Refused, type Sql } from './refused.ts'
@@ -12,11 +12,7 @@ export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): Re
   const newest = sql('SELECT open FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT 1').get(kernel_id)
   const cut = sql(`SELECT * FROM cycles WHERE kernel_id = ? AND ended_at IS NULL ORDER BY n`).all(kernel_id) as Row[]
   for (const row of cut) {
-    const result = errorResult(
-      String(row.cycle_id),
-      'the program ended during this cycle',
-      now - Number(row.started_at),
-    )
+    const result = errorResult(String(row.cycle_id), CUT_SHORT, now - Number(row.started_at))
     sql('UPDATE cycles SET ended_at = ?, result = ? WHERE n = ?').run(now, JSON.stringify(result), Number(row.n))
   }
   const left = [...(newest ? (JSON.parse(String(newest.open)) as string[]) : []), ...cut.flatMap(madeIn(sql))]

@@ -1,0 +1,57 @@
+/** Cycles and models for people: a line each. */
+
+import { table } from './table.ts'
+
+interface Cycle {
+  readonly cycle_id: string
+  readonly trigger: string
+  readonly started_at: string
+  readonly result: {
+    readonly status: string
+    readonly dispatched: number
+    readonly succeeded: number
+    readonly failed: number
+    readonly parked: number
+    readonly idle_reason: string | null
+    readonly error: string | null
+  } | null
+}
+
+export const cycleList = ({ items }: { readonly items: readonly Cycle[] }): string =>
+  table(
+    items.map(({ result, ...cycle }) => ({
+      ...{ ...cycle, status: 'running', dispatched: null, succeeded: null, failed: null, parked: null },
+      ...result,
+      why: result?.error ?? result?.idle_reason ?? null,
+    })),
+    ['cycle_id', 'trigger', 'started_at', 'status', 'dispatched', 'succeeded', 'failed', 'parked', 'why'],
+  )
+
+interface Model {
+  readonly id: string
+  readonly key: string
+  readonly is_default: boolean
+  readonly why: string | null
+  readonly price: { readonly input: number; readonly output: number } | null
+  readonly problem: string | null
+}
+
+interface Models {
+  readonly items: readonly Model[]
+  readonly selections: readonly { readonly scope: string; readonly model: string }[]
+}
+
+export const modelList = ({ items, selections }: Models): string =>
+  [
+    table(
+      items.map(({ id, key, price, problem }) => ({
+        ...{ id, key, problem },
+        price: price && `$${price.input} in, $${price.output} out`,
+      })),
+      ['id', 'key', 'price', 'problem'],
+    ),
+    ...items
+      .filter(({ is_default }) => is_default)
+      .map(({ id, why }) => `the default is ${id}${why ? ` (${why})` : ''}`),
+    ...selections.map(({ scope, model }) => `chosen for ${scope}: ${model}`),
+  ].join('\n')
