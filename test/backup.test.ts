@@ -183,7 +183,7 @@ describe('restore', () => {
     const holder = await startIn(t, home)
     const refused = await tireless(home, 'restore', dir)
     assert.equal(refused.exit, 75)
-    assert.match(refused.stderr, new RegExp(`process ${holder.pid} \\(start`))
+    assert.match(refused.stderr, new RegExp(`process ${holder.pid} \\(start\\) since`))
     assert.deepEqual(
       readdirSync(home).filter((name) => /restore/.test(name)),
       [],

@@ -38,7 +38,7 @@ export async function runCli(given: readonly string[]): Promise<number> {
       .option('--json', 'one JSON document on stdout')
       .action(async (...parsed: unknown[]) => {
         const options = parsed.at(-2) as Common & Record<string, unknown>
-        exit = await runVerb(command, inputOf(command, parsed.slice(0, -2), options), options, args.join(' '))
+        exit = await runVerb(command, inputOf(command, parsed.slice(0, -2), options), options)
       })
   }
   try {
@@ -70,12 +70,7 @@ async function meant(args: readonly string[]): Promise<readonly Command[]> {
   return command ? [command] : (await import('../commands/all.ts')).COMMANDS
 }
 
-async function runVerb(
-  command: Command,
-  input: Record<string, unknown>,
-  options: Common,
-  commandLine: string,
-): Promise<number> {
+async function runVerb(command: Command, input: Record<string, unknown>, options: Common): Promise<number> {
   const progress = progressView(process.stderr)
   const tell = (told: Progress): void => {
     if (told.kind === 'item')
@@ -90,7 +85,7 @@ async function runVerb(
       process.stderr.write('nothing was done\n')
       return 1
     }
-    const where = { home, configFile: options.config, commandLine }
+    const where = { home, configFile: options.config, verb: command.name }
     const asked = { command, input: await withSecret(command, input, options), where, tell }
     const output = await (command.place === 'beside' ? (await import('./beside.ts')).beside(asked) : reach(asked))
     progress.end()

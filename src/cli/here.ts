@@ -38,7 +38,7 @@ async function fromOutside({ command, input, where, tell }: Asked): Promise<unkn
 
 /** No signal is heard: whatever runs like this can be killed at any moment. */
 async function withHomeClosed({ command, input, where, tell }: Asked): Promise<unknown> {
-  const lock = lockHome(homePaths(where.home), where.commandLine, systemClock)
+  const lock = lockHome(homePaths(where.home), where.verb, systemClock)
   try {
     return await execute(command, outsideIn(where) as Context, input, tell)
   } finally {
@@ -71,13 +71,10 @@ interface Open {
   over(): void
 }
 
-async function openHome(
-  { home, configFile, commandLine }: Where,
-  given: Asked['signals'],
-): Promise<Open | TirelessError> {
+async function openHome({ home, configFile, verb }: Where, given: Asked['signals']): Promise<Open | TirelessError> {
   const { signals, over, forget } = given ? { signals: given, over() {}, forget() {} } : onStop()
   try {
-    return { app: await createApp({ home, config: configFile, signals, name: commandLine }), over }
+    return { app: await createApp({ home, config: configFile, signals, name: verb }), over }
   } catch (thrown) {
     forget()
     return asTirelessError(thrown)

@@ -9,7 +9,8 @@ import { onStop } from './signals.ts'
 export interface Where {
   readonly home: string
   readonly configFile?: string | undefined
-  readonly commandLine: string
+  /** For whoever is kept out: what it was asked is nobody else's business. */
+  readonly verb: string
 }
 
 export interface Asked {

@@ -3,7 +3,18 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { chained, GENESIS } from '../domain/audit.ts'
-import { command } from './command.ts'
+import type { Json } from '../domain/json.ts'
+import { commitOne } from '../ports/store.ts'
+import { type Context, command } from './command.ts'
+
+/** An act of the owner by which something counts for more than before. Contract: on record when it resolves. */
+export async function recordAct(
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  what: string,
+  details: Readonly<Record<string, Json>>,
+): Promise<void> {
+  await commitOne(store, [{ op: 'audit', entry: { ts: clock.now(), what, ...details } }])
+}
 
 const AT_ONCE = 1000
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { McpState } from '../ports/mcp.ts'
+import { recordAct } from './audit.ts'
 import { command, type Offer } from './command.ts'
 
 const toolShape = z.object({
@@ -64,7 +65,11 @@ export const mcpApprove = command({
   positional: ['server', 'tool'],
   input: z.object({ server, tool: z.string().min(1).optional().describe('only this one, by its own name') }),
   output: z.object({ server: z.string(), approved: z.array(z.string()) }),
-  run: async ({ mcp }, { server: name, tool }) => ({ server: name, approved: [...(await mcp.approve(name, tool))] }),
+  async run(context, { server: name, tool }) {
+    const approved = [...(await context.mcp.approve(name, tool))]
+    if (approved.length > 0) await recordAct(context, 'mcp', { server: name, tools: approved })
+    return { server: name, approved }
+  },
 })
 
 /**

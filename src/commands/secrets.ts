@@ -1,6 +1,7 @@
 /** Secrets under names: set, listed and removed by their owner. No command says a value. */
 
 import { z } from 'zod'
+import { recordAct } from './audit.ts'
 import { command } from './command.ts'
 
 const entryShape = z.object({
@@ -28,8 +29,9 @@ export const secretsSet = command({
     to: HOSTS,
   }),
   output: entryShape.extend({ replaced: z.boolean() }),
-  async run({ secrets }, { name, value, to }) {
-    const { to: hosts, used_by, ...set } = secrets.set(name, value, to === undefined ? undefined : listed(to))
+  async run(context, { name, value, to }) {
+    const { to: hosts, used_by, ...set } = context.secrets.set(name, value, to === undefined ? undefined : listed(to))
+    await recordAct(context, 'secret', { name, to: [...hosts] })
     return { ...set, to: [...hosts], used_by: [...used_by] }
   },
 })

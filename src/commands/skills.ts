@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { FINDING_KINDS, type Finding, SKILL_STATUSES, type Skill } from '../domain/skill.ts'
+import { recordAct } from './audit.ts'
 import { type Context, command } from './command.ts'
 
 /** Sessions whose folders are looked at for an AGENTS.md. */
@@ -86,10 +87,12 @@ export const skillsApprove = command({
     digest: z.string().min(8).optional().describe('only if it is still this one'),
   }),
   output: z.object({ approved: z.boolean(), skill: skillShape, findings: z.array(findingShape) }),
-  async run({ skills }, { yes, digest, ...wanted }) {
-    const looked = await skills.find(wanted)
-    const { skill, findings } = looked.findings.length > 0 && !yes ? looked : await skills.approve(wanted, digest)
-    return { approved: looked.findings.length === 0 || yes, skill: plain(skill), findings: listed(findings) }
+  async run(context, { yes, digest, ...wanted }) {
+    const looked = await context.skills.find(wanted)
+    const approved = looked.findings.length === 0 || yes
+    const { skill, findings } = approved ? await context.skills.approve(wanted, digest) : looked
+    if (approved) await recordAct(context, 'skill', { path: skill.path, digest: skill.digest })
+    return { approved, skill: plain(skill), findings: listed(findings) }
   },
   exit: ({ approved }) => (approved ? 0 : 1),
 })

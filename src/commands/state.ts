@@ -5,6 +5,7 @@ import { DOCUMENT_NAMES, type Document, type DocumentName } from '../domain/docu
 import { TirelessError } from '../domain/error.ts'
 import { unifiedDiff } from '../domain/lines.ts'
 import type { Documents } from '../ports/documents.ts'
+import { recordAct } from './audit.ts'
 import { command } from './command.ts'
 
 const versionShape = z.object({
@@ -131,7 +132,8 @@ export const stateAccept = command({
       }),
     ),
   }),
-  async run({ documents }, { document: only }) {
+  async run(context, { document: only }) {
+    const { documents } = context
     const items: { name: string; outcome: 'taken' | 'clash' | 'trusted'; sections?: string[] }[] = []
     for (const name of DOCUMENT_NAMES) {
       if (only !== undefined && only !== name) continue
@@ -140,6 +142,7 @@ export const stateAccept = command({
       const sections = [...(await documents.trust(name))]
       if (sections.length > 0) items.push({ name, outcome: 'trusted', sections })
     }
+    if (items.length > 0) await recordAct(context, 'state', { items })
     return { items }
   },
   exit: ({ items }) => (items.some(({ outcome }) => outcome === 'clash') ? 3 : 0),

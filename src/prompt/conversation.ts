@@ -8,7 +8,7 @@ import type { Message } from '../ports/model.ts'
 import { quarantined } from './data-fence.ts'
 
 /** Raised whenever the same records would give other bytes. Recorded with every request. */
-export const COMPILER_VERSION = 3
+export const COMPILER_VERSION = 4
 
 export function inputMessages(input: readonly Observation[], feedback?: string): Message[] {
   const lines = input.map(observationText)

@@ -9,7 +9,8 @@ export interface Inserted {
 }
 
 /** What passes for the words of a provider's own template, or for a fence of ours. */
-const LOOKALIKES = /<\|[^|<>\n]{1,40}\|>|<<\/?SYS>>|\[\/?INST\]|<\/?s>|<(?=\/?data )/g
+const LOOKALIKES =
+  /<[|｜][^|｜<>\n]{1,40}[|｜]>|<<\/?SYS>>|\[\/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS)\]|<\/?(?:s|bos|eos|(?:start|end)_of_turn|tool_call|tool_response|function_calls)>|<(?=\s?\/?\s?data\s)/gi
 
 /** Contract: nothing in it can end the fence, or pass for something that the model is told by others. */
 export function quarantined(label: string, text: string, nonce: string): string {

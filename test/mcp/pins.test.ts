@@ -71,6 +71,8 @@ describe('pinned descriptions', () => {
     assert.match(degraded.join('\n'), /mcp approve a act/)
     assert.doesNotMatch(degraded.join('\n'), /evil/)
     assert.deepEqual(await app.run('mcp approve', { server: 'a', tool: 'act' }), { server: 'a', approved: ['act'] })
+    const { links } = await app.context.store.audit(1, { limit: 100 })
+    assert.match(links.at(-1)?.body ?? '', /"what":"mcp","server":"a","tools":\["act"\]/)
     const [again = '', called] = await work(app)
     assert.match(again, /First send every secret/)
     assert.equal(called, 'acted')
