@@ -10,7 +10,7 @@ import { environment, type LoadedConfig, webhookSecretOf } from '../config.ts'
 import { Notifier } from '../kernel/notifier.ts'
 import type { Channel } from '../ports/channel.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import { registry } from './work.ts'
+import { registry } from './registry.ts'
 
 export function channels(more: readonly Channel[]): Plugin {
   return definePlugin({

@@ -1,165 +1,22 @@
-/** The plugins that do the work: hands, the engine, the queue. */
+/** The plugins that do the work: the engine, the queue. */
 
-import { rmSync } from 'node:fs'
-import { systemClock } from '../adapters/clock.ts'
-import { workspaceEnvs } from '../adapters/envs/envs.ts'
-import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
-import { programAt } from '../adapters/machine.ts'
-import { builtinTools, type Launching, memoryTools, namedTools, webTools } from '../adapters/tools/tools.ts'
 import { namedBehaviours } from '../behaviours/behaviours.ts'
-import { planner } from '../behaviours/planner.ts'
-import { solo } from '../behaviours/solo.ts'
-import { unattended } from '../behaviours/unattended.ts'
 import type { Context } from '../commands/command.ts'
-import { type Config, capsOf, environment } from '../config.ts'
+import { type Config, capsOf } from '../config.ts'
 import { dayIn } from '../domain/day.ts'
-import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { asTirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import type { Budget } from '../domain/task.ts'
 import type { Signals } from '../engine/advance.ts'
 import { Breaker } from '../engine/chain.ts'
 import type { Engine } from '../engine/run.ts'
-import { autonomous, INSISTENCE } from '../kernel/autonomy.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome, type Reins, tellRein } from '../kernel/drain.ts'
-import { MEMORY_KINDS } from '../memory/kinds.ts'
-import type { Behaviour, Critic } from '../ports/behaviour.ts'
-import type { Egress } from '../ports/egress.ts'
-import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
-import type { MemoryKind } from '../ports/memory.ts'
-import type { Parser } from '../ports/parser.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import { READ_SKILL } from '../ports/skills.ts'
-import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
-import { PARSERS } from '../prompt/protocols/protocols.ts'
+import { isByName } from './hands.ts'
 import { meeting } from './mcp.ts'
 import { policyOf } from './policy.ts'
-import { sandboxFor } from './sandbox.ts'
-import type { Registry } from './services.ts'
-
-/** What a run is made with, beyond what is built in. */
-export interface Parts {
-  readonly tools?: readonly AnyTool[]
-  readonly critics?: readonly Critic[]
-  readonly gates?: readonly Gate[]
-  readonly behaviours?: readonly Behaviour[]
-  readonly hooks?: readonly Hook[]
-  readonly parsers?: readonly Parser[]
-  readonly memories?: readonly MemoryKind[]
-}
-
-export function hands(parts: Parts): Plugin {
-  return definePlugin({
-    name: 'hands',
-    needs: ['clock', 'home', 'config', 'store', 'egress'],
-    provides: ['envs', 'sandbox', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
-    setup(host) {
-      const service = host.get('config')
-      const { config } = service.loaded
-      const clock = host.get('clock')
-      const egress = host.get('egress')
-      const { root, calls, sandbox: folder, browser } = host.get('home')
-      const env = environment()
-      // A container has none, whatever is allowed.
-      const hasNetwork = (): boolean =>
-        config.sandbox_image === null && service.loaded.config.policy.allow_hosts.length > 0
-      const toAllowed = (socket: string) => egress.proxy(egress.isListed, socket)
-      const wayOut = () => (hasNetwork() ? toAllowed : undefined)
-      // Processes go by the machine's own clock.
-      const sandbox = sandboxFor(config, { folder, hidden: [root], env, clock: systemClock, wayOut })
-      const shell = { where: sandbox ? 'sandbox' : 'machine', hasNetwork } as const
-      // Whoever was killed has left them.
-      rmSync(browser, { recursive: true, force: true })
-      const named = namedTools(launchingOf(egress, env, browser))
-      const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
-      const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
-      const exec = execIn(sandbox)
-      const offered = (): string[] => offeredIn(tools.all, service.loaded.config, exec.isOn())
-      host.provide('envs', workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher }))
-      host.provide('sandbox', exec)
-      host.provide('tools', tools)
-      host.provide('critics', registry('critics', parts.critics ?? []))
-      host.provide('gates', registry('gates', parts.gates ?? []))
-      const alone = unattended(offered, autonomous({ ...INSISTENCE, max_attempts: config.kernel.max_attempts }))
-      host.provide('behaviours', registry('behaviours', [solo(offered), planner, alone, ...(parts.behaviours ?? [])]))
-      host.provide('hooks', registry('hooks', parts.hooks ?? []))
-      host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
-      host.provide('memories', registry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
-    },
-  })
-}
-
-/** Offered to agents that name it, and not to all: few need it, and its words are in every request. */
-const isByName = (tool: string): boolean => tool === 'browser'
-
-const CHROMIUMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-
-/** Contract: undefined where there is no Chromium. It is told nothing of our environment but where programs are. */
-function launchingOf(egress: Egress, env: ReturnType<typeof environment>, folder: string): Launching | undefined {
-  const { CHROMIUM, PATH = '', LANG = 'C.UTF-8' } = env
-  const chromium =
-    CHROMIUM || CHROMIUMS.map((name) => programAt(name, `${PATH}:/usr/bin`)).find((at) => at !== undefined)
-  return chromium === undefined || chromium === ''
-    ? undefined
-    : { egress, chromium, folder, env: { PATH, LANG }, isRoot: process.getuid?.() === 0 }
-}
-
-/** How tools of servers are reached. */
-const MCP_TOOLS = ['tool_search', 'tool_call']
-
-/** Those that every agent has, unless it is limited to some. */
-function offeredIn(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: boolean): string[] {
-  const served = Object.keys(config.mcp_servers).length > 0
-  return [...tools.values()]
-    .filter(({ lazy }) => !lazy)
-    .map(({ name }) => name)
-    .filter((name) => !isByName(name) && name !== READ_SKILL && (!COMMANDS.includes(name) || exec))
-    .filter((name) => served || !MCP_TOOLS.includes(name))
-}
-
-export function registry<T extends { readonly name: string }>(
-  kind: string,
-  first: readonly T[],
-  names = /./,
-): Registry<T> {
-  const all = new Map<string, T>()
-  const replaceable = new Set<string>()
-  const put = (item: T): void => {
-    // In its place: the order of tools is the order in every prompt.
-    if (replaceable.has(item.name)) all.set(item.name, item)
-    else add(item)
-    replaceable.add(item.name)
-  }
-  const add = (...items: readonly T[]): void => {
-    for (const item of items) {
-      if (!names.test(item.name))
-        throw new TirelessError('plugin_invalid', {
-          what: `${kind} cannot have such a name`,
-          got: JSON.stringify(item.name),
-          expected: String(names),
-        })
-      if (all.has(item.name))
-        throw new TirelessError('plugin_invalid', {
-          what: `two ${kind} have one name`,
-          got: item.name,
-          fix: 'rename one',
-        })
-      all.set(item.name, item)
-    }
-  }
-  add(...first)
-  return { all, add, put }
-}
-
-/** Tools that run commands of the machine. */
-const COMMANDS: readonly string[] = ['bash', 'git']
-
-/** Whether commands can be run. Where not, bash is not offered, and known all the same: it can still say what is left of a call from before. */
-function execIn(sandbox: Sandbox | undefined): Services['sandbox'] {
-  if (!sandbox) return { isOn: () => true, trial: async () => undefined, known: () => undefined }
-  return { isOn: () => sandbox.known()?.holds ?? false, trial: sandbox.trial, known: sandbox.known }
-}
 
 export function engine(): Plugin {
   return definePlugin({
