@@ -67,7 +67,8 @@ export function hands(parts: Parts): Plugin {
       const wayOut = () => (hasNetwork() ? toAllowed : undefined)
       // Processes go by the machine's own clock.
       const sandbox = sandboxFor(config, { folder, hidden: [root], env, clock: systemClock, wayOut })
-      const shell = { where: sandbox ? 'sandbox' : 'machine', hasNetwork } as const
+      const boxed = config.sandbox_image === null ? 'sandbox' : 'container'
+      const shell = { where: sandbox ? boxed : 'machine', hasNetwork } as const
       const named = namedTools(launchingOf(egress, env))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
