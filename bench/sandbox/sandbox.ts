@@ -62,18 +62,22 @@ export async function measureSandbox({
   if (!trial.holds) throw new Error(`there is no sandbox on this machine: ${trial.why}; ${trial.remedy}`)
   const options = { callsDir: join(folder, 'calls'), clock: systemClock, env: { PATH } }
   let calls = 0
-  const ours = async (launcher?: typeof sandbox.launcher, network = false): Promise<() => Promise<void>> => {
+  const ours = async (launcher?: typeof sandbox.launcher, network = false): Promise<Subject> => {
     const processes = opsOf(await hostEnvs({ ...options, launcher }).open(ws), 'process')
-    return async () => {
-      // No two calls have one name: what is left under it would be looked for first.
-      const call = `bench-${calls++}`
-      const { exit } = await processes.run(call, COMMAND, {
-        timeoutMs: 60_000,
-        signal: new AbortController().signal,
-        ...(network && { network: 'allowed' as const }),
-      })
-      if (exit !== 0) throw new Error(`the command ended with ${exit}`)
-      await processes.forget(call)
+    // No two calls have one name: what is left under it would be looked for first.
+    const name = () => `bench-${calls}`
+    return {
+      async run() {
+        calls += 1
+        const { exit } = await processes.run(name(), COMMAND, {
+          timeoutMs: 60_000,
+          signal: new AbortController().signal,
+          ...(network && { network: 'allowed' as const }),
+        })
+        if (exit !== 0) throw new Error(`the command ended with ${exit}`)
+      },
+      // As it is done once the step is on record, when nobody waits for it any more.
+      afterwards: () => processes.forget(name()),
     }
   }
   const subjects = {
@@ -86,10 +90,11 @@ export async function measureSandbox({
   const rounds = quick ? 30 : 200
   say(`${rounds} rounds …`)
   for (let round = -WARM_UP; round < rounds; round += 1)
-    for (const [at, run] of Object.values(subjects).entries()) {
+    for (const [at, { run, afterwards }] of Object.values(subjects).entries()) {
       const from = performance.now()
       await run()
       if (round >= 0) samples[at]?.push(performance.now() - from)
+      await afterwards()
     }
   const rows = Object.keys(subjects).map((name, at) => ({ name, ms: figureOf(samples[at] ?? []) }))
   const [plain, , boxed, reaching] = rows
@@ -108,11 +113,20 @@ export async function measureSandbox({
   }
 }
 
-function bare(cwd: string): () => Promise<void> {
-  return async () => {
-    const child = spawn('bash', ['-c', COMMAND], { cwd, stdio: 'ignore' })
-    const [code] = await once(child, 'exit')
-    if (code !== 0) throw new Error(`the bare command ended with ${code}`)
+interface Subject {
+  run(): Promise<void>
+  /** Not measured. */
+  afterwards(): Promise<void>
+}
+
+function bare(cwd: string): Subject {
+  return {
+    async run() {
+      const child = spawn('bash', ['-c', COMMAND], { cwd, stdio: 'ignore' })
+      const [code] = await once(child, 'exit')
+      if (code !== 0) throw new Error(`the bare command ended with ${code}`)
+    },
+    async afterwards() {},
   }
 }
 

@@ -55,7 +55,8 @@ export function hands(parts: Parts): Plugin {
       const wayOut = () => (hasNetwork() ? toAllowed : undefined)
       // Processes go by the machine's own clock.
       const sandbox = sandboxFor(config, { folder, hidden: [root], env, clock: systemClock, wayOut })
-      const shell = { where: sandbox ? 'sandbox' : 'machine', hasNetwork } as const
+      const boxed = config.sandbox_image === null ? 'sandbox' : 'container'
+      const shell = { where: sandbox ? boxed : 'machine', hasNetwork } as const
       // Whoever was killed has left them.
       rmSync(browser, { recursive: true, force: true })
       const named = namedTools(launchingOf(egress, env, browser))

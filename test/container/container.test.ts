@@ -9,7 +9,8 @@ import { systemClock } from '../../src/adapters/clock.ts'
 import { createContainers } from '../../src/adapters/envs/container/container.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { opsOf, type ProcessOps, type RunOptions } from '../../src/ports/env.ts'
-import { alive, freshFolder, until } from '../apps.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { alive, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
 import { ended } from '../command-line.ts'
 import { ENGINE, IMAGE, WITHOUT_CONTAINERS } from './here.ts'
 
@@ -120,6 +121,19 @@ echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /de
     const network = () => assert.fail('no way out is opened')
     await assert.rejects(run('true', { network }), { code: 'tool_failed', message: /in a container have none/ })
   })
+})
+
+test('Q8: an image in the configuration is where bash runs, and what doctor tries', {
+  skip: WITHOUT_CONTAINERS,
+}, async (t) => {
+  const where = { calls: [{ tool: 'bash', args: { command: 'echo "$HOSTNAME"; ls /usr/bin | grep -c .; pwd' } }] }
+  const model = scriptedModel([where, { text: 'done' }])
+  const app = await openApp(t, { model, yaml: `sandbox: required\nsandbox_image: ${IMAGE}` })
+  const { session_id } = await runTaskIn(app)
+  assert.match(model.requests[0]?.tools.find(({ name }) => name === 'bash')?.description ?? '', /In a container/)
+  const told = JSON.stringify(model.requests[1]?.messages.at(-1))
+  assert.match(told, new RegExp(`sandbox\\\\n\\d\\d\\\\n.*${session_id}\\\\n\\[exit 0\\]`))
+  assert.match(JSON.stringify(await app.run('doctor', {})), /a container of tireless-test .* it was tried and holds/)
 })
 
 describe('a weakened container', { skip: WITHOUT_CONTAINERS }, () => {

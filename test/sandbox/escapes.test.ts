@@ -363,15 +363,19 @@ describe('a weakened sandbox', {
       assert.match(trial.why, got)
     })
 
+  const mounts = (): readonly string[] => readFileSync('/proc/self/mountinfo', 'utf8').match(/ \/mnt .*/g) ?? []
+
   test('is noticed: one that does nothing at all', async (t) => {
     const { path, folder } = weakened(t, ['--'], ['--'])
     writeFileSync(
       join(folder, 'bwrap'),
       '#!/bin/bash\n[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n',
     )
+    const before = mounts()
     const trial = await trialWith({ path, folder })
     assert.ok(!trial.holds)
     assert.match(trial.why, /token.*connection out/s)
+    assert.deepEqual(mounts(), before, 'what it gets to mount it takes away again')
   })
 
   test('is noticed: one that cannot begin', async (t) => {

@@ -30,6 +30,7 @@ const WORK =
 const SURROUNDINGS = {
   sandbox:
     ' In a sandbox: no network unless hosts are allowed, /tmp per command, .git/config and .git/hooks read-only.',
+  container: ' In a container: no network, /tmp per command, .git/config and .git/hooks read-only.',
   machine: '',
 } as const
 

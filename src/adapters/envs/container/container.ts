@@ -50,7 +50,8 @@ export function createContainers(options: ContainerOptions): Sandbox {
     engine ??= findEngine(image, options.env)
     const found = await engine
     if ('why' in found) return { trial: { holds: false, ...found } }
-    await sweep(found, labelOf(folder))
+    // What an earlier life of this home has left: whoever holds a home is alone in it.
+    await removeAll(found, options.clock, `label=${labelOf(folder)}`)
     const launch = await launcherIn(found, options)
     const named = `a container of ${image} (${found.name} ${found.version})`
     const trial = await trialOf({
@@ -164,27 +165,30 @@ const labelOf = (folder: string): string => `tireless.home=${digest(folder)}`
 /** At once, and not after the ten seconds that Podman would wait. */
 const REMOVE = { docker: ['rm', '--force'], podman: ['rm', '--force', '--time', '0'] } as const
 
+const endIn = (engine: Engine, clock: Clock, call: string): Promise<boolean> =>
+  removeAll(engine, clock, `name=^${nameOf(call)}$`)
+
 /** Between two tries: an engine that is removing it already refuses to do so again. */
 const AGAIN_MS = [50, 200, 1000, 4000]
 
-async function endIn(engine: Engine, clock: Clock, call: string): Promise<boolean> {
-  const name = nameOf(call)
-  const isThere = async () => (await engine.ask('ps', '--all', '--quiet', '--filter', `name=^${name}$`)) !== ''
-  if (!(await isThere())) return false
+/** Contract: when it returns, there is none any more that fits; says whether there was one. */
+async function removeAll(engine: Engine, clock: Clock, filter: string): Promise<boolean> {
+  const found = async () =>
+    (await engine.ask('ps', '--all', '--quiet', '--filter', filter)).split('\n').filter((id) => id !== '')
+  let left = await found()
+  if (left.length === 0) return false
   for (const ms of AGAIN_MS) {
-    const failed = await engine.ask(...REMOVE[engine.name], name).then(() => undefined, complaintOf)
-    if (failed === undefined || !(await isThere())) return true
+    const isDone = await engine.ask(...REMOVE[engine.name], ...left).then(
+      () => true,
+      () => false,
+    )
+    left = isDone ? [] : await found()
+    if (left.length === 0) return true
     await clock.sleep(ms)
   }
   throw new TirelessError('tool_failed', {
-    what: 'the container of a command cannot be removed',
-    where: name,
+    what: 'a container cannot be removed',
+    where: left.join(', '),
     fix: `look at it: ${engine.name} ps --all`,
   })
-}
-
-/** What an earlier life of this home has left. Whoever holds a home is alone in it. */
-async function sweep(engine: Engine, label: string): Promise<void> {
-  const left = await engine.ask('ps', '--all', '--quiet', '--filter', `label=${label}`)
-  if (left !== '') await engine.ask(...REMOVE[engine.name], ...left.split('\n'))
 }

@@ -16,8 +16,10 @@ export interface Guard {
 export function guards(): (root: string) => Promise<Guard> {
   const known = new Map<string, Promise<readonly Repository[]>>()
   return async (root) => {
-    const [repositories, names] = await Promise.all([known.get(root) ?? repositoriesIn(root), protectedNames(root)])
-    const before: Before = { repositories, names }
+    const before: Before = {
+      repositories: await (known.get(root) ?? repositoriesIn(root)),
+      names: protectedNames(root),
+    }
     return {
       binds: await bindsFor(root, before),
       async swept() {

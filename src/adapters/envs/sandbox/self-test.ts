@@ -196,7 +196,7 @@ function scriptFor({ base, outside, port, pid, hidden, canary, stamp, own }: Fac
     ...(FILTERED.includes(process.arch) ? [['every system call', statusSays('Seccomp:', '2')] as const] : []),
     ...namespaces(own),
     ['the session of the runtime', `read -r stat < /proc/self/stat && set -- \${stat##*) } && [ "$4" = 0 ]`],
-    ['a remount', 'mount -o remount,rw /usr || mount -t tmpfs none /mnt'],
+    ['a remount', 'mount -o remount,rw /usr || { mount -t tmpfs none /mnt && umount /mnt; }'],
     ['a user namespace', 'unshare -U true'],
     ['a device', 'mknod node c 1 1'],
     [NOTHING, ': > .git/hooks/pre-commit; printf "[alias]" >> .git/config'],
