@@ -125,6 +125,7 @@ async function answer(
   reason: string | null,
   grant?: Grant,
 ): Promise<Approval> {
+  if (!(await store.approval(approval_id))) throw unheardOf(approval_id)
   const now = clock.now()
   const entry = { ts: now, what: 'answer', approval: approval_id, answer, reason, grant: grant?.id ?? null }
   const [{ approval }] = await commitOne(store, [

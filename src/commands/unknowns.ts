@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { isTerminal } from '../domain/dispatch.ts'
+import { TirelessError } from '../domain/error.ts'
 import { RESOLUTIONS, type Resolution, type Unknown } from '../domain/unknown.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 import { command } from './command.ts'
@@ -29,7 +30,9 @@ export const unknownsResolve = command({
   async run({ store, clock, ids }, { id, as }) {
     const now = clock.now()
     const known = (await store.unknowns({})).find((unknown) => unknown.id === id)
-    const telling = known && (await nobodyWaitsFor(store, known)) ? [told(known, as, now, ids.next())] : []
+    if (!known)
+      throw new TirelessError('not_found', { what: 'there is no such call', got: id, fix: 'see: unknowns list' })
+    const telling = (await nobodyWaitsFor(store, known)) ? [told(known, as, now, ids.next())] : []
     // One commit: a word can be said once only, so one that is kept and not told would never be told.
     const [{ unknown }] = await commitOne(store, [{ op: 'resolve', unknown_id: id, as, now }, ...telling])
     return unknown
