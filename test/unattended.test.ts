@@ -131,7 +131,9 @@ describe('E8: an unattended dispatch of seed 000’s daily-report', () => {
     })
 
   test('E8, E9: while it rests it is under way, not parked; cancelled then, it is over with that class', async (t) => {
-    const its = await world(t, () => ({ text: '我来想一想。' }))
+    // Until a rest is so long that nobody waits for its end.
+    const yaml = YAML.replace('kernel:', 'kernel:\n  max_attempts: 6')
+    const its = await world(t, () => ({ text: '我来想一想。' }), { yaml })
     const { dispatch_id } = await plan(its)
     await drained(its)
     assert.equal((await dispatchOf(its.app, dispatch_id)).status, 'waiting')

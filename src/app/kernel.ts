@@ -79,6 +79,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
   }
   const loop = new Loop(around, update)
   let since: number | null = null
+  let cut: Promise<void> | undefined
   /** `ending`: of the cycle that is about to be on record. */
   const ailing = async (ending?: CycleResult): Promise<readonly Note[]> => {
     const { id, agents, enabled } = settings()
@@ -96,7 +97,9 @@ function kernelOf(host: PluginHost): Services['kernel'] {
   /** A kernel without an agent has nothing to write down. */
   const boot = async (): Promise<void> => {
     if (settings().agents.length > 0) await recordBoot(around, initDocument(config.loaded))
-    await recordCut(around)
+    // Once, before the first cycle of this process: later, what is not over is at work.
+    cut ??= recordCut(around)
+    await cut
   }
   const takeOver = (): void => {
     const came = config.refresh()

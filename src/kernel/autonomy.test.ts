@@ -146,7 +146,7 @@ describe('E8: the validation of an attempt', () => {
       return critic?.judge(state, stepOf(said))
     })
     const attempts = verdicts.map((verdict) => verdict && 'attempt' in verdict && verdict.attempt)
-    assert.deepEqual(attempts, [{ after_ms: 30_000 }, { after_ms: 120_000 }, false])
+    assert.deepEqual(attempts, [{ after_ms: 2_000 }, { after_ms: 8_000 }, false])
     const [first, , last] = verdicts as { instruction?: string; failure_class?: string; reason?: string }[]
     assert.match(first?.instruction ?? '', /^Kernel retry requirement:\n- Your previous attempt was not autonomously/)
     assert.match(

@@ -48,7 +48,8 @@ export interface Insistence {
   readonly longest_ms: number
 }
 
-export const INSISTENCE: Insistence = { max_attempts: 3, first_ms: 30_000, factor: 4, longest_ms: 600_000 }
+/** Who has just been told what is missing needs little rest; who goes on like that needs more each time. */
+export const INSISTENCE: Insistence = { max_attempts: 3, first_ms: 2_000, factor: 4, longest_ms: 600_000 }
 
 export type Conduct = Pick<Behaviour<Autonomy>, 'state' | 'initState' | 'reduce' | 'critics'>
 

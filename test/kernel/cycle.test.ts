@@ -188,7 +188,7 @@ describe('one cycle', () => {
     const agents = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
     const { app, clock } = await kernelApp(t, { agents, model })
     for (const asked of [1, 1]) {
-      const result = await passing(clock, once(app))
+      const result = await once(app)
       assert.deepEqual([result.dispatched, result.failed, model.requests.length], [1, 1, asked])
     }
     const { health } = (await app.run('status', {})) as { health: { ok: boolean; reasons: string[] } }

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import type { Script } from '../../src/testing/scripted-model.ts'
 import { until } from '../apps.ts'
 import { beat, busy, failing, live, of, once, outbox, say, telling, texts, untilIdle } from './chats.ts'
-import { diligent, livingFor, MINUTE } from './kernels.ts'
+import { diligent, livingFor, MINUTE, once as stillOnce } from './kernels.ts'
 
 const AGENTS = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
 const TWO = AGENTS.slice(0, 2)
@@ -84,7 +84,8 @@ describe('E12: what goes wrong is told once', () => {
     const refused = failing('model_auth') as typeof diligent
     const script: Script = (request) => (good ? diligent(request) : refused(request))
     const its = await telling(t, { agents: TWO, script })
-    for (let i = 0; i < 3; i++) assert.equal((await once(its)).status, 'failed')
+    // On a clock that stands still: how long a probe is waited for is not up to the load of the machine.
+    for (let i = 0; i < 3; i++) assert.equal((await stillOnce(its.app)).status, 'failed')
     assert.deepEqual(
       its.chat.got.map(({ kind }) => kind),
       ['alert'],
@@ -95,8 +96,8 @@ describe('E12: what goes wrong is told once', () => {
     )
     await its.app.close()
     const after = await telling(t, { ...its, agents: TWO, script })
-    assert.equal((await once(after)).status, 'failed')
-    assert.equal(its.chat.got.length, 1, JSON.stringify(texts(its)))
+    assert.equal((await stillOnce(after.app)).status, 'failed')
+    assert.equal(its.chat.got.length, 1)
     good = true
     for (let i = 0; i < 2; i++) {
       // Until the key is tried again.
