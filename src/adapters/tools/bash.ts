@@ -14,17 +14,17 @@ const DEFAULT_SECONDS = 120
 const MOST_SECONDS = 1800
 
 const args = z.strictObject({
-  command: z.string().min(1).describe('What to run with bash -c, in the workspace.'),
+  command: z.string().min(1).describe('For bash -c.'),
   timeout_s: z
     .number()
     .min(0.1)
     .max(MOST_SECONDS)
     .default(DEFAULT_SECONDS)
-    .describe(`Seconds after which it is killed, at most ${MOST_SECONDS}.`),
+    .describe(`Seconds, at most ${MOST_SECONDS}.`),
 })
 
 const WORK =
-  'Runs a command in the workspace and returns its output and exit code. A `cd` holds for the next call. When it ends, every process it started is killed.'
+  'Runs a command in the workspace. A `cd` holds for the next call; processes that it leaves behind are killed.'
 
 /** What else is to be known where it runs. */
 const SURROUNDINGS = {

@@ -12,7 +12,7 @@ import { failed, knowing, told } from './result.ts'
 
 const args = z.strictObject({
   path: z.string().describe('The file.'),
-  old: z.string().min(1).describe('Exactly as in the file; it must occur once.'),
+  old: z.string().min(1).describe('Exactly, and occurring once.'),
   new: z.string().describe('Instead of it.'),
 })
 type Args = z.infer<typeof args>

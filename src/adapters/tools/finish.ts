@@ -11,7 +11,7 @@ const args = z.strictObject({
 
 export const finish = defineTool<z.infer<typeof args>>({
   name: 'finish',
-  description: 'Ends the task with its answer. Call it alone, after the results of all other calls.',
+  description: 'Ends the task. Call it alone, after the results of all other calls.',
   args,
   ...decision,
 })

@@ -13,7 +13,7 @@ import { failed } from './result.ts'
 const args = z.strictObject({
   key: z.string().trim().min(1).max(MOST_KEY).describe('A short name; the same one replaces it.'),
   text: z.string().trim().min(1).max(MOST_TEXT).describe('So that it makes sense by itself.'),
-  until: z.string().min(1).optional().describe('Until when it holds: an ISO instant, or 30d.'),
+  until: z.string().min(1).optional().describe('Holds until: an ISO instant, or 30d.'),
 })
 
 export const remember = (store: Store): AnyTool =>

@@ -19,7 +19,7 @@ const args = z.strictObject({
 
 export const viewFile = defineTool<z.infer<typeof args>>({
   name: 'view_file',
-  description: 'Shows a text file, whole or from one line to another.',
+  description: 'Shows a text file, or lines of it.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),

@@ -11,7 +11,7 @@ const args = z.strictObject({
 
 export const wait = defineTool<z.infer<typeof args>>({
   name: 'wait',
-  description: 'Waits, at no cost, until something new arrives. Call it alone.',
+  description: 'Waits until something new arrives. Call it alone.',
   args,
   ...decision,
 })
