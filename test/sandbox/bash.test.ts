@@ -142,6 +142,12 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     assert.match(back ?? '', new RegExp(`workspaces/${session_id}\\\\n\\[exit 0\\]`))
   })
 
+  test('Q9: who has shut himself out of his workspace is let in again', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([bash('chmod 000 .'), bash('echo back > in.txt'), final]) })
+    const { workspace } = (await runTaskIn(app)) as { workspace: string }
+    assert.equal(readFileSync(join(workspace, 'in.txt'), 'utf8'), 'back\n')
+  })
+
   test('Q9: what it writes is told while it runs, and kept nowhere', async (t) => {
     const app = await openApp(t, {
       model: scriptedModel([

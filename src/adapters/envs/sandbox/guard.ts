@@ -1,5 +1,6 @@
 /** What of a workspace is guarded while a command runs in it, and what is taken away when the command has ended. */
 
+import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bind } from './layout.ts'
 import { beside, guardsOf, type Repository, repositoriesIn } from './repositories.ts'
@@ -16,6 +17,7 @@ export interface Guard {
 export function guards(): (root: string) => Promise<Guard> {
   const known = new Map<string, Promise<readonly Repository[]>>()
   return async (root) => {
+    makeEnterable(root)
     const before: Before = {
       repositories: await (known.get(root) ?? repositoriesIn(root)),
       names: protectedNames(root),
@@ -33,6 +35,12 @@ export function guards(): (root: string) => Promise<Guard> {
       },
     }
   }
+}
+
+/** Who shuts himself out of his own workspace could not open it again: nothing runs but in there. */
+function makeEnterable(root: string): void {
+  const { mode } = statSync(root)
+  if ((mode & 0o700) !== 0o700) chmodSync(root, (mode & 0o777) | 0o700)
 }
 
 async function bindsFor(root: string, { repositories, names }: Before): Promise<readonly Bind[]> {
