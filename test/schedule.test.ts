@@ -177,7 +177,7 @@ describe('schedule', () => {
     assert.match((await dispatchOf(app, looked?.dispatch_id ?? '')).prompt, /^look at <data [0-9a-f]{12} STATE>\n/)
     await app.run('schedule remove', { id: 'look' })
     assert.deepEqual(await list(app), before)
-    await refused(run('kernel:default'), 'usage', /the kernel's own; do this: .*once/)
+    await refused(run('kernel:default'), 'usage', /the kernel's own; do this: .*cycle now/)
     await refused(run('nothing'), 'not_found', /no such schedule/)
   })
 

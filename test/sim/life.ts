@@ -24,10 +24,11 @@ import { NO_SECRETS } from '../../src/ports/secrets.ts'
 import { NO_SKILLS } from '../../src/ports/skills.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { NO_BUDGET } from '../journals.ts'
+import type { KernelPlan } from './kernel-plan.ts'
 import type { Plan } from './plan.ts'
 import { simBehaviours, simCritic } from './ports/behaviour.ts'
 import { simGate } from './ports/gate.ts'
-import { simKernel } from './ports/kernel.ts'
+import { settingsOf, simKernel } from './ports/kernel.ts'
 import { simModel } from './ports/model.ts'
 import { simStore } from './ports/store.ts'
 import { simTools } from './ports/tools.ts'
@@ -60,6 +61,8 @@ const ASLEEP: Context['kernel'] = {
   ailments: async () => [],
 }
 
+const NO_KERNEL: KernelPlan = { every: 60_000, mode: 'static', missed: 'skip', overrun: 'skip', agents: [] }
+
 /** Nor is anybody told of them. */
 const SILENT: Context['notifier'] = {
   run: async () => {},
@@ -79,6 +82,7 @@ type Used = Pick<
   | 'bell'
   | 'kernelId'
   | 'kernel'
+  | 'settings'
   | 'notifier'
   | 'agents'
   | 'notices'
@@ -161,6 +165,7 @@ export class Life {
       listen: () => () => {},
       health: async () => ({ ok: true, reasons: [], degraded: [] }),
       notifier: SILENT,
+      settings: () => settingsOf(this.#world, kernel ?? NO_KERNEL),
       kernel: kernel ? simKernel(this.#world, this, kernel, { ...parts, draining: () => this.#draining > 0 }) : ASLEEP,
       draining: () => this.#draining > 0,
       serve: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),

@@ -1,6 +1,6 @@
 /** Cycles: one for each beat, one at a time, each ended; and every dispatch of one counted once (I5, I6). */
 
-import type { CycleResult } from '../../../src/domain/cycle.ts'
+import { CUT_SHORT, type CycleResult } from '../../../src/domain/cycle.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import type { Batch, Op, Outcome } from '../../../src/ports/store.ts'
 import type { Life } from '../life.ts'
@@ -63,11 +63,14 @@ export class Cycles {
   }
 
   #ended(life: Life, { cycle_id, status, dispatched, agents, error }: CycleResult): void {
-    if (this.#open.get(cycle_id) !== life)
+    const by = this.#open.get(cycle_id)
+    const wasCutShort = by?.state !== 'up' && by?.state !== 'paused' && error === CUT_SHORT
+    if (by !== life && !(by && wasCutShort))
       this.#world.fail('I6', `${cycle_id} is ended by life ${life.id}, which did not begin it`)
     this.#open.delete(cycle_id)
     const { counters } = this.#world
-    if (error !== null) counters.add('cycle with an error')
+    if (by !== life) counters.add('cycle cut short')
+    else if (error !== null) counters.add('cycle with an error')
     else counters.add(dispatched > 0 ? 'cycle with work' : 'cycle without work')
     if (status === 'success' && agents.some((agent) => agent.status === 'waiting'))
       this.#world.fail('E9', `${cycle_id} is a success, and somebody waits`)

@@ -6,7 +6,7 @@ import type { Agent } from '../../../src/domain/agent.ts'
 import type { Engine } from '../../../src/engine/run.ts'
 import { dispatchByHand } from '../../../src/kernel/by-hand.ts'
 import { Loop } from '../../../src/kernel/loop.ts'
-import { recordBoot, recordCycle } from '../../../src/kernel/recorder.ts'
+import { recordBoot, recordCut, recordCycle } from '../../../src/kernel/recorder.ts'
 import type { Settings, Surroundings } from '../../../src/kernel/settings.ts'
 import { type Hands, sideWork, workOn } from '../../../src/kernel/work-on.ts'
 import { SEED_STATE } from '../invariants/state.ts'
@@ -50,7 +50,12 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     await recordCycle(around, result)
     return []
   })
-  const boot = (): Promise<void> => recordBoot(around, 'init')
+  let cut: Promise<void> | undefined
+  const boot = async (): Promise<void> => {
+    await recordBoot(around, 'init')
+    cut ??= recordCut(around)
+    await cut
+  }
   return {
     running: () => since !== null,
     nextBeat: () => loop.nextBeat(),
@@ -102,7 +107,7 @@ function documentsOf(world: World, life: Life, { store, clock }: Engine): OwnDoc
 }
 
 /** When the storm is over the owner takes the agents off, so that the world can come to rest. */
-function settingsOf(world: World, { every, mode, missed, overrun, agents }: KernelPlan): Settings {
+export function settingsOf(world: World, { every, mode, missed, overrun, agents }: KernelPlan): Settings {
   return {
     id: 'sim',
     enabled: true,
