@@ -2,6 +2,7 @@
 
 import type { Files } from '../../src/adapters/documents/files.ts'
 import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
+import { CUT_SHORT } from '../../src/domain/cycle.ts'
 import type { Variant } from './variants.ts'
 
 export const KERNEL_VARIANTS: readonly Variant[] = [
@@ -27,6 +28,7 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
     name: 'cycle-never-ended',
     ops: (ops) => ({
       ...ops,
+      cycle_end: (sql, op, held) => (op.result.error === CUT_SHORT ? null : ops.cycle_end(sql, op, held)),
       cycle_begin(sql, op, held) {
         const begun = ops.cycle_begin(sql, op, held)
         sql('UPDATE cycles SET ended_at = NULL, result = NULL WHERE cycle_id IN (SELECT value FROM json_each(?))').run(
