@@ -138,10 +138,12 @@ export class BrowserSession {
     const why = address.kind === 'refused' ? address.why : this.#egress.refusal(address.value)
     const elsewhere = isTop && address.kind === 'read' && !this.#mayGo(address.value)
     if (why !== undefined || elsewhere || address.kind === 'refused') {
-      this.#notes.push(
-        `it did not go to ${JSON.stringify(url.slice(0, 500))}: ${why ?? 'that is another host; open it if you mean it'}`,
-      )
-      return route.abort('blockedbyclient').catch(() => {})
+      const note = `it did not go to ${JSON.stringify(url.slice(0, 500))}: ${why ?? 'that is another host; open it if you mean it'}`
+      // Only so many are told, and this one before what pages ask for by the dozen.
+      if (isTop) this.#notes.unshift(note)
+      else this.#notes.push(note)
+      // Called off, the page stays where it is; blocked, an error would take its place some time later, and the next page's.
+      return route.abort(isTop ? 'aborted' : 'blockedbyclient').catch(() => {})
     }
     this.#hosts.add(placeText(address.value))
     return route.continue().catch(() => {})
