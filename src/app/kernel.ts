@@ -25,6 +25,7 @@ import type { Op } from '../ports/store.ts'
 import { compileSystem } from '../prompt/sections.ts'
 import { removeTraces } from '../trace/remove.ts'
 import { initDocument } from './init-document.ts'
+import { restBetweenWork } from './rest.ts'
 
 /** Cycles that are looked at to tell how the kernel is. */
 const PULSE = 20
@@ -34,7 +35,7 @@ export function kernel(): Plugin {
     name: 'kernel',
     needs: [
       ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
-      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp'] as const),
+      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events'] as const),
     ],
     provides: ['kernel'],
     setup(host) {
@@ -140,6 +141,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
       since = clock.now()
       whole = true
       const watching = [watchFile(config.file, takeOver), watchFolder(host.get('home').agents, takeOver)]
+      restBetweenWork(host.get('events'), store, signal)
       try {
         await loop.run(signal)
       } finally {

@@ -1,0 +1,31 @@
+/** A kernel that comes to rest gives back the memory that its work took: it sleeps for most of its life. */
+
+import { systemClock } from '../adapters/clock.ts'
+import { giveBack } from '../adapters/memory.ts'
+import type { Services } from '../ports/plugin.ts'
+
+/** So long nothing ends, and nothing is at work. */
+const QUIET_MS = 5_000
+
+/** Contract: from now on, and once per time of work, until the signal. */
+export function restBetweenWork(
+  { listen }: Services['events'],
+  { counts }: Services['store'],
+  stop: AbortSignal,
+): void {
+  let waiting = false
+  const whenQuiet = async (): Promise<void> => {
+    if (waiting) return
+    waiting = true
+    // By the machine's own clock: memory is the machine's.
+    await systemClock.sleep(QUIET_MS, stop)
+    waiting = false
+    if (!stop.aborted && (await counts()).running === 0) giveBack()
+  }
+  const rest = (): void => void whenQuiet().catch(() => {})
+  const stopListening = listen((told) => {
+    if (told.kind === 'event' && told.event.phase === 'END') rest()
+  })
+  stop.addEventListener('abort', stopListening, { once: true })
+  rest()
+}
