@@ -6,14 +6,14 @@ const HAN = /\p{Script=Han}/u
 const AROUND = /^[.:!?#@/\\*~_-]+|[.:!?/\\*~_-]+$/g
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//
 
-/** Made where there is any Han: loading it takes longer than most texts do. */
-const wordsOfHan = (text: string): string[] =>
-  [...new Intl.Segmenter('zh', { granularity: 'word' }).segment(text)].map(({ segment }) => segment)
-
 export function wordsOf(text: string): readonly string[] {
-  return (text.normalize('NFKC').toLowerCase().match(PIECES) ?? []).flatMap((piece) =>
-    HAN.test(piece) ? wordsOfHan(piece) : (trimmed(piece) ?? []),
-  )
+  // Loading it takes longer than most texts do.
+  let segmenter: Intl.Segmenter | undefined
+  return (text.normalize('NFKC').toLowerCase().match(PIECES) ?? []).flatMap((piece) => {
+    if (!HAN.test(piece)) return trimmed(piece) ?? []
+    segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' })
+    return [...segmenter.segment(piece)].map(({ segment }) => segment)
+  })
 }
 
 function trimmed(piece: string): string | undefined {
