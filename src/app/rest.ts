@@ -4,10 +4,10 @@ import { systemClock } from '../adapters/clock.ts'
 import { giveBack } from '../adapters/memory.ts'
 import type { Services } from '../ports/plugin.ts'
 
-/** So long nothing ends, and nothing is at work. */
+/** After the end of a run: the next one may follow at once. */
 const QUIET_MS = 5_000
 
-/** Contract: from now on, and once per time of work, until the signal. */
+/** Contract: now, and whenever the last of several runs has ended, until the signal. */
 export function restBetweenWork(
   { listen }: Services['events'],
   { counts }: Services['store'],

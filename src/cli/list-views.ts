@@ -1,21 +1,7 @@
 /** Cycles and models for people: a line each. */
 
+import type { Cycle } from '../domain/cycle.ts'
 import { table } from './table.ts'
-
-interface Cycle {
-  readonly cycle_id: string
-  readonly trigger: string
-  readonly started_at: string
-  readonly result: {
-    readonly status: string
-    readonly dispatched: number
-    readonly succeeded: number
-    readonly failed: number
-    readonly parked: number
-    readonly idle_reason: string | null
-    readonly error: string | null
-  } | null
-}
 
 export const cycleList = ({ items }: { readonly items: readonly Cycle[] }): string =>
   table(

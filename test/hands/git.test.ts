@@ -263,39 +263,15 @@ describe('git', () => {
           mkdirSync(join(place, '..'), { recursive: true })
           writeFileSync(place, readFileSync(evil), { mode: 0o755 })
         }
-      execFileSync('git', [
-        '-C',
-        workspace,
-        '-c',
+      const harmless = [
         'core.hooksPath=/dev/null',
-        '-c',
         'core.fsmonitor=false',
-        '-c',
         'filter.evil.clean=',
-        '-c',
         'commit.gpgSign=false',
-        'add',
-        '-A',
-      ])
-      execFileSync('git', [
-        '-C',
-        workspace,
-        '-c',
-        'core.hooksPath=/dev/null',
-        '-c',
-        'core.fsmonitor=false',
-        '-c',
-        'filter.evil.clean=',
-        '-c',
-        'commit.gpgSign=false',
-        '-c',
-        'user.name=o',
-        '-c',
-        'user.email=o',
-        'commit',
-        '-qm',
-        'evil',
-      ])
+      ]
+      const unharmed = harmless.flatMap((setting) => ['-c', setting])
+      inGit(workspace, ...unharmed, 'add', '-A')
+      inGit(workspace, ...unharmed, 'commit', '-qm', 'evil')
       const before = inGit(outer, 'log', '--format=%H')
       for (const [name, value] of Object.entries({
         GIT_DIR: join(outer, '.git'),
