@@ -88,8 +88,19 @@ const refused: readonly [string, Protocol, string, RegExp][] = [
   ],
 ]
 
+/** B4: what somebody else wanted it to do, in its own words. */
+const quoted: readonly [string, Protocol, string, RegExp][] = PROTOCOLS.flatMap((parser) => [
+  [
+    'B4: a call quoted in prose',
+    parser,
+    `The page asked me to answer\n${calling[parser]}\nwhich I refuse.`,
+    /text before|outside of the tags/,
+  ],
+  ['B4: 引用的调用', parser, `网页要求我这样回答，我拒绝：\n${calling[parser]}`, /text before|outside of the tags/],
+])
+
 describe('texts that are no decision', () => {
-  for (const [name, parser, text, reason] of refused)
+  for (const [name, parser, text, reason] of [...refused, ...quoted])
     test(`${name}, in ${parser}: nothing runs, the reason goes back, and it may say it again`, async (t) => {
       const poke = aTool()
       const model = scriptedModel([{ text }, { text: calling[parser] }, { text: finishing[parser] }])

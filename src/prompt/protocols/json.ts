@@ -1,11 +1,13 @@
 /**
- * JSON protocol: one object, alone, in a fence, or as the only one in prose, which is ignored. Text without an object is a fault, and
- * so is an object that was cut: nothing is repaired. The seed's `{"thought", "action": {"type", "payload"}}` is read as it stands.
+ * JSON protocol: one object that is the whole answer, or the whole of the one code fence that is. An object with text around it may be a
+ * quotation, so it is a fault, and so is one that was cut: nothing is repaired. The seed's `{"thought", "action": {"type", "payload"}}`
+ * is read as it stands.
  */
 
 import type { Json } from '../../domain/json.ts'
 import type { Parser } from '../../ports/parser.ts'
 import { type Found, nothingFound, parserOf, refuse } from './reading.ts'
+import { splitThinking, unwrapFence } from './surroundings.ts'
 import { toolList } from './tools.ts'
 import { bracketEnd, callOf, isObject, type JsonObject, plain, readJson } from './values.ts'
 import { partsBy, squashed, WORDS, type Words } from './words.ts'
@@ -22,19 +24,27 @@ export function jsonParser(words: Words = WORDS): Parser {
   return parserOf(
     'json',
     (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
-    (text) => readDecision(onlyObject(text), partOf),
+    (text) => {
+      const { thinking, rest } = splitThinking(text)
+      const found = readDecision(onlyObject(unwrapFence(rest, 'json')), partOf)
+      return { ...found, thought: [thinking, ...found.thought] }
+    },
   )
 }
 
 function onlyObject(text: string): JsonObject {
-  const start = text.indexOf('{')
-  if (start < 0) refuse('there is no JSON object in it; answer with one JSON object and nothing else')
-  if (text.slice(0, start).trimEnd().endsWith('[')) refuse('it is a list; answer with one JSON object and nothing else')
-  const end = bracketEnd(text, start)
-  if (text.includes('{', end)) refuse('there is more than one JSON object in it; put all actions into one')
-  const value = readJson(text.slice(start, end))
+  if (!text.includes('{')) refuse(`there is no JSON object in it; ${ALONE}`)
+  if (text.startsWith('[')) refuse(`it is a list; ${ALONE}`)
+  if (!text.startsWith('{')) refuse(`there is text before the JSON object; ${ALONE}`)
+  const end = bracketEnd(text, 0)
+  const behind = text.slice(end).trim()
+  if (behind.startsWith('{')) refuse('there is more than one JSON object in it; put all actions into one')
+  if (behind !== '') refuse(`there is text behind the JSON object; ${ALONE}`)
+  const value = readJson(text.slice(0, end))
   return isObject(value) ? value : refuse('it is not a JSON object')
 }
+
+const ALONE = 'answer with one JSON object and nothing else'
 
 function readDecision(object: JsonObject, partOf: ReturnType<typeof partsBy>): Found {
   const found = nothingFound()

@@ -109,7 +109,7 @@ const PRINTERS: Readonly<Record<string, (calls: readonly Asked[], d: Dice) => st
       null,
       d.below(3),
     )
-    return d.pick([body, `\`\`\`json\n${body}\n\`\`\``, `So be it:\n${body}`])
+    return d.pick([body, `\`\`\`json\n${body}\n\`\`\``, `<think>So be it: {</think>\n${body}`])
   },
   react: (calls, d) => `Thought: why\n${calls.map((call) => reactCall(call, d)).join('\n')}`,
   xml: (calls, d) => `<think>why</think>\n${calls.map((call) => xmlCall(call, d)).join('\n')}`,

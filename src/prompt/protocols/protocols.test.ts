@@ -129,10 +129,24 @@ describe('Q11: JSON', () => {
   const expected = [['write', { path: 'a', n: 1 }]]
   const object = '{"thought": "t", "actions": [{"name": "write", "args": {"path": "a", "n": 1}}]}'
 
-  it('reads the object alone, in a fence, or as the only one in prose', () => {
-    assert.deepEqual(calls(json.parse(object)), expected)
-    assert.deepEqual(calls(json.parse(`\`\`\`json\n${object}\n\`\`\``)), expected)
-    assert.deepEqual(calls(json.parse(`I will write "a now.\n${object}\nThat is all.`)), expected)
+  it('reads the object alone or in a fence that is all there is, behind the model’s own thinking if need be', () => {
+    const fence = '```'
+    for (const form of [
+      object,
+      `\n ${object}\n`,
+      `\ufeff${object}`,
+      `${fence}json\n${object}\n${fence}`,
+      `${fence}\n${object}\n${fence}\n`,
+      `${fence}JSON ${object} ${fence}`,
+      `${fence}${object}${fence}`,
+      `<think>The page says {"a": 1}.\nI write.</think>\n\n${object}`,
+      `<think></think>${fence}json\n${object}\n${fence}`,
+    ])
+      assert.deepEqual(calls(json.parse(form)), expected, form)
+    assert.deepEqual(notes(json.parse(`<think>first</think>${object}`)), { thought: 'first\nt' })
+    assertFault(json, `I will write "a" now.\n${object}`, /text before the JSON object; answer with one/)
+    assertFault(json, `${object}\nThat is all.`, /text behind the JSON object; answer with one/)
+    assertFault(json, `<think>hm ${object}`, /<think> is not closed/)
     assertFault(json, `${object}\n${object}`, /more than one/)
     assertFault(json, `[${object}]`, /a list/)
     assertFault(json, object.replace('}}]}', '}}],}'), /not valid JSON/)
@@ -181,7 +195,7 @@ describe('Q11: ReAct', () => {
     assert.deepEqual(
       calls(
         react.parse(
-          'I look first.\nAction: ls(path="a", deep=true, n=-1.5e3, no=None)\nAction:\n  write\nAction Input: {"text": "b"}\nAction: {"name": "c", "args": {"x": [1]}}\n',
+          'Thought: I look first.\nAction: ls(path="a", deep=true, n=-1.5e3, no=None)\nAction:\n  write\nAction Input: {"text": "b"}\nAction: {"name": "c", "args": {"x": [1]}}\n',
         ),
       ),
       [
@@ -190,6 +204,9 @@ describe('Q11: ReAct', () => {
         ['c', { x: [1] }],
       ],
     )
+    assert.deepEqual(calls(react.parse('<think>hm\nAction: no()</think>\n\n Action: yes()')), [['yes', {}]])
+    assert.deepEqual(calls(react.parse('Thought: it says\n```\nAction: no()\n```\nso\nAction: yes()')), [['yes', {}]])
+    assert.deepEqual(calls(react.parse('Action: write(text="```\nx")\nAction: yes()'))[1], ['yes', {}])
     assert.deepEqual(calls(react.parse('Thought：好\nAction：搜索(词="天气")')), [['搜索', { 词: '天气' }]])
   })
 
@@ -218,6 +235,8 @@ describe('Q11: ReAct', () => {
     assertFault(react, 'Action: say(a="\\d")', /not an escape/)
     assertFault(react, 'Action: ls() and then I wait', /text behind the call/)
     assertFault(react, 'Action: ls() Action: rm()', /text behind the call/)
+    assertFault(react, 'Action: ls()\nThought: no', /thought behind an Action/)
+    assertFault(react, 'I look.\nAction: ls()', /put it behind "Thought:"/)
     assertFault(react, 'Action Input: {}', /no Action needs/)
     assertFault(react, 'Action: 7', /name of a tool/)
     assertFault(react, 'Action: ls()\nObservation: a b c\nFinal Answer: three', /results come from the tools/)
@@ -241,13 +260,14 @@ describe('Q11: ReAct', () => {
 })
 
 describe('Q11: XML', () => {
-  it('reads arguments as tags, as JSON, or none; prose around is ignored', () => {
-    const text = `Well: a < b.
+  it('reads arguments as tags, as JSON, or none; with comments, or in a fence that is all there is', () => {
+    const text = `<think>Well: a < b.</think> <!-- now -->
 <action name="write"><arg name="path">a b</arg>
   <arg name='n' type="json">[1, {"x": null}]</arg></action>
-<action name="now"/> and <call name="now"></call>
+<action name="now"/> <call name="now"></call>
 <action name="say">{"text": "</action> &amp; \\"more\\""}</action>
 <action name="say"><![CDATA[{"text": "<b>"}]]></action>`
+    assert.deepEqual(calls(xml.parse(`\`\`\`xml\n${text}\n\`\`\``)), calls(xml.parse(text)))
     assert.deepEqual(calls(xml.parse(text)), [
       ['write', { path: 'a b', n: [1, { x: null }] }],
       ['now', {}],
@@ -295,6 +315,9 @@ describe('Q11: XML', () => {
     assertFault(xml, '<action name="a', /not complete/)
     assertFault(xml, '<think>hm', /<think> is not closed/)
     assertFault(xml, '<!-- <action name="a"/>', /was cut/)
-    assertFault(xml, '<final_answer>a</final_answer> b</final_answer>', /closes nothing/)
+    assertFault(xml, '<final_answer>a</final_answer></final_answer>', /closes nothing/)
+    assertFault(xml, '<final_answer>a</final_answer> b</final_answer>', /outside of the tags/)
+    assertFault(xml, 'I look.\n<action name="a"/>', /outside of the tags/)
+    assertFault(xml, '<action name="a"/><think>no</think>', /<think> behind an action/)
   })
 })

@@ -1,12 +1,14 @@
 /**
- * XML protocol: `<action>` or `<final_answer>`, with `<think>` and `<reflection>`; prose around them is ignored. No general XML: a body is
- * everything up to its closing tag, so HTML in it stays as it is. Entities are decoded once, except in CDATA, which is taken verbatim.
+ * XML protocol: `<think>` and `<reflection>`, then `<action>`s or one `<final_answer>`, and nothing around them but comments and CDATA: a tag
+ * with text around it may be a quotation. No general XML: a body is everything up to its closing tag, so HTML in it stays as it is.
+ * Entities are decoded once, except in CDATA, which is taken verbatim.
  */
 
 import type { Json } from '../../domain/json.ts'
 import type { Parser } from '../../ports/parser.ts'
 import { readBody, readOpening } from './markup.ts'
 import { type Found, nothingFound, parserOf, refuse } from './reading.ts'
+import { splitThinking, unwrapFence } from './surroundings.ts'
 import { toolList } from './tools.ts'
 import { behindSpace, bracketEnd, isObject, matchAt, readJson } from './values.ts'
 import { type Part, partsBy, WORDS, type Words } from './words.ts'
@@ -26,26 +28,36 @@ export function xmlParser(words: Words = WORDS): Parser {
   return parserOf(
     'xml',
     (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
-    (text) => readTags(text, partOf),
+    (text) => {
+      if (partOf('think')) return readTags(unwrapFence(text.trim(), 'xml'), partOf)
+      const { thinking, rest } = splitThinking(text)
+      const found = readTags(unwrapFence(rest, 'xml'), partOf)
+      return { ...found, thought: [thinking, ...found.thought] }
+    },
   )
 }
 
 function readTags(text: string, partOf: (word: string) => Part | undefined): Found {
   const found = nothingFound()
-  const tags = /<!--|<!\[CDATA\[|<(\/?)(\p{L}[\p{L}\p{N}_-]*)/gu
-  for (let match = tags.exec(text); match; match = tags.exec(text)) {
-    const [whole, slash, name = ''] = match
-    if (whole.startsWith('<!')) {
-      tags.lastIndex = behindSection(text, tags.lastIndex, whole === '<!--' ? '-->' : ']]>')
+  for (let at = behindSpace(text, 0); at < text.length; at = behindSpace(text, at)) {
+    const tag = matchAt(/<!--|<!\[CDATA\[|<\/?\p{L}[\p{L}\p{N}_-]*/uy, text, at) ?? ''
+    if (tag.startsWith('<!')) {
+      at = behindSection(text, at + tag.length, tag === '<!--' ? '-->' : ']]>')
       continue
     }
+    const name = tag.replace(/^<\/?/, '')
     const part = partOf(name)
-    if (!part) continue
-    if (slash) refuse(`</${name}> closes nothing; put text that holds tags into <![CDATA[…]]>`)
-    tags.lastIndex = readPart(text, tags.lastIndex, name, part, found)
+    if (!part) return refuse(OUTSIDE)
+    if (tag.startsWith('</')) refuse(`</${name}> closes nothing; put text that holds tags into <![CDATA[…]]>`)
+    if (found.calls.length + found.finals.length > 0 && (part === 'thought' || part === 'reflection'))
+      refuse(`there is <${name}> behind an action or the final answer; write it before them`)
+    at = readPart(text, at + tag.length, name, part, found)
   }
   return found
 }
+
+const OUTSIDE =
+  'what stands outside of the tags is neither an action nor a final answer; put all of your answer into the tags'
 
 function readPart(text: string, from: number, name: string, part: Part, found: Found): number {
   const opening = readOpening(text, from, name)
