@@ -3,7 +3,12 @@
 import { z } from 'zod'
 import type { Json } from '../domain/json.ts'
 
-const limit = z.number().positive().nullable().optional()
+/** Ten years, in seconds; and US dollars whose millionths can still be counted one by one. */
+const MOST_SECONDS = 315_576_000
+const MOST_USD = 1e9
+
+const count = z.int().positive().nullable().optional()
+const amount = (most: number) => z.number().positive().max(most).nullable().optional()
 
 export const wishes = {
   behaviour: z.string().min(1).optional().describe('the behaviour it begins with'),
@@ -11,10 +16,10 @@ export const wishes = {
   parser: z.string().min(1).optional().describe('how the model writes its calls: native, json, react, xml'),
   memory: z.string().min(1).optional().describe('what it is given of its past: whole, window, summary, recall'),
   env: z.string().min(1).optional().describe('where its hands reach: host, repository'),
-  max_steps: limit.describe('end after so many steps'),
-  max_seconds: limit.describe('end after so long at work'),
-  max_tokens: limit.describe('end after so many tokens'),
-  max_usd: limit.describe('end after so much money'),
+  max_steps: count.describe('end after so many steps'),
+  max_seconds: amount(MOST_SECONDS).describe('end after so long at work'),
+  max_tokens: count.describe('end after so many tokens'),
+  max_usd: amount(MOST_USD).describe('end after so much money'),
   resources: z
     .array(
       z.strictObject({

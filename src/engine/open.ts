@@ -50,9 +50,9 @@ export async function openRun(held: Claimed, abort: AbortSignal, cancelling: Can
   const { behaviour, memory: kind, wishes, ...rest } = fittings
   if (first) await begin(watched, fittings, opening)
   else if (!isCancelled()) await takeUp(held, fittings, opening)
-  const inTime = opening.isWhole ? limit(held, wishes.budget, late) : () => {}
-  const env =
-    opening.isWhole && !isCancelled() && !signal.aborted ? await setUp(held, fittings, opening, first) : undefined
+  const inTime = limit(held, wishes.budget, late)
+  // Also where something is wrong already: whoever mends a task is told everything that is wrong with it at once.
+  const env = isCancelled() || signal.aborted ? undefined : await setUp(held, fittings, opening, first)
   inTime()
   patience.close()
   const taken: Taken = { watched, close: () => opening.close() }
@@ -62,7 +62,11 @@ export async function openRun(held: Claimed, abort: AbortSignal, cancelling: Can
     return { kind: 'called_off', why, budget: wishes.budget, ...taken }
   }
   const [model] = fittings.chain
-  const memory = kind && (await opening.attempt('TASK_MEMORY_UNUSABLE', () => remembering(kind, held.thread.past)))
+  const isKnown = held.engine.replaying !== undefined && !env
+  const memory =
+    kind && !isKnown
+      ? await opening.attempt('TASK_MEMORY_UNUSABLE', () => remembering(kind, held.thread.past))
+      : undefined
   if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...taken }
   const workspace = await enter(held)
   opening.afterwards(() => leave(held, workspace))
@@ -78,7 +82,7 @@ export async function openRun(held: Claimed, abort: AbortSignal, cancelling: Can
 /** What is left of its time from now on; returned is how to stop the watch. */
 function limit({ engine, thread }: Claimed, { ms }: Budget, time: AbortController): () => void {
   const over = new AbortController()
-  if (ms !== null)
+  if (ms !== null && ms > 0)
     void engine.clock
       .sleep(Math.max(0, ms - thread.spent.ms), over.signal)
       .then(() => over.signal.aborted || time.abort(new Interruption('time')))
@@ -94,7 +98,8 @@ async function begin(run: Watched, { behaviour, wishes, setup }: Fittings, openi
     ...(state == null ? {} : { state }),
   })
   await tellHooks(run, 'on_run_start', {})
-  opening.issues.push(...taskIssues(task, wishes.budget))
+  // What was wrong with a recorded run is in its recording.
+  if (!run.engine.replaying) opening.issues.push(...taskIssues(task, wishes.budget))
 }
 
 function initialState(behaviour: Behaviour, task: string, metadata: Dispatch['metadata']): Json {
@@ -138,7 +143,7 @@ async function setUp(
   const found = async (code: string, look: () => Promise<readonly Issue[]>): Promise<void> => {
     opening.issues.push(...((await opening.setUp(code, look, () => {})) ?? []))
   }
-  if (first) await found('TASK_RESOURCE_INVALID', () => resourceIssues(env, wishes.resources))
+  if (first) await found('TASK_RESOURCE_INVALID', () => resourceIssues(env, wishes.resources, opening.isWhole))
   await found('ENV_HEALTH_CHECK_FAILED', () => envIssues(env, toolbox.values()))
   for (const tool of toolbox.values())
     if (opening.isWhole)

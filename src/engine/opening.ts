@@ -28,7 +28,8 @@ export class Opening {
     } catch (thrown) {
       const { code: error, message } = asTirelessError(thrown)
       if (error.startsWith('store_')) throw thrown
-      this.issues.push(...(thrown instanceof Unfit ? thrown.issues : [issue(code, `${error}: ${message}`)]))
+      if (thrown instanceof Unfit) this.issues.splice(0, this.issues.length, ...thrown.issues)
+      else this.issues.push(issue(code, `${error}: ${message}`))
       return undefined
     }
   }

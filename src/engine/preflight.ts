@@ -16,19 +16,20 @@ export function reasonOf(
 
 export function taskIssues(prompt: string, budget: Budget): readonly Issue[] {
   const limits = [
-    ['TASK_BUDGET_STEPS_INVALID', 'steps'],
-    ['TASK_BUDGET_RUNTIME_INVALID', 'ms'],
-    ['TASK_BUDGET_TOKENS_INVALID', 'tokens'],
-    ['TASK_BUDGET_MONEY_INVALID', 'usd'],
-    ['TASK_BUDGET_CONTEXT_INVALID', 'context'],
+    ['TASK_BUDGET_STEPS_INVALID', 'steps', 'whole'],
+    ['TASK_BUDGET_RUNTIME_INVALID', 'ms', 'any'],
+    ['TASK_BUDGET_TOKENS_INVALID', 'tokens', 'whole'],
+    ['TASK_BUDGET_MONEY_INVALID', 'usd', 'any'],
+    ['TASK_BUDGET_CONTEXT_INVALID', 'context', 'whole'],
   ] as const
   return [
     ...(prompt !== '' && prompt.trim() === '' ? [issue('TASK_OBJECTIVE_INVALID', 'the task says nothing')] : []),
-    ...limits.flatMap(([code, name]) => {
+    ...limits.flatMap(([code, name, numbers]) => {
       const limit: unknown = budget[name]
-      const valid = limit === null || (typeof limit === 'number' && Number.isFinite(limit) && limit > 0)
-      const message = `budget.${name}: got ${JSON.stringify(limit)}; expected a number above 0, or null for no limit`
-      return valid ? [] : [issue(code, message)]
+      const isNumber = numbers === 'whole' ? Number.isSafeInteger(limit) : Number.isFinite(limit)
+      if (limit === null || (isNumber && Number(limit) > 0)) return []
+      const expected = `a ${numbers === 'whole' ? 'whole number' : 'number'} above 0, or null for no limit`
+      return [issue(code, `budget.${name}: got ${JSON.stringify(limit)}; expected ${expected}`)]
     }),
   ]
 }
@@ -48,8 +49,12 @@ export async function envIssues(env: Env, tools: Iterable<AnyTool>): Promise<rea
   return health.ok ? missing : [...missing, issue('ENV_HEALTH_CHECK_FAILED', health.reason)]
 }
 
-/** Resources are looked for in the workspace, and put where they are to stand. */
-export async function resourceIssues(env: Env, resources: readonly Resource[]): Promise<readonly Issue[]> {
+/** Resources are looked for in the workspace, and put where they are to stand; where the run cannot begin anyway (`mount` false), only looked for. */
+export async function resourceIssues(
+  env: Env,
+  resources: readonly Resource[],
+  mount: boolean,
+): Promise<readonly Issue[]> {
   if (resources.length === 0) return []
   const file = env.getOps('file')
   const issues: Issue[] = []
@@ -59,10 +64,12 @@ export async function resourceIssues(env: Env, resources: readonly Resource[]): 
       issues.push(issue('TASK_RESOURCE_LOCATOR_MISSING', 'a resource has no path'))
     else if (mount_to?.trim() === '') issues.push(issue('TASK_RESOURCE_MOUNT_INVALID', `${path}: mount_to is empty`))
     else if (!file) issues.push(issue('ENV_REQUIRED_OPS_MISSING', `${path}: this env has no files`))
-    else issues.push(...(await standing(file, resource, required)))
+    else issues.push(...(await standing(file, mount ? resource : unmounted(resource), required)))
   }
   return issues
 }
+
+const unmounted = ({ mount_to: _, ...resource }: Resource): Resource => resource
 
 async function standing(file: FileOps, { path, mount_to, writable }: Resource, required: boolean): Promise<Issue[]> {
   const found = await file.read(path).catch(() => undefined)

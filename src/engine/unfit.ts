@@ -1,4 +1,4 @@
-/** Thrown by an env that knows better than anybody else why a run cannot begin in it. */
+/** Thrown by the env of a replay: all the issues that kept the recorded run from beginning, in place of those found so far. */
 
 import type { Issue } from '../domain/decision.ts'
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/domain/json.ts'
 import type { TaskResult } from '../../src/library.ts'
 import { type Env, type OpsGroup, supplying } from '../../src/ports/env.ts'
+import type { Manifest } from '../../src/trace/manifest.ts'
 import { freshFolder } from '../apps.ts'
 import {
   answer,
@@ -194,30 +196,82 @@ describe('issue codes', () => {
     assert.equal(result.stop_reason, 'task_validation_failed')
   })
 
+  test('Q7: issues of every category are told at once: names, budget, resources, ops, health, memory', async (t) => {
+    const log: string[] = []
+    const { app } = await watchedApp(t, {
+      behaviours: [ruled([answer()], { tools: ['poke', 'nowhere'], memory: 'broken' })],
+      memories: [{ name: 'broken', open: () => assert.fail('no room') }],
+      plugins: [
+        withEnv(async (env) => {
+          const file = env.getOps('file')
+          await file?.write('a.txt', 'a', null)
+          const health = async () => ({ ok: false, reason: 'the disk is full' }) as const
+          return closingInto(log, { ...env, ...supplying(file ? { file } : {}), health })
+        }),
+      ],
+      tools: [poking(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
+    })
+    const resources = [{ path: 'gone.txt' }, { path: 'a.txt', mount_to: 'b.txt' }]
+    const wanted = { parser: 'morse', resources, budget: { steps: 1.5 } }
+    const { issues, stop_reason, files } = await refused(t, app, wanted)
+    assert.deepEqual(
+      issues.map(({ code }) => code),
+      [
+        ...['TASK_PARSER_UNKNOWN', 'TASK_TOOL_UNKNOWN', 'TASK_BUDGET_STEPS_INVALID'],
+        ...['TASK_RESOURCE_MISSING', 'ENV_OPS_GROUP_MISSING', 'ENV_HEALTH_CHECK_FAILED', 'TASK_MEMORY_UNUSABLE'],
+      ],
+    )
+    assert.equal(stop_reason, 'task_validation_failed')
+    assert.deepEqual([files, log], [['a.txt'], ['env closed']], 'nothing was put anywhere, and no tool set up')
+  })
+
+  for (const [name, bad] of [
+    ['steps', [1.5, 0, -1, 'many', 2 ** 60]],
+    ['ms', [0, -1, 'long']],
+    ['tokens', [0.5, 0, -3]],
+    ['usd', [0, -0.5, true]],
+    ['context', [1.5, 0, -1]],
+  ] as const)
+    test(`Q7: a budget.${name} that is none is refused where it came in past every door`, async (t) => {
+      const { app } = await watchedApp(t, { behaviours: [ruled([answer()])] })
+      for (const value of bad) {
+        const { issues } = await refused(t, app, { budget: { [name]: value } })
+        assert.deepEqual(
+          [issues.length, issues[0]?.message.includes(`budget.${name}: got ${JSON.stringify(value)}`)],
+          [1, true],
+        )
+      }
+    })
+
+  test('max_steps: 1.5, and any other budget that is none, is refused at the door', async (t) => {
+    const { app } = await watchedApp(t, { behaviours: [ruled([answer()])] })
+    const bad: Readonly<Record<string, readonly unknown[]>> = {
+      max_steps: [1.5, 0, -1, Number.NaN, Number.POSITIVE_INFINITY, '3', 2 ** 60],
+      max_tokens: [0.5, 0, -3, Number.NaN, Number.POSITIVE_INFINITY],
+      max_seconds: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e308],
+      max_usd: [0, -0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e308],
+    }
+    for (const [name, values] of Object.entries(bad))
+      for (const value of values)
+        for (const [verb, input] of [
+          ['run', { task: 'x' }],
+          ['enqueue', { prompt: 'x' }],
+        ] as const)
+          await assert.rejects(
+            app.run(verb, { ...input, [name]: value }),
+            { code: 'usage' },
+            `${verb} ${name} ${value}`,
+          )
+    for (const good of [{ max_steps: 1 }, { max_seconds: 0.5 }, { max_usd: 0.01 }, { max_tokens: null }])
+      assert.equal((await runRuled(app, good)).status, 'done')
+  })
+
   test('Q7: an objective or a budget that is none is refused at the door, and by the preflight where it came in another way', async (t) => {
     const { app } = await watchedApp(t, { behaviours: [ruled([answer()])] })
     await assert.rejects(runRuled(app, { task: '  ' }), { code: 'usage' })
     await assert.rejects(runRuled(app, { max_steps: 0 }), { code: 'usage' })
     const budget: Json = { steps: 0, ms: -1, tokens: 'many', usd: -0.5 }
-    await app.context.store.commit([
-      {
-        ops: [
-          {
-            op: 'enqueue',
-            now: app.context.clock.now(),
-            dispatches: [
-              {
-                ...{ dispatch_id: 'd1', kernel_id: 'k', agent_id: 'default', session_id: 's1', source: 'test' },
-                ...{ prompt: '\t ', priority: 0, metadata: { behaviour: 'ruled', budget } },
-                workspace: freshFolder(t, 'workspace'),
-              },
-            ],
-          },
-        ],
-      },
-    ])
-    await app.run('start', { until_idle: true })
-    const { issues, stop_reason } = await manifestOf(app, 'd1')
+    const { issues, stop_reason } = await refused(t, app, { budget }, '\t ')
     assert.equal(stop_reason, 'task_validation_failed')
     assert.deepEqual(
       issues.map(({ code }) => code),
@@ -228,6 +282,20 @@ describe('issue codes', () => {
     )
   })
 })
+
+/** A dispatch that came into the queue past every check: what the preflight says of it, and what lies in its workspace. */
+async function refused(t: TestContext, app: App, metadata: Readonly<Record<string, Json>>, prompt = 'x') {
+  const id = app.context.ids.next()
+  const workspace = freshFolder(t, 'workspace')
+  const dispatch = {
+    ...{ dispatch_id: id, kernel_id: 'k', agent_id: 'default', session_id: `s${id}`, source: 'test' },
+    ...{ prompt, priority: 0, metadata: { behaviour: 'ruled', ...metadata }, workspace },
+  }
+  await app.context.store.commit([{ ops: [{ op: 'enqueue', now: app.context.clock.now(), dispatches: [dispatch] }] }])
+  await app.run('start', { until_idle: true })
+  const { manifest } = (await app.run('trace show', { run: id })) as { manifest: Manifest }
+  return { ...manifest, files: readdirSync(workspace) }
+}
 
 function closingInto(log: string[], env: Env): Env {
   const close = async (): Promise<void> => {
