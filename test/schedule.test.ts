@@ -109,7 +109,7 @@ describe('schedule', () => {
     await refused(
       add({ cron: '99 * * * *' }),
       'usage',
-      /minute: 99; got "99 \* \* \* \*"; expected five fields.*do this/,
+      /minute 99 is not from 0 to 59; got "99 \* \* \* \*"; expected five fields.*do this/,
     )
     await refused(add({ every: 'often' }), 'usage', /--every is no duration; got often; expected one such as 30m/)
     await refused(add({ every: '0s' }), 'usage', /--every is no duration/)
@@ -190,7 +190,7 @@ describe('schedule', () => {
     const { exit, stderr } = await tireless(home, 'config', 'check')
     assert.equal(exit, 1)
     assert.match(stderr, /tireless\.yaml:3: kernel\.schedule is not valid: .*got "\*\/90 \* \* \* \*"/)
-    assert.match(stderr, /tireless\.yaml:6: kernel\.agents\[1\]\.schedule is not valid: .*hour: 24/)
+    assert.match(stderr, /tireless\.yaml:6: kernel\.agents\[1\]\.schedule is not valid: .*hour 24/)
   })
 })
 

@@ -1,6 +1,7 @@
 /**
- * Cron: which instants a cron line means on a zone's wall clock. The one file that knows croner, and uses its calendar alone: its
- * own handling of zones loses `0,30 2 * * *` when the clock is put forward and doubles it when it is put back, and reads the present.
+ * Cron: computes the instants at which a cron line is due on a zone's wall clock.
+ * Must not know: the present, who waits, how a line is written (cron-line.ts).
+ * Invariant: every matching wall time is found, in order; cron.test.ts compares with a search through every minute from 2024 to 2030.
  *
  * The rule, in docs/schedules.md and proved in forty zones by schedule-zones.test.ts:
  * - A line that names hours keeps the wall clock: each of its times is due once, at the first instant at which the clock shows that time
@@ -9,17 +10,19 @@
  *   comes twice, and not in one that is jumped over.
  */
 
-import { CronDate, CronPattern } from 'croner'
-import { TirelessError } from '../domain/error.ts'
+import { type CalendarDay, type CronLine, invalidCronLine, parseCronLine } from './cron-line.ts'
 import type { Zone } from './zone.ts'
 
-/** Contract: the first instant after `after`; undefined where there is none before the year 3000. */
-export function cronNext(line: string, zone: Zone): (after: number) => number | undefined {
-  const pattern = patternOf(line)
-  const nextWall = (wall: number): number | undefined =>
-    timeOf(new CronDate(new Date(wall), 0).increment(pattern, {}, false))
-  if (nextWall(0) === undefined) throw badLine(line, 'no day is like that')
-  return pattern.hour.every(Boolean) ? whenShown(nextWall, zone) : whenReached(nextWall, zone)
+const DAY_MS = 86_400_000
+/** The Gregorian calendar repeats after this many months, days of the week included. */
+const CALENDAR_MONTHS = 400 * 12
+
+/** Contract: the first instant after `after`; undefined where there is none that a date can express. */
+export function cronNext(text: string, zone: Zone): (after: number) => number | undefined {
+  const line = parseCronLine(text)
+  const nextWall = (wall: number): number | undefined => nextWallTime(line, wall)
+  if (nextWall(0) === undefined) throw invalidCronLine(text, 'no month has such a day')
+  return line.hours.length === 24 ? whenShown(nextWall, zone) : whenReached(nextWall, zone)
 }
 
 type NextWall = (wall: number) => number | undefined
@@ -49,22 +52,45 @@ function whenShown(nextWall: NextWall, zone: Zone) {
   }
 }
 
-const timeOf = (date: CronDate | null): number | undefined => date?.getTime()
+/** The first wall time after `wall` that the line names: later on the same day, else the first time of the next day it names. */
+function nextWallTime(line: CronLine, wall: number): number | undefined {
+  const from = (Math.floor(wall / 1000) + 1) * 1000
+  const today = Math.floor(from / DAY_MS)
+  for (const day of daysFrom(line, today)) {
+    const time = firstTime(line, day === today ? (from - day * DAY_MS) / 1000 : 0)
+    if (time !== undefined) return day * DAY_MS + time * 1000
+  }
+  return undefined
+}
 
-function patternOf(line: string): CronPattern {
-  try {
-    return new CronPattern(line, undefined, { mode: '5-or-6-parts' })
-  } catch (thrown) {
-    throw badLine(line, thrown instanceof Error ? thrown.message.replace(/^CronPattern: /, '') : String(thrown))
+/** Days that the line names, from `first` on, counted from 1 January 1970. */
+function* daysFrom(line: CronLine, first: number): Generator<number> {
+  const start = new Date(first * DAY_MS)
+  const [year, month] = [start.getUTCFullYear(), start.getUTCMonth()]
+  for (let ahead = 0; ahead <= CALENDAR_MONTHS; ahead += 1) {
+    if (!line.months.has(((month + ahead) % 12) + 1)) continue
+    const begin = Date.UTC(year, month + ahead, 1) / DAY_MS
+    const daysInMonth = Date.UTC(year, month + ahead + 1, 1) / DAY_MS - begin
+    for (let day = Math.max(begin, first); day < begin + daysInMonth; day += 1)
+      if (line.includesDay(calendarDay(day, begin, daysInMonth))) yield day
   }
 }
 
-function badLine(line: string, why: string): TirelessError {
-  return new TirelessError('usage', {
-    what: `no schedule can be made of this cron line: ${why}`,
-    got: JSON.stringify(line),
-    expected:
-      'five fields (minute hour day month weekday), six with seconds first, or @hourly @daily @weekly @monthly @yearly',
-    fix: 'write "30 9 * * 1-5", for example',
-  })
+function calendarDay(day: number, begin: number, daysInMonth: number): CalendarDay {
+  // 1 January 1970 was a Thursday.
+  return { date: day - begin + 1, weekday: (((day + 4) % 7) + 7) % 7, daysInMonth }
+}
+
+/** The line's first time of day at or after `from`, in seconds after midnight. */
+function firstTime({ hours, minutes, seconds }: CronLine, from: number): number | undefined {
+  for (const hour of hours) {
+    if (hour * 3600 + 3599 < from) continue
+    for (const minute of minutes) {
+      const begin = hour * 3600 + minute * 60
+      if (begin + 59 < from) continue
+      const second = seconds.find((value) => begin + value >= from)
+      if (second !== undefined) return begin + second
+    }
+  }
+  return undefined
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { stretchesOf as offsetStretches, type Stretch } from '../../test/cron/oracle.ts'
 import { iso } from '../ports/clock.ts'
 import { scheduleOf } from './schedule.ts'
 
@@ -20,30 +21,12 @@ const TO = Date.UTC(2028, 0, 1) / MINUTE
 /** Everything here, changes of the clock included, happens at whole multiples of this, as is asserted. In minutes, as all that follows. */
 const STEP = 5
 
-/** From `start` on, until the next stretch, the wall clock is `offset` minutes ahead. */
-interface Stretch {
-  readonly start: number
-  readonly offset: number
-}
-
-/** The oracle's own way to a zone's offset: neither croner's nor the product's. */
+/** The oracle's own reading of a zone's offset, in minutes. */
 function stretchesOf(timeZone: string): Stretch[] {
-  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
-  const offsetAt = (minute: number): number => {
-    const [, sign, hours, minutes] = /GMT(?:([+-])(\d\d):(\d\d))?/.exec(format.format(minute * MINUTE)) ?? []
-    return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0))
-  }
-  const found = [{ start: FROM - 2 * DAY, offset: offsetAt(FROM - 2 * DAY) }]
-  for (let at = FROM - 2 * DAY; at < TO; at += 720) {
-    if (offsetAt(at + 720) === found.at(-1)?.offset) continue
-    for (let minute = at + 1; minute <= at + 720; minute += 1) {
-      const offset = offsetAt(minute)
-      if (offset === found.at(-1)?.offset) continue
-      assert.ok(minute % STEP === 0 && offset % STEP === 0)
-      found.push({ start: minute, offset })
-    }
-  }
-  return found
+  const found = offsetStretches(timeZone, (FROM - 2 * DAY) * 60, TO * 60)
+  const inMinutes = found.map(({ start, offset }) => ({ start: start / 60, offset: offset / 60 }))
+  for (const { start, offset } of inMinutes) assert.ok(start % STEP === 0 && offset % STEP === 0)
+  return inMinutes
 }
 
 /** The years step by step, and what the wall clock shows. */
