@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { App } from '../src/app.ts'
 import { TirelessError } from '../src/domain/error.ts'
+import { workspaceKey } from '../src/domain/trust.ts'
 import { defineBehaviour } from '../src/ports/behaviour.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
@@ -201,4 +212,98 @@ describe('Q15: fork', () => {
     const { dispatch_id } = await runTaskIn(app)
     await assert.rejects(replayIn(app, dispatch_id, { from: 7 }), /a step from 1 to 1/)
   })
+
+  /** Writes the step's number to a file, adds a file, replaces the last one, makes a script and a link. */
+  const writer = (): ReturnType<typeof defineTool> =>
+    defineTool({
+      name: 'count',
+      description: 'writes',
+      args: z.strictObject({ n: z.number() }),
+      effect: () => ({ recovery: 'once', reach: 'workspace' }),
+      async run({ n }, { env }) {
+        writeFileSync(join(env.root, 'step.txt'), `step ${n}`)
+        writeFileSync(join(env.root, `made-${n}.sh`), '#!/bin/sh\n')
+        chmodSync(join(env.root, `made-${n}.sh`), 0o755)
+        rmSync(join(env.root, `made-${n - 1}.sh`), { force: true })
+        rmSync(join(env.root, 'link'), { force: true })
+        symlinkSync(`/nowhere/${n}`, join(env.root, 'link'))
+        return { status: 'ok', content: `wrote ${n}` }
+      },
+    })
+
+  /** Names, contents, modes and link targets. */
+  const filesIn = (folder: string): Record<string, string> =>
+    Object.fromEntries(
+      readdirSync(folder).map((name) => {
+        const path = join(folder, name)
+        const stats = lstatSync(path)
+        if (stats.isSymbolicLink()) return [name, `-> ${readlinkSync(path)}`]
+        return [name, `${(stats.mode & 0o777).toString(8)} ${readFileSync(path, 'utf8')}`]
+      }),
+    )
+
+  const asOf = (n: number): Record<string, string> => ({
+    'step.txt': `644 step ${n}`,
+    [`made-${n}.sh`]: '755 #!/bin/sh\n',
+    link: `-> /nowhere/${n}`,
+  })
+
+  interface Forked {
+    readonly run_id: string
+    readonly workspace: string
+    readonly files: 'kept' | 'now'
+  }
+
+  const forkIn = async (app: App, run: string, from: number): Promise<Forked> =>
+    (await app.run('replay', { run, from })) as Forked
+
+  const runSteps = async (t: TestContext, tool: ReturnType<typeof defineTool>): Promise<[App, string, string]> => {
+    let asked = 0
+    // The run writes three times; forks answer at once.
+    const model = scriptedModel(() => {
+      asked += 1
+      return asked <= 3 ? calls(asked) : { text: 'done' }
+    })
+    const app = await openApp(t, { model, tools: [tool] })
+    const { dispatch_id, workspace } = await runTaskIn(app)
+    assert.deepEqual(filesIn(workspace), asOf(3))
+    return [app, dispatch_id, workspace]
+  }
+
+  for (const step of [1, 2, 3])
+    test(`a fork from step ${step} starts with the files that step left, whatever was written since`, async (t) => {
+      const [app, run, workspace] = await runSteps(t, writer())
+      writeFileSync(join(workspace, 'step.txt'), 'by the owner, later')
+      const forked = await forkIn(app, run, step)
+      assert.equal(forked.files, 'kept')
+      assert.deepEqual(filesIn(forked.workspace), asOf(step))
+      assert.equal(readFileSync(join(workspace, 'step.txt'), 'utf8'), 'by the owner, later')
+    })
+
+  test('a fork can be forked from a step that it took over', async (t) => {
+    const [app, run] = await runSteps(t, writer())
+    const { run_id } = await forkIn(app, run, 3)
+    const again = await forkIn(app, run_id, 2)
+    assert.deepEqual([again.files, filesIn(again.workspace)], ['kept', asOf(2)])
+  })
+
+  test('a fork of a run that wrote nothing says that its files are those of now', async (t) => {
+    const [app, run] = await openCounted(t)
+    assert.equal((await forkIn(app, run, 1)).files, 'now')
+  })
+
+  test('I12: a fork of a workspace with content from outside is no more trusted than that', async (t) => {
+    const outside = { ...writer(), gives: () => ({ trust: 'untrusted', private: true }) as const }
+    const [app, run] = await runSteps(t, outside)
+    const { workspace } = await forkIn(app, run, 2)
+    assert.deepEqual(await app.context.store.label(workspaceKey(workspace)), { trust: 'untrusted', private: true })
+  })
 })
+
+async function openCounted(t: TestContext): Promise<[App, string]> {
+  const app = await openApp(t, {
+    model: scriptedModel([calls(1), { text: 'done' }, { text: 'done' }]),
+    tools: [counting()],
+  })
+  return [app, (await runTaskIn(app)).dispatch_id]
+}

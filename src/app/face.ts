@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
 import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
-import { copyFolder, placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
+import { placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
 import { newSecret } from '../adapters/ids.ts'
 import { tokenIn } from '../adapters/token.ts'
 import type { Context } from '../commands/command.ts'
@@ -100,7 +100,7 @@ export function commands(): Plugin {
         breaker: engine.breaker,
         defaultModel: () => models.get().id,
         replay: (dispatch, past, records) => replay(host.get('engine'), dispatch, past, records),
-        copyFolder,
+        snapshots: engine.snapshots,
         serve: () => host.get('server').serve(context),
         calls: {
           kept: () => keptCalls(paths.calls),

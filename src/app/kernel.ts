@@ -77,6 +77,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     if (gone.length === 0) return
     log.write('info', 'what is over was taken away', { runs: gone.length, days })
     await removeTraces(host.get('home').traces, gone)
+    await host.get('engine').snapshots.forget(gone)
   }
   const loop = new Loop(around, update)
   let since: number | null = null

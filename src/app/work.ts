@@ -1,5 +1,8 @@
 /** The plugins that do the work: the engine, the queue. */
 
+import { join } from 'node:path'
+import { systemClock } from '../adapters/clock.ts'
+import { workspaceSnapshots } from '../adapters/envs/snapshots/snapshots.ts'
 import { namedBehaviours } from '../behaviours/behaviours.ts'
 import type { Context } from '../commands/command.ts'
 import { type Config, capsOf } from '../config.ts'
@@ -59,6 +62,12 @@ export function engine(): Plugin {
         sink: host.get('events').sink,
         secrets: host.get('secrets'),
         skills: host.get('skills'),
+        snapshots: workspaceSnapshots({
+          folder: join(host.get('home').versions, 'workspaces.git'),
+          // Files have the machine's own time.
+          clock: systemClock,
+          warn: (message, about) => log.write('warn', 'no snapshot of the workspace', { message, ...about }),
+        }),
         get budget() {
           return perDispatch(config.loaded.config)
         },

@@ -21,6 +21,7 @@ import type { Documents } from '../ports/documents.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { McpServers } from '../ports/mcp.ts'
 import type { Models } from '../ports/model.ts'
+import type { Snapshots } from '../ports/snapshots.ts'
 import type { Store } from '../ports/store.ts'
 import type { Outside } from './outside.ts'
 
@@ -65,8 +66,7 @@ export interface Context extends Outside {
     past: readonly JournalRecord[],
     records: readonly JournalRecord[],
   ): Promise<readonly JournalRecord[]>
-  /** Contract: the folder and what is in it, into one that is not there yet; nothing where there is no such folder. */
-  copyFolder(from: string, to: string): Promise<void>
+  readonly snapshots: Pick<Snapshots, 'copyTo'>
   /** Whether this process is already draining the whole queue. */
   draining(): boolean
   /** The epoch of this process's worker, once it has drained. */

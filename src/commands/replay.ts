@@ -9,6 +9,7 @@ import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { redacted } from '../domain/redacted.ts'
 import { STOP_REASONS } from '../domain/stop.ts'
+import { workspaceKey } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 import { findRun, type Recorded } from './find-run.ts'
@@ -35,6 +36,7 @@ const forked = z.object({
   answer: z.string().nullable(),
   error: z.string().nullable(),
   workspace: z.string(),
+  files: z.enum(['kept', 'now']).describe('kept: as that step left them; now: no snapshot of them was kept'),
 })
 
 export const replay = command({
@@ -104,22 +106,34 @@ async function fork(
   const dispatch_id = ids.next()
   const session_id = `${dispatch.agent_id}-${dispatch_id}`
   const session = await store.session(dispatch.session_id)
+  const kept = upTo(records, from, dispatch_id)
   const { path: workspace } = await context.workspace(session_id)
-  if (session) await context.copyFolder(session.workspace, workspace)
+  const step = { run_id: dispatch.dispatch_id, turn: kept.turn }
+  const { workspace: original = workspace } = session ?? {}
+  const files = await context.snapshots.copyTo(workspace, { workspace: original, step, as: dispatch_id })
+  if (files === 'now')
+    tell({ kind: 'note', text: `No snapshot of step ${from}: the fork starts with the files as they are now.` })
+  const label = await store.label(workspaceKey(original))
   const metadata = { ...dispatch.metadata, ...metadataOf(wanted) }
   const { agent_id, kernel_id, prompt, priority } = dispatch
   const made = { dispatch_id, kernel_id, agent_id, session_id, prompt, priority, metadata, source: 'fork', workspace }
   await commitOne(store, [
     { op: 'enqueue', now: clock.now(), dispatches: [made] },
-    { op: 'append', session_id, records: upTo(records, from, dispatch_id) },
+    { op: 'append', session_id, records: kept.records },
+    // A copy is worth no more than what it was made of (I12).
+    ...(label === undefined ? [] : [{ op: 'label', of: workspaceKey(workspace), label } as const]),
   ])
   await watch(context, dispatch_id, tell)
   const ending = await endingIn(context, dispatch_id, session_id)
-  return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, ...ending }
+  return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, files, ...ending }
 }
 
 /** The steps that are kept, as the beginning of another run; what it is made with from there on, the engine writes down when it goes on. */
-function upTo(records: readonly JournalRecord[], from: number, run_id: string): readonly JournalRecord[] {
+function upTo(
+  records: readonly JournalRecord[],
+  from: number,
+  run_id: string,
+): { readonly turn: number; readonly records: readonly JournalRecord[] } {
   const steps = records.filter((record) => record.kind === 'step_committed')
   const last = steps[from - 1]
   if (!last)
@@ -133,7 +147,7 @@ function upTo(records: readonly JournalRecord[], from: number, run_id: string): 
   const was = started?.kind === 'run_started' ? started.run_id : ''
   // The task is known by the id of the dispatch that it came with.
   const ours = (observed: Observation): Observation => (observed.id === was ? { ...observed, id: run_id } : observed)
-  return records
+  const kept = records
     .filter(({ seq }) => seq <= last.seq)
     .map((record): JournalRecord => {
       const seq = record.seq - first + 1
@@ -141,4 +155,5 @@ function upTo(records: readonly JournalRecord[], from: number, run_id: string): 
       if (record.kind === 'input_bound') return { ...record, seq, input: record.input.map(ours) }
       return record === last ? { ...last, seq, next: { kind: 'continue' } } : { ...record, seq }
     })
+  return { turn: last.turn, records: kept }
 }

@@ -19,6 +19,8 @@ export interface Effect {
   readonly publishes?: true
 }
 
+export const writesWorkspace = ({ reach, writes }: Effect): boolean => reach === 'workspace' || (writes ?? false)
+
 /** What is asked about each time, whatever was granted. */
 export const isNeverGranted = ({ reach, publishes }: Effect): boolean => reach === 'destructive' || (publishes ?? false)
 

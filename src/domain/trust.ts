@@ -15,6 +15,9 @@ export interface Given {
   readonly private: boolean
 }
 
+/** Under which the label of a workspace is kept. */
+export const workspaceKey = (folder: string): string => `workspace ${folder}`
+
 export const CLEAN: Label = { trust: 'trusted', private: false }
 export const UNTRUSTED: Label = { trust: 'untrusted', private: false }
 

@@ -18,6 +18,7 @@ import { stain, worthOf } from './labels.ts'
 import { recoverCall } from './recover.ts'
 import { heldBack, withWarning } from './repeats.ts'
 import { flush, type Run, record, say } from './run.ts'
+import { withSnapshots } from './snapshot-workspace.ts'
 import type { Intended, OpenTurn } from './thread.ts'
 
 /** Calls that change nothing and stand side by side: so many at once. */
@@ -26,7 +27,7 @@ const SIDE_BY_SIDE = 4
 export async function act(run: Run, open: OpenTurn, decision: Decision): Promise<readonly CallResult[]> {
   switch (decision.kind) {
     case 'act':
-      return performAll(run, open, await gate(run, open, decision.calls), decision.failFast ?? false)
+      return perform(run, open, decision.calls, decision.failFast ?? false)
     case 'wait':
       if (decision.via) await beforeWaiting(run, open, decision.via, decision.reason)
       return []
@@ -40,8 +41,18 @@ export async function act(run: Run, open: OpenTurn, decision: Decision): Promise
 
 /** Where there is something to be done first (to ask somebody), it is a call like any other. */
 async function beforeWaiting(run: Run, open: OpenTurn, via: Call, reason: string): Promise<void> {
-  if (via.effect.recovery !== 'pure') await performAll(run, open, await gate(run, open, [via]), false)
+  if (via.effect.recovery !== 'pure') await perform(run, open, [via], false)
   else settle(run, open, 0, via, { status: 'ok', content: `waiting for ${reason}; what comes follows` })
+}
+
+async function perform(
+  run: Run,
+  open: OpenTurn,
+  asked: readonly Call[],
+  failFast: boolean,
+): Promise<readonly CallResult[]> {
+  const calls = await gate(run, open, asked)
+  return withSnapshots(run, open, calls, () => performAll(run, open, calls, failFast))
 }
 
 async function performAll(

@@ -4,7 +4,7 @@
  */
 
 import type { CallResult } from '../domain/decision.ts'
-import type { Effect } from '../domain/effect.ts'
+import { type Effect, writesWorkspace } from '../domain/effect.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { CLEAN, type Given, isClean, type Label, lowest, UNTRUSTED } from '../domain/trust.ts'
 import type { AnyTool } from '../ports/tool.ts'
@@ -64,8 +64,7 @@ function byReach({ reach }: Effect): Label {
  */
 export function stain(run: Run, intended: Intended): void {
   const { workspace, thread } = run
-  const { reach, writes } = intended.effect
-  if ((reach !== 'workspace' && !writes) || run.engine.replaying) return
+  if (!writesWorkspace(intended.effect) || run.engine.replaying) return
   const brought = readBy(run, givenBy(run.engine.tools.get(intended.call.tool), intended))
   const label = lowest(workspace.label, lowest(thread.label, brought))
   if (label.trust === workspace.label.trust && label.private === workspace.label.private) return

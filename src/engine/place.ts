@@ -4,7 +4,7 @@
  * Must not know: what follows from a label. That is policy.
  */
 
-import { CLEAN, type Label, lowest, UNTRUSTED } from '../domain/trust.ts'
+import { CLEAN, type Label, lowest, UNTRUSTED, workspaceKey } from '../domain/trust.ts'
 import type { Store } from '../ports/store.ts'
 import type { Claimed } from './run.ts'
 
@@ -27,7 +27,7 @@ function of(store: Store): Map<string, Place> {
 export async function enter({ engine, dispatch }: Claimed): Promise<Place> {
   const { store, policy } = engine
   const { workspace = '' } = (await store.session(dispatch.session_id)) ?? {}
-  const key = `workspace ${workspace}`
+  const key = workspaceKey(workspace)
   const known = (await store.label(key)) ?? CLEAN
   const label = policy.isForeign(workspace) ? lowest(known, UNTRUSTED) : known
   const place = of(store).get(key) ?? { key, label, busy: 0 }

@@ -14,6 +14,7 @@ import type { Env } from '../ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../ports/hook.ts'
 import { type Model, type Models, onlyModel } from '../ports/model.ts'
 import { NO_SECRETS } from '../ports/secrets.ts'
+import { NO_SNAPSHOTS } from '../ports/snapshots.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { advance } from './advance.ts'
 import { Breaker } from './chain.ts'
@@ -81,6 +82,7 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
     hooks: () => hooksOf(tape),
     // What was recorded holds none; one that is known since then must not make it another.
     secrets: NO_SECRETS,
+    snapshots: NO_SNAPSHOTS,
     skills: { brief: async () => ({ skills: setup.skills ?? [], instructions: setup.instructions ?? null }) },
     sink: { opened() {}, recorded() {}, closed() {}, delta() {} },
     budget: setup.budget,

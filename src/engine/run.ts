@@ -23,6 +23,7 @@ import type { Parser } from '../ports/parser.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { RunRef, Sink } from '../ports/sink.ts'
 import type { Skills } from '../ports/skills.ts'
+import type { Snapshots } from '../ports/snapshots.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { Breaker } from './chain.ts'
@@ -60,6 +61,7 @@ export interface Engine {
   readonly sink: Sink
   readonly secrets: Secrets
   readonly skills: Skills
+  readonly snapshots: Snapshots
   /** What a run may use, where its task says nothing else. */
   readonly budget: Budget
   readonly purse: Purse

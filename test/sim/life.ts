@@ -22,6 +22,7 @@ import type { Env } from '../../src/ports/env.ts'
 import { onlyModel } from '../../src/ports/model.ts'
 import { NO_SECRETS } from '../../src/ports/secrets.ts'
 import { NO_SKILLS } from '../../src/ports/skills.ts'
+import { NO_SNAPSHOTS } from '../../src/ports/snapshots.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { NO_BUDGET } from '../journals.ts'
 import type { KernelPlan } from './kernel-plan.ts'
@@ -300,6 +301,7 @@ export function compose(world: World, life: Life, store: Store): Engine {
       delta: () => {},
     },
     secrets: NO_SECRETS,
+    snapshots: NO_SNAPSHOTS,
     skills: NO_SKILLS,
     parsers: new Map(),
     memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, kind])),

@@ -1,0 +1,111 @@
+/**
+ * Blobs and trees in git's own format, written without git: no process per step, and nothing in the workspace is ever run or obeyed. The
+ * folder is a bare repository, so `git --git-dir` can show and compare what is in it.
+ */
+
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { deflate, deflateSync, inflate } from 'node:zlib'
+
+export type EntryMode = '100644' | '100755' | '120000' | '40000'
+
+export interface TreeEntry {
+  readonly mode: EntryMode
+  readonly name: Buffer
+  readonly id: string
+}
+
+export interface ObjectStore {
+  writeBlob(content: Buffer): Promise<string>
+  writeTree(entries: readonly TreeEntry[]): Promise<string>
+  readBlob(id: string): Promise<Buffer>
+  readTree(id: string): Promise<readonly TreeEntry[]>
+  /** Contract: removes every object that no tree of `roots` reaches. */
+  prune(roots: readonly string[]): Promise<void>
+}
+
+const SMALL = 64 * 1024
+const FAST = { level: 1 }
+
+const compress = promisify(deflate)
+const decompress = promisify(inflate)
+
+export async function openObjectStore(folder: string): Promise<ObjectStore> {
+  await mkdir(join(folder, 'objects'), { recursive: true, mode: 0o700 })
+  await mkdir(join(folder, 'refs'), { recursive: true, mode: 0o700 })
+  if (!existsSync(join(folder, 'HEAD'))) await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n')
+  const fileOf = (id: string): string => join(folder, 'objects', id.slice(0, 2), id.slice(2))
+
+  async function write(kind: 'blob' | 'tree', content: Buffer): Promise<string> {
+    const object = Buffer.concat([Buffer.from(`${kind} ${content.length}\0`), content])
+    const id = createHash('sha1').update(object).digest('hex')
+    const file = fileOf(id)
+    if (existsSync(file)) return id
+    // For a small object the way to a thread and back costs more than the work.
+    const packed = object.length < SMALL ? deflateSync(object, FAST) : await compress(object, FAST)
+    if (!existsSync(dirname(file))) mkdirSync(dirname(file), { mode: 0o700 })
+    const draft = `${file}.${process.pid}`
+    if (packed.length < SMALL) writeFileSync(draft, packed, { mode: 0o600 })
+    else await writeFile(draft, packed, { mode: 0o600 })
+    renameSync(draft, file)
+    return id
+  }
+
+  async function read(id: string): Promise<Buffer> {
+    const object = await decompress(await readFile(fileOf(id)))
+    return object.subarray(object.indexOf(0) + 1)
+  }
+
+  async function readTree(id: string): Promise<readonly TreeEntry[]> {
+    const body = await read(id)
+    const entries: TreeEntry[] = []
+    for (let at = 0; at < body.length; ) {
+      const blank = body.indexOf(0x20, at)
+      const nul = body.indexOf(0, blank)
+      const mode = body.toString('latin1', at, blank) as EntryMode
+      entries.push({ mode, name: body.subarray(blank + 1, nul), id: body.toString('hex', nul + 1, nul + 21) })
+      at = nul + 21
+    }
+    return entries
+  }
+
+  async function reach(id: string, reached: Set<string>): Promise<void> {
+    if (reached.has(id)) return
+    reached.add(id)
+    for (const entry of await readTree(id)) {
+      if (entry.mode === '40000') await reach(entry.id, reached)
+      else reached.add(entry.id)
+    }
+  }
+
+  return {
+    writeBlob: (content) => write('blob', content),
+    writeTree(entries) {
+      // Git sorts a folder as if its name ended in a slash.
+      const key = ({ mode, name }: TreeEntry): Buffer =>
+        mode === '40000' ? Buffer.concat([name, Buffer.from('/')]) : name
+      const sorted = entries.toSorted((a, b) => Buffer.compare(key(a), key(b)))
+      const parts = sorted.flatMap(({ mode, name, id }) => [
+        Buffer.from(`${mode} `),
+        name,
+        Buffer.from([0]),
+        Buffer.from(id, 'hex'),
+      ])
+      return write('tree', Buffer.concat(parts))
+    },
+    readBlob: read,
+    readTree,
+    async prune(roots) {
+      const reached = new Set<string>()
+      for (const root of roots) await reach(root, reached)
+      const objects = join(folder, 'objects')
+      for (const start of await readdir(objects)) {
+        for (const rest of await readdir(join(objects, start)))
+          if (!reached.has(start + rest)) await rm(join(objects, start, rest), { force: true })
+      }
+    },
+  }
+}

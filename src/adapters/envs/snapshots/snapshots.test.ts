@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Snapshots } from '../../../ports/snapshots.ts'
+import { systemClock } from '../../clock.ts'
+import { workspaceSnapshots } from './snapshots.ts'
+
+interface Scene {
+  readonly snapshots: Snapshots
+  readonly workspace: string
+  readonly repository: string
+  readonly warnings: string[]
+  readonly target: (name: string) => string
+}
+
+function openScene(t: TestContext): Scene {
+  const root = mkdtempSync(join(tmpdir(), 'tireless-snapshots-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  const [workspace, repository] = [join(root, 'workspace'), join(root, 'workspaces.git')]
+  mkdirSync(workspace)
+  const warnings: string[] = []
+  const limits = { files: 10, bytes: 1_000_000 }
+  const warn = (message: string): void => void warnings.push(message)
+  const snapshots = workspaceSnapshots({ folder: repository, clock: systemClock, warn, limits })
+  return { snapshots, workspace, repository, warnings, target: (name) => join(root, name) }
+}
+
+const textIn = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8')
+
+test('a file that is rewritten at once, with the same size and the same times, is read again', async (t) => {
+  const { snapshots, workspace, target } = openScene(t)
+  const file = join(workspace, 'a.txt')
+  for (let turn = 0; turn < 20; turn += 1) {
+    writeFileSync(file, `turn ${String(turn).padStart(2, '0')}`)
+    utimesSync(file, 1, 1)
+    await snapshots.take(workspace, { run_id: 'r', turn })
+  }
+  for (let turn = 0; turn < 20; turn += 1) {
+    await snapshots.copyTo(target(`t${turn}`), { workspace, step: { run_id: 'r', turn }, as: `f${turn}` })
+    assert.equal(textIn(target(`t${turn}`), 'a.txt'), `turn ${String(turn).padStart(2, '0')}`)
+  }
+})
+
+test('nothing in a workspace is run or obeyed, and names and bytes come back as they were', async (t) => {
+  const { snapshots, workspace, repository, target } = openScene(t)
+  const proof = target('planted-code-ran')
+  mkdirSync(join(workspace, 'nested'))
+  execFileSync('git', ['init', '-q', join(workspace, 'nested')])
+  for (const [key, value] of [
+    ['filter.x.clean', `touch ${proof}; cat`],
+    ['filter.x.smudge', `touch ${proof}; cat`],
+    ['core.fsmonitor', `touch ${proof}`],
+  ])
+    execFileSync('git', ['-C', join(workspace, 'nested'), 'config', key ?? '', value ?? ''])
+  writeFileSync(join(workspace, 'nested', '.gitattributes'), '* filter=x\n')
+  const bytes = Buffer.from([0, 255, 13, 10, 200, 13])
+  writeFileSync(Buffer.from(`${workspace}/nested/\xff name\n`, 'latin1'), bytes)
+  await snapshots.take(workspace, { run_id: 'r', turn: 1 })
+  rmSync(join(workspace, 'nested'), { recursive: true })
+  assert.equal(await snapshots.copyTo(target('fork'), { workspace, step: { run_id: 'r', turn: 1 }, as: 'f' }), 'kept')
+  assert.deepEqual(readFileSync(Buffer.from(`${target('fork')}/nested/\xff name\n`, 'latin1')), bytes)
+  assert.throws(() => statSync(proof), { code: 'ENOENT' })
+  const shown = execFileSync('git', ['--git-dir', repository, 'ls-tree', '-r', '--name-only', 'refs/steps/r/1'])
+  assert.match(shown.toString(), /nested\/\.gitattributes/)
+  execFileSync('git', ['--git-dir', repository, 'fsck', '--strict'])
+})
+
+test('what only forgotten runs needed is removed; what others need stays', async (t) => {
+  const { snapshots, workspace, repository, target } = openScene(t)
+  const objects = (): number => readdirSync(join(repository, 'objects'), { recursive: true }).length
+  writeFileSync(join(workspace, 'shared.txt'), 'shared')
+  await snapshots.take(workspace, { run_id: 'stays', turn: 1 })
+  const before = objects()
+  writeFileSync(join(workspace, 'own.txt'), 'own')
+  await snapshots.take(workspace, { run_id: 'goes', turn: 1 })
+  assert.ok(objects() > before)
+  await snapshots.forget(['goes'])
+  assert.deepEqual([await snapshots.hasAny('goes'), await snapshots.hasAny('stays')], [false, true])
+  await snapshots.copyTo(target('fork'), { workspace, step: { run_id: 'stays', turn: 1 }, as: 'f' })
+  assert.deepEqual(readdirSync(target('fork')), ['shared.txt'])
+})
+
+test('a workspace that is too large has no snapshot, rather than an old one', async (t) => {
+  const { snapshots, workspace, warnings } = openScene(t)
+  await snapshots.take(workspace, { run_id: 'r', turn: 1 })
+  assert.equal(await snapshots.hasAny('r'), true)
+  for (let n = 0; n <= 10; n += 1) writeFileSync(join(workspace, String(n)), '')
+  await snapshots.take(workspace, { run_id: 'r', turn: 2 })
+  assert.equal(await snapshots.hasAny('r'), false)
+  assert.match(warnings.join(), /more than 10 files/)
+})

@@ -1,0 +1,122 @@
+/**
+ * A workspace as a tree of objects, and back. Links are kept as links and never followed; names are bytes, because file names need not be
+ * text. What git keeps for itself and what a package manager can make again is left out.
+ */
+
+import { constants, type Dirent, lstatSync, type Stats } from 'node:fs'
+import { chmod, mkdir, open, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import type { ObjectStore, TreeEntry } from './object-store.ts'
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'node_modules'])
+
+export interface TreeLimits {
+  readonly files: number
+  readonly bytes: number
+}
+
+export const TREE_LIMITS: TreeLimits = { files: 5_000, bytes: 128 * 1024 * 1024 }
+
+/** A file that changed this shortly before it was read may change again without a new time stamp. */
+const SETTLED_MS = 100
+
+/** What is known of the files of a workspace from the snapshot before. */
+export type KnownFiles = Map<string, { readonly stamp: string; readonly id: string }>
+
+export class TooLarge extends Error {
+  constructor({ files, bytes }: TreeLimits) {
+    super(`the workspace has more than ${files} files or ${bytes} bytes`)
+  }
+}
+
+interface Walk {
+  readonly store: ObjectStore
+  readonly known: KnownFiles
+  readonly seen: KnownFiles
+  readonly startedAt: number
+  readonly limits: TreeLimits
+  files: number
+  bytes: number
+}
+
+/** Contract: the id of the workspace's tree; `known` holds afterwards what is known by now. Throws TooLarge beyond the limits. */
+export async function writeWorkspace(
+  store: ObjectStore,
+  root: string,
+  known: KnownFiles,
+  { now, limits }: { readonly now: number; readonly limits: TreeLimits },
+): Promise<string> {
+  const walk: Walk = { store, known, seen: new Map(), startedAt: now, limits, files: 0, bytes: 0 }
+  const id = await writeFolder(walk, Buffer.from(root))
+  known.clear()
+  for (const [path, file] of walk.seen) known.set(path, file)
+  return id
+}
+
+async function writeFolder(walk: Walk, folder: Buffer): Promise<string> {
+  const entries: TreeEntry[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true, encoding: 'buffer' })) {
+    if (LEFT_OUT.has(entry.name.toString())) continue
+    const written = await writeEntry(walk, join(folder, entry.name), entry)
+    if (written) entries.push({ ...written, name: entry.name })
+  }
+  return walk.store.writeTree(entries)
+}
+
+async function writeEntry(
+  walk: Walk,
+  path: Buffer,
+  entry: Dirent<NonSharedBuffer>,
+): Promise<Omit<TreeEntry, 'name'> | undefined> {
+  if (entry.isDirectory()) return { mode: '40000', id: await writeFolder(walk, path) }
+  if (entry.isSymbolicLink()) {
+    const target = await readlink(path, { encoding: 'buffer' })
+    return { mode: '120000', id: await walk.store.writeBlob(target) }
+  }
+  // Sockets, pipes and devices have no content.
+  if (!entry.isFile()) return undefined
+  return writeFileEntry(walk, path, lstatSync(path))
+}
+
+async function writeFileEntry(walk: Walk, path: Buffer, stats: Stats): Promise<Omit<TreeEntry, 'name'>> {
+  walk.files += 1
+  walk.bytes += stats.size
+  if (walk.files > walk.limits.files || walk.bytes > walk.limits.bytes) throw new TooLarge(walk.limits)
+  const mode = (stats.mode & 0o100) === 0 ? '100644' : '100755'
+  const { ino, size, mtimeMs, ctimeMs } = stats
+  const [key, stamp] = [path.toString('latin1'), `${ino} ${size} ${mtimeMs} ${ctimeMs}`]
+  const before = walk.known.get(key)
+  const id = before?.stamp === stamp ? before.id : await walk.store.writeBlob(await readOpened(path))
+  if (ctimeMs < walk.startedAt - SETTLED_MS) walk.seen.set(key, { stamp, id })
+  return { mode, id }
+}
+
+async function readOpened(path: Buffer): Promise<Buffer> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Contract: what lies in the folder afterwards is what the tree holds; what snapshots leave out stays. */
+export async function layOut(store: ObjectStore, tree: string, folder: string): Promise<void> {
+  await layOutFolder(store, tree, Buffer.from(folder))
+}
+
+async function layOutFolder(store: ObjectStore, tree: string, folder: Buffer): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  for (const name of await readdir(folder, { encoding: 'buffer' }))
+    if (!LEFT_OUT.has(name.toString())) await rm(join(folder, name) as never, { recursive: true, force: true })
+  for (const { mode, name, id } of await store.readTree(tree)) {
+    const path = join(folder, name)
+    if (mode === '40000') await layOutFolder(store, id, path)
+    else if (mode === '120000') await symlink(await store.readBlob(id), path)
+    else {
+      await writeFile(path, await store.readBlob(id), { flag: 'wx' })
+      if (mode === '100755') await chmod(path, 0o755)
+    }
+  }
+}
+
+const join = (folder: Buffer, name: Buffer): Buffer => Buffer.concat([folder, Buffer.from('/'), name])
