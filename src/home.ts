@@ -51,9 +51,10 @@ export function staysPut(name: string): boolean {
 /** The file of secrets, and what writing it may leave: no part of a backup unless asked for, and kept where a backup has none. */
 export const isOfSecrets = (name: string): boolean => name === SECRETS || name === `${SECRETS}.draft`
 
-/** Names that a backup leaves out: the database's files are copied by the store, calls mean nothing to another life. */
+/** Names that a backup leaves out: the database's files are copied by the store, calls mean nothing to another life, and what an upgrade kept is older. */
 export function isLeftOut(name: string): boolean {
-  return staysPut(name) || name === 'calls' || /^tireless\.db(-wal|-shm|-journal)?$/.test(name)
+  const ofDatabase = /^tireless(\.db(-wal|-shm|-journal|\.upgrade-copy)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
+  return staysPut(name) || name === 'calls' || ofDatabase.test(name)
 }
 
 /** What nobody but the owner may reach, with the mode it should have. */

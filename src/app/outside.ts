@@ -7,8 +7,8 @@ import { trySandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { readLog } from '../adapters/log.ts'
 import { diskOf, exposedOf, fullPath, nodeVersion, programAt, shut, workTreeAt } from '../adapters/machine.ts'
 import { yardstick } from '../adapters/models/prices.ts'
-import { refuseOldSqlite } from '../adapters/stores/sqlite/connection.ts'
-import { moveWorkspaces, refuseUnsound } from '../adapters/stores/sqlite/copy.ts'
+import { describeDatabase, refuseOldSqlite } from '../adapters/stores/sqlite/connection.ts'
+import { bringForward, moveWorkspaces, refuseUnsound } from '../adapters/stores/sqlite/copy.ts'
 import type { Backups, Machine, Outside, Starter } from '../commands/outside.ts'
 import { type Config, environment, explain, jsonSchema, type LoadedConfig, loadConfig, userFolder } from '../config.ts'
 import type { Signals } from '../engine/advance.ts'
@@ -75,6 +75,7 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
       refuseOldSqlite(sqlite)
       return sqlite
     },
+    database: () => describeDatabase(paths.database),
     programAt: (name) => programAt(name, environment().PATH ?? ''),
     async sandbox() {
       const config = readable(readConfig)
@@ -119,6 +120,7 @@ function backupsOf(paths: HomePaths, clock: Clock): Backups {
         staysUnlessReplaced: isOfSecrets,
         adopt(file, home) {
           refuseUnsound(file)
+          bringForward(file)
           if (home !== root) moveWorkspaces(file, homePaths(home).workspaces, paths.workspaces)
         },
       }),

@@ -62,8 +62,10 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
   }),
   await look('database', async () => {
     const damage = await context.store.verify()
+    const { schema, copies } = context.machine.database()
+    const kept = copies.length > 0 ? `; kept from before upgrades: ${copies.join(', ')}` : ''
     return damage.length === 0
-      ? good('sound')
+      ? good(`sound, schema ${schema}${kept}`)
       : bad(damage.join('; '), 'stop the program and restore a backup: tireless restore DIR')
   }),
   await look('model', () => {

@@ -58,6 +58,8 @@ export interface Machine {
   readonly node: { readonly got: string; readonly needed: string; readonly ok: boolean }
   /** Contract: the version; throws `store_unsupported` when it is not safe. */
   sqlite(): string
+  /** Contract: the schema of the home's database; null where there is none that can be read. `copies`: files that upgrades of it have kept. */
+  database(): { readonly schema: number | null; readonly copies: readonly string[] }
   /** Contract: where the program is; undefined where it is not on the PATH. */
   programAt(name: string): string | undefined
   /** Of the disk that the home is on. `network`: the kind of file system, where it is one that is shared over a network. */

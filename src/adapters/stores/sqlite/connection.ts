@@ -2,26 +2,34 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
-import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+import { copiesOf, type MigrateOptions, migrate, refuseUnknownSchema, schemaOf } from './migrations/migrate.ts'
+import { SCHEMA_VERSION } from './schema.ts'
 
 /** Below this, a WAL file could be reset under a reader and lose commits. */
 const OLDEST_SAFE = [3, 51, 3] as const
 
-export function openWriting(file: string): DatabaseSync {
+export function openWriting(file: string, options: MigrateOptions = {}): DatabaseSync {
   const db = open(file, false)
-  expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal')
-  // NORMAL loses acknowledged commits at power loss; kill -9 alone cannot show it.
-  expectPragma(db, 'synchronous = FULL', 'synchronous', 2)
-  expectPragma(db, 'foreign_keys = ON', 'foreign_keys', 1)
-  migrate(db, file)
-  return db
+  try {
+    // Before any setting: a database of a newer program is left as it is.
+    refuseUnknownSchema(db, file, options.history)
+    expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal')
+    // NORMAL loses acknowledged commits at power loss; kill -9 alone cannot show it.
+    expectPragma(db, 'synchronous = FULL', 'synchronous', 2)
+    migrate(db, file, options)
+    expectPragma(db, 'foreign_keys = ON', 'foreign_keys', 1)
+    return db
+  } catch (thrown) {
+    db.close()
+    throw thrown instanceof TirelessError ? thrown : storeFailed(`cannot open the database ${file}`, thrown)
+  }
 }
 
 /** A database that is gone with the process: for the simulator, whose process is a whole world. */
 export function openInMemory(): DatabaseSync {
   const db = open(':memory:', false)
-  db.exec('PRAGMA foreign_keys = ON')
   migrate(db, ':memory:')
+  db.exec('PRAGMA foreign_keys = ON')
   return db
 }
 
@@ -31,15 +39,24 @@ export function openReading(file: string): DatabaseSync {
 
 /** Contract: never throws and changes nothing; what is wrong with the file is told when it is opened for writing. */
 export function isReady(file: string): boolean {
+  return readSchema(file) === SCHEMA_VERSION
+}
+
+/** Contract: never throws and changes nothing. */
+export function describeDatabase(file: string): { readonly schema: number | null; readonly copies: readonly string[] } {
+  return { schema: readSchema(file), copies: copiesOf(file) }
+}
+
+function readSchema(file: string): number | null {
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
     try {
-      return db.prepare('PRAGMA user_version').get()?.user_version === SCHEMA_VERSION
+      return schemaOf(db)
     } finally {
       db.close()
     }
   } catch {
-    return false
+    return null
   }
 }
 
@@ -78,26 +95,6 @@ function expectPragma(db: DatabaseSync, set: string, name: string, expected: str
       got: String(got),
       expected: String(expected),
       fix: 'put the home on a local disk',
-    })
-}
-
-function migrate(db: DatabaseSync, file: string): void {
-  if (schemaOf(db) === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
-  refuseOtherSchema(db, file)
-}
-
-export function schemaOf(db: DatabaseSync): number {
-  return Number(db.prepare('PRAGMA user_version').get()?.user_version)
-}
-
-export function refuseOtherSchema(db: DatabaseSync, file: string): void {
-  const schema = schemaOf(db)
-  if (schema !== SCHEMA_VERSION)
-    throw new TirelessError('store_unsupported', {
-      what: `the database ${file} was written by another version of the program`,
-      got: `schema ${schema}`,
-      expected: `schema ${SCHEMA_VERSION}`,
-      fix: 'run the program that wrote it, or restore a backup',
     })
 }
 

@@ -1,10 +1,12 @@
 /** A copy of the database while others go on with it; and whether such a copy can be trusted. */
 
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
-import { openReading, refuseOtherSchema, schemaOf, storeFailed } from './connection.ts'
+import { openReading, openWriting, storeFailed } from './connection.ts'
+import { fsyncPath } from './fsync.ts'
+import { refuseUnknownSchema, schemaOf } from './migrations/migrate.ts'
 
 const ALL_PAGES = 2 ** 31 - 1
 
@@ -15,7 +17,7 @@ export async function copyDatabase(file: string, to: string): Promise<{ readonly
   try {
     await backup(source, to, { rate: ALL_PAGES })
     const schema = withoutLog(to)
-    for (const path of [to, dirname(to)]) sync(path)
+    for (const path of [to, dirname(to)]) fsyncPath(path)
     return { schema }
   } catch (cause) {
     throw storeFailed(`the database cannot be copied to ${to}`, cause)
@@ -49,20 +51,11 @@ function withoutLog(file: string): number {
   }
 }
 
-function sync(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
-
-/** Contract: only reads; throws `store_unsupported` for a schema this program does not know, `store_failed` for damage. */
+/** Contract: only reads; throws `store_unsupported` for a schema that there is no way from, `store_failed` for damage. */
 export function refuseUnsound(file: string): void {
   const db = openReading(file)
   try {
-    refuseOtherSchema(db, file)
+    refuseUnknownSchema(db, file)
     const found = db
       .prepare('PRAGMA integrity_check(20)')
       .all()
@@ -73,6 +66,11 @@ export function refuseUnsound(file: string): void {
   } finally {
     db.close()
   }
+}
+
+/** A copy that an older program made, at this one's schema; it is a copy already, so none is kept of it. */
+export function bringForward(file: string): void {
+  openWriting(file, { keepCopy: false }).close()
 }
 
 /** A copy that is to live in another place: its sessions find their workspaces there. */

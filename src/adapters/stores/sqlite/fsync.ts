@@ -1,0 +1,12 @@
+/** A file or a folder, made to last. */
+
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+
+export function fsyncPath(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,132 @@
+/** A1: a home that an earlier program has written opens, and its work goes on. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, type TestContext, test } from 'node:test'
+import { openInMemory } from '../../src/adapters/stores/sqlite/connection.ts'
+import { OLDEST_MIGRATED } from '../../src/adapters/stores/sqlite/migrations/list.ts'
+import { SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
+import type { Approval } from '../../src/domain/approval.ts'
+import type { Dispatch } from '../../src/domain/dispatch.ts'
+import { freshFolder, passing } from '../apps.ts'
+import { json } from '../command-line.ts'
+import { WITHOUT_SANDBOX } from '../sandbox/here.ts'
+import { dumpDatabase, schemaIn } from './dump.ts'
+import { keptSchemas, layOut } from './kept.ts'
+import { openScene } from './scene.ts'
+
+function keptHome(t: TestContext, schema: number): string {
+  const home = freshFolder(t)
+  layOut(schema, home)
+  return home
+}
+
+interface Doctor {
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly found: string }[]
+}
+
+/** What a home with open questions is told, and nothing else. */
+async function isHealthy(home: string): Promise<void> {
+  const { checks } = await json<Doctor>(home, 'doctor')
+  const bad = checks.filter(({ name, ok }) => !ok && !(name === 'sandbox' && WITHOUT_SANDBOX !== false))
+  assert.deepEqual(
+    bad.map(({ name }) => name),
+    ['unknown outcomes'],
+    JSON.stringify(bad),
+  )
+  assert.match(checks.find(({ name }) => name === 'database')?.found ?? '', new RegExp(`schema ${SCHEMA_VERSION}\\b`))
+}
+
+const statuses = (items: readonly Dispatch[]): Record<string, string> =>
+  Object.fromEntries(items.map(({ prompt, status }) => [prompt.split('\n')[0], status]))
+
+describe('homes of earlier schemas', () => {
+  test('there is one of every schema that people can have', () => {
+    const wanted = Array.from({ length: SCHEMA_VERSION - OLDEST_MIGRATED }, (_, i) => OLDEST_MIGRATED + i)
+    assert.deepEqual(
+      keptSchemas().filter((schema) => schema < SCHEMA_VERSION),
+      wanted,
+      'before the schema changes, keep a home of it: node test/homes/keep-main.ts',
+    )
+    assert.ok(keptSchemas().includes(OLDEST_MIGRATED))
+  })
+
+  for (const schema of keptSchemas())
+    describe(`schema ${schema}`, () => {
+      test('a dump says all that the database says', (t) => {
+        const home = keptHome(t, schema)
+        assert.equal(
+          dumpDatabase(join(home, 'tireless.db'), home),
+          readFileSync(join(import.meta.dirname, `schema-${schema}`, 'tireless.sql'), 'utf8'),
+        )
+      })
+
+      test('opened, it has the very tables, indexes and triggers of a fresh one', async (t) => {
+        const home = keptHome(t, schema)
+        await json(home, 'status')
+        const [fresh, opened] = [openInMemory(), new DatabaseSync(join(home, 'tireless.db'))]
+        try {
+          assert.deepEqual(schemaIn(opened), schemaIn(fresh))
+          assert.equal(opened.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok')
+        } finally {
+          for (const db of [fresh, opened]) db.close()
+        }
+      })
+
+      test('commands show what lies in it; doctor finds nothing that is not so', async (t) => {
+        const home = keptHome(t, schema)
+        const { items } = await json<{ items: Dispatch[] }>(home, 'queue', 'list')
+        assert.deepEqual(statuses(items), {
+          'Write a file': 'done',
+          'Fail at it': 'failed',
+          'Wait for word': 'waiting',
+          'Ask me': 'waiting',
+          'Send a letter': 'waiting',
+          'Remember it': 'done',
+          ...Object.fromEntries(
+            items.filter(({ cycle_id }) => cycle_id).map(({ prompt }) => [prompt.split('\n')[0], 'done']),
+          ),
+          'Order it': 'waiting',
+          'Do it soon': 'pending',
+          'Do it later': 'waiting',
+        })
+        for (const command of ['schedule list', 'approvals list', 'unknowns list', 'memory list', 'cycles list'])
+          assert.equal((await json<{ items: unknown[] }>(home, ...command.split(' '))).items.length > 0, true, command)
+        await isHealthy(home)
+      })
+
+      test('its parked work goes on: by a word, by an approval, by what became of an unknown', async (t) => {
+        const home = keptHome(t, schema)
+        const app = await openScene(home, 'third')
+        t.after(() => app.close())
+        const { items: open } = (await app.run('approvals list', {})) as { items: Approval[] }
+        await app.run('approvals allow', { id: open[0]?.id })
+        const { items: unknown } = (await app.run('unknowns list', {})) as { items: { id: string }[] }
+        await app.run('unknowns resolve', { id: unknown[0]?.id, as: 'happened' })
+        const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+        for (const { prompt, session_id } of items)
+          if (prompt === 'Wait for word' || prompt === 'Ask me')
+            await app.run('send', { session: session_id, text: 'go on' })
+        await passing(app.clock, app.run('start', { until_idle: true }))
+        const { items: after } = (await app.run('queue list', {})) as { items: Dispatch[] }
+        const left = statuses(after.filter(({ status }) => status !== 'done'))
+        assert.deepEqual(left, { 'Fail at it': 'failed', 'Do it later': 'waiting' })
+        for (const { dispatch_id, prompt } of after.filter(({ status }) => status === 'done')) {
+          const { identical } = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+          assert.ok(identical, prompt)
+        }
+      })
+
+      test('a backup of it is restored elsewhere, and opens there', async (t) => {
+        const home = keptHome(t, schema)
+        const dir = join(freshFolder(t, 'backup'), 'made')
+        assert.equal((await json(home, 'backup', dir)).exit, 0)
+        const other = join(freshFolder(t), 'other')
+        assert.equal((await json(other, 'restore', dir)).exit, 0)
+        await isHealthy(other)
+        assert.equal((await json<{ items: Dispatch[] }>(other, 'queue', 'list')).items.length, 10)
+      })
+    })
+})

@@ -1,0 +1,54 @@
+/** A schema that is not there yet: one table is built anew, which others refer to, one has a new column, one is new. */
+
+import { HISTORY, type SchemaHistory } from '../../src/adapters/stores/sqlite/migrations/list.ts'
+import { SCHEMA, SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
+
+const WORKERS_TABLE = `CREATE TABLE workers (
+  epoch INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  host TEXT NOT NULL,
+  joined_at INTEGER NOT NULL,
+  lease_until INTEGER NOT NULL,
+  left_at INTEGER
+) STRICT;
+`
+const WORKERS_INDEX = 'CREATE INDEX workers_alive ON workers (epoch) WHERE left_at IS NULL;\n'
+const NOTES = 'CREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;\n'
+
+function changed(text: string, from: string | RegExp, to: string): string {
+  const made = text.replace(from, to)
+  if (made === text) throw new Error(`${from} is not in the schema any more: change what stands for the next one`)
+  return made
+}
+
+const OLD_WORKERS = /CREATE TABLE workers[^;]*;\s*CREATE INDEX workers_alive[^;]*;\n/
+
+export const NEXT: SchemaHistory = {
+  version: SCHEMA_VERSION + 2,
+  tables: changed(
+    changed(SCHEMA, OLD_WORKERS, WORKERS_TABLE + WORKERS_INDEX),
+    /(CREATE TABLE labels [^;]*private INTEGER NOT NULL)/,
+    '$1, since INTEGER NOT NULL DEFAULT 0',
+  ).concat(NOTES),
+  migrations: [
+    ...HISTORY.migrations,
+    {
+      to: SCHEMA_VERSION + 1,
+      apply(db) {
+        // Not the old one renamed: those that refer to it would go along with it.
+        db.exec(WORKERS_TABLE.replace('workers', 'new_workers'))
+        db.exec(`INSERT INTO new_workers SELECT epoch, name, 'here', joined_at, lease_until, left_at FROM workers;
+                 DROP TABLE workers; ALTER TABLE new_workers RENAME TO workers; ${WORKERS_INDEX}`)
+      },
+    },
+    { to: SCHEMA_VERSION + 2, apply: `ALTER TABLE labels ADD COLUMN since INTEGER NOT NULL DEFAULT 0; ${NOTES}` },
+  ],
+}
+
+/** The same way, with a second step that cannot be done. */
+export const BROKEN: SchemaHistory = {
+  ...NEXT,
+  migrations: NEXT.migrations.map((step) =>
+    step.to === NEXT.version ? { ...step, apply: `${step.apply} INSERT INTO notes VALUES (1, NULL)` } : step,
+  ),
+}
