@@ -5,8 +5,8 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Bar, barsOf, MANY, ONE, rowFor } from './bars.ts'
-import { type Machine, machineNow } from './machine.ts'
+import { barsOf, MANY, ONE, rowFor, timesPeer } from './bars.ts'
+import { machineNow } from './machine.ts'
 import {
   costAround,
   curveOf,
@@ -19,13 +19,27 @@ import {
   shown,
 } from './measure.ts'
 import type { Load, Order, Sample } from './meter.ts'
+import { higher, lower, quotient, type Ratio } from './ratios.ts'
 import { SUBJECTS, type SubjectName } from './subjects.ts'
+import type { Scale, SuiteOptions, SuiteResults } from './suite.ts'
 
 interface Plan {
   readonly rounds: number
   readonly warmUpMs: number
   readonly runs: readonly (Load & { readonly subject: SubjectName; readonly repeat: number })[]
-  readonly growth: { readonly early: number; readonly late: number; readonly reach: number }
+  /** Those among them that the ratios are about. */
+  readonly loads: Loads
+  readonly growth: {
+    readonly early: number
+    readonly late: number
+    readonly reach: number
+    readonly maxInput?: number
+  }
+}
+
+export interface Loads {
+  readonly one: Load
+  readonly many: Load
 }
 
 const FULL: Plan = {
@@ -43,15 +57,40 @@ const FULL: Plan = {
     { subject: 'tireless', ...MANY, repeat: 3 },
     { subject: 'langgraph', ...MANY, repeat: 1 },
   ],
+  loads: { one: ONE, many: MANY },
   growth: { early: 100, late: 10_000, reach: 50 },
 }
 
 const QUICK: Plan = {
+  ...FULL,
   rounds: 1,
   warmUpMs: 1000,
   runs: FULL.runs.map((run) => ({ ...run, repeat: run.subject === 'langgraph' ? 1 : 3 })),
   growth: { early: 100, late: 2000, reach: 50 },
 }
+
+const [FEW_STEPS, FEW_SESSIONS]: readonly [Load, Load] = [
+  { sessions: 1, steps: 20 },
+  { sessions: 4, steps: 5 },
+]
+
+/** Every subject once. Its long session is cut by the memory, as one of 10,000 steps is. */
+const SMOKE: Plan = {
+  rounds: 1,
+  warmUpMs: 0,
+  runs: [
+    { subject: 'disk', sessions: 1, steps: 20, repeat: 1 },
+    { subject: 'sqlite', sessions: 1, steps: 20, repeat: 1 },
+    ...(['store', 'tireless', 'langgraph'] as const).flatMap((subject) => [
+      { subject, ...FEW_STEPS, repeat: 1 },
+      { subject, ...FEW_SESSIONS, repeat: 1 },
+    ]),
+  ],
+  loads: { one: FEW_STEPS, many: FEW_SESSIONS },
+  growth: { early: 10, late: 50, reach: 5, maxInput: 4000 },
+}
+
+const PLANS: Readonly<Record<Scale, Plan>> = { full: FULL, quick: QUICK, smoke: SMOKE }
 
 export interface Bytes {
   readonly steps: number
@@ -71,32 +110,25 @@ export interface Growth {
   readonly curves: Readonly<Partial<Record<SubjectName, readonly Point[]>>>
 }
 
-export interface Results {
+export interface Results extends SuiteResults {
   readonly suite: 'engine'
-  readonly quick: boolean
-  readonly at: string
-  readonly machine: Machine
+  readonly loads: Loads
   readonly peers: Readonly<Record<string, string>>
   readonly rows: readonly Row[]
   readonly growth: Growth
-  readonly bars: readonly Bar[]
 }
 
-export interface EngineOptions {
-  readonly quick: boolean
-  /** Databases are made below it. */
-  readonly folder: string
+export interface EngineOptions extends SuiteOptions {
   readonly withoutPeers: boolean
-  readonly say: (line: string) => void
 }
 
-export async function measureEngine({ quick, folder, withoutPeers, say }: EngineOptions): Promise<Results> {
-  const plan = quick ? QUICK : FULL
+export async function measureEngine({ scale, folder, withoutPeers, say }: EngineOptions): Promise<Results> {
+  const plan = PLANS[scale]
   const machine = machineNow()
   const runs = plan.runs.filter(({ subject }) => !withoutPeers || subject !== 'langgraph')
   const samples = new Map(runs.map((run) => [run, [] as Sample[]]))
   const long: Sample[] = []
-  const { early, late, reach } = plan.growth
+  const { early, late, reach, maxInput } = plan.growth
   for (let round = 1; round <= plan.rounds; round++) {
     for (const run of runs) {
       const { subject, sessions, steps, repeat } = run
@@ -105,7 +137,8 @@ export async function measureEngine({ quick, folder, withoutPeers, say }: Engine
       samples.get(run)?.push(...(await runSubject(SUBJECTS[subject].file, order)))
     }
     say(`round ${round} of ${plan.rounds}: ${SUBJECTS.tireless.title}, one session of ${late} steps`)
-    const order: Order = { sessions: 1, steps: late + reach, repeat: 1, folder, warmUpMs: plan.warmUpMs }
+    const { warmUpMs } = plan
+    const order: Order = { sessions: 1, steps: late + reach, maxInput, repeat: 1, folder, warmUpMs }
     long.push(...(await runSubject(SUBJECTS.tireless.file, order)))
   }
   const taken = [...samples].map(([run, taken]) => ({ run, taken, row: rowOf(run.subject, run, taken) }))
@@ -118,7 +151,7 @@ export async function measureEngine({ quick, folder, withoutPeers, say }: Engine
     earlyMs: figureOf(long.map((sample) => costAround(early, sample, reach))),
     lateMs: figureOf(long.map((sample) => costAround(late, sample, reach))),
     ratio: figureOf(long.map((sample) => costAround(late, sample, reach) / costAround(early, sample, reach))),
-    bytes: bytesOf(rows, rowOf('tireless', { sessions: 1, steps: late + reach }, long)),
+    bytes: bytesOf(rows, plan.loads.one, rowOf('tireless', { sessions: 1, steps: late + reach }, long)),
     curves: {
       tireless: curveOf([...long, ...singleOf('tireless')]),
       ...(withoutPeers ? {} : { langgraph: curveOf(singleOf('langgraph')) }),
@@ -126,24 +159,52 @@ export async function measureEngine({ quick, folder, withoutPeers, say }: Engine
   }
   return {
     suite: 'engine',
-    quick,
+    scale,
     at: new Date().toISOString(),
     machine,
     peers: withoutPeers ? {} : peerVersions(),
     rows,
     growth,
-    bars: barsOf(rows, growth),
+    loads: plan.loads,
+    bars: scale === 'smoke' ? [] : barsOf(rows, growth),
+    ratios: engineRatios(rows, plan.loads, growth),
   }
 }
 
-function bytesOf(rows: readonly Row[], long: Row): readonly Bytes[] {
+export function engineRatios(rows: readonly Row[], { one, many }: Loads, growth: Growth): readonly Ratio[] {
+  const bare = rows.find(({ subject }) => subject === 'sqlite')?.perSecond.median
+  const row = (subject: SubjectName, load: Load): Row | undefined => rowFor(rows, subject, load)
+  const cpu = (subject: SubjectName, load: Load) => row(subject, load)?.cpuMsPerStep.median
+  const [short, long] = growth.bytes
+  const loads = [
+    ['one session', one],
+    ['many sessions', many],
+  ] as const
+  return [
+    ...loads.flatMap(([title, load]) => [
+      higher(`steps a second against LangGraph JS, ${title}`, timesPeer(rows, 'tireless', load)),
+      lower(`CPU a step against LangGraph JS, ${title}`, quotient(cpu('tireless', load), cpu('langgraph', load))),
+      lower(`CPU a step against the bare store, ${title}`, quotient(cpu('tireless', load), cpu('store', load))),
+    ]),
+    higher(
+      'steps a second against bare SQLite commits, one session',
+      quotient(row('tireless', one)?.perSecond.median, bare),
+    ),
+    lower('commits a step, one session', row('tireless', one)?.commitsPerStep),
+    lower('a late step of a session against an early one', growth.ratio.median),
+    lower('bytes a step, long session against short', quotient(long?.tireless, short?.tireless)),
+    lower('bytes a step against LangGraph JS, one session', quotient(short?.tireless, short?.langgraph)),
+  ]
+}
+
+function bytesOf(rows: readonly Row[], one: Load, long: Row): readonly Bytes[] {
   const peer = rows.filter(({ subject, sessions }) => subject === 'langgraph' && sessions === 1)
-  const at500 = rowFor(rows, 'tireless', ONE)
+  const short = rowFor(rows, 'tireless', one)
   return [
     {
-      steps: ONE.steps,
-      tireless: at500?.bytesPerStep ?? Number.NaN,
-      langgraph: rowFor(rows, 'langgraph', ONE)?.bytesPerStep ?? null,
+      steps: one.steps,
+      tireless: short?.bytesPerStep ?? Number.NaN,
+      langgraph: rowFor(rows, 'langgraph', one)?.bytesPerStep ?? null,
       extrapolated: false,
     },
     {

@@ -1,93 +1,151 @@
 /**
- * npm run bench -- engine|kernel|sandbox|injection [--quick] [--data DIR]
+ * npm run bench -- engine|kernel|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR]
+ * npm run bench -- compare|baseline RESULT.json [--baseline FILE]
  *
  * Measures ours and the peers side by side in one run, prints one table of ratios, and leaves it in bench/results as JSON and, where there is
- * something to draw, as a plot. Figures of two machines, or of two runs, are not to be compared; ratios are. `injection` counts instead: what
- * attacks of public data sets come to, and what it costs whoever means well. `--data`: where that data lies.
+ * something to draw, as a plot. Figures of two machines, or of two runs, are not to be compared; ratios are: `compare` holds those of a run
+ * against the stored baseline, `baseline` stores them. `injection` counts instead: what attacks of public data sets come to, and what it costs
+ * whoever means well. `--data`: where that data lies. `--smoke`: every suite to its end in seconds, which says nothing about time.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { measureEngine } from './engine.ts'
-import { DATA } from './injection/data.ts'
-import { measureInjection } from './injection/injection.ts'
-import { injectionReport } from './injection/report.ts'
-import { measureKernel } from './kernel/kernel.ts'
-import { kernelReport } from './kernel/report.ts'
-import { ensurePeers } from './peers/install.ts'
-import { plot } from './plot.ts'
-import { report } from './report.ts'
-import { measureSandbox, sandboxReport } from './sandbox/sandbox.ts'
+import { TirelessError } from '../src/domain/error.ts'
+import { BASELINE, compareWithBaseline, storeBaseline } from './compare.ts'
+import { ensurePeers, hasPeers } from './peers/install.ts'
+import type { Scale, SuiteOptions, SuiteResults } from './suite.ts'
 
-const USAGE = 'usage: npm run bench -- engine|kernel|sandbox|injection [--quick] [--data DIR]'
-const RESULTS = join(import.meta.dirname, 'results')
+const USAGE = `usage: npm run bench -- engine|kernel|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR]
+       npm run bench -- compare|baseline RESULT.json [--baseline FILE]`
+
+interface Outcome {
+  readonly results: SuiteResults
+  readonly text: string
+  readonly picture?: string
+  /** Why it counts as failed though it came to its end. */
+  readonly failure?: string | undefined
+}
+
+interface MainOptions extends SuiteOptions {
+  readonly data: string
+}
+
+/** Each loads its own code: a suite that breaks while it is loaded stops no other, and a comparison needs none. */
+const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>>> = {
+  async engine(options) {
+    const [{ measureEngine }, { plot }, { report }] = await Promise.all([
+      import('./engine.ts'),
+      import('./plot.ts'),
+      import('./report.ts'),
+    ])
+    const missing = missingPeers(options)
+    if (missing) options.say(`without LangGraph JS: ${missing}`)
+    const results = await measureEngine({ ...options, withoutPeers: missing !== undefined })
+    const failure = options.scale === 'smoke' ? undefined : missing
+    return { results, text: report(results), picture: plot(results), failure }
+  },
+  async kernel(options) {
+    const [{ measureKernel }, { kernelReport }] = await Promise.all([
+      import('./kernel/kernel.ts'),
+      import('./kernel/report.ts'),
+    ])
+    const results = await measureKernel(options)
+    return { results, text: kernelReport(results) }
+  },
+  async sandbox(options) {
+    const { measureSandbox, sandboxReport } = await import('./sandbox/sandbox.ts')
+    const results = await measureSandbox(options)
+    return { results, text: sandboxReport(results) }
+  },
+  async injection(options) {
+    const [{ measureInjection }, { injectionReport }] = await Promise.all([
+      import('./injection/injection.ts'),
+      import('./injection/report.ts'),
+    ])
+    const results = await measureInjection(options)
+    const missed = results.bars.filter(({ pass }) => pass === false).map(({ what }) => what)
+    const failure = missed.length === 0 ? undefined : `not met: ${missed.join('; ')}`
+    return { results, text: injectionReport(results), failure }
+  },
+}
+
+/** A smoke run takes the peers where they are, and fetches nothing. */
+function missingPeers({ scale, say }: SuiteOptions): string | undefined {
+  if (scale !== 'smoke') return ensurePeers(say)
+  return hasPeers()
+    ? undefined
+    : 'it is not installed (npm run bench -- engine --quick installs it), and a smoke run fetches nothing'
+}
 
 const say = (line: string): void => console.error(line)
 
 /** Gone with the process. Not in the system's folder for temporary files: that may be memory, where nothing is ever synced. */
-function freshFolder(): string {
-  mkdirSync(RESULTS, { recursive: true })
-  const folder = mkdtempSync(join(RESULTS, 'run-'))
+function freshFolder(parent: string): string {
+  mkdirSync(parent, { recursive: true })
+  const folder = mkdtempSync(join(parent, 'run-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   return folder
 }
 
-async function kernel(quick: boolean): Promise<number> {
-  const results = await measureKernel({ quick, folder: freshFolder(), say })
-  const json = join(RESULTS, 'kernel.json')
-  writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
-  console.log(`\n${kernelReport(results)}\n\n${relative('', json)}`)
-  return 0
+interface RunOptions {
+  readonly scale: Scale
+  readonly out: string
+  readonly data: string
 }
 
-/** Exit 1: a bar is not met. */
-async function injection(quick: boolean, data: string): Promise<number> {
-  const results = await measureInjection({ quick, folder: freshFolder(), data, say })
-  const json = join(RESULTS, 'injection.json')
-  writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
-  console.log(`\n${injectionReport(results)}\n\n${relative('', json)}`)
-  return results.bars.some(({ pass }) => pass === false) ? 1 : 0
+/** Exit 1: it did not come to its end, or a bar that is no matter of time is not met. */
+async function runSuite(name: string, { scale, out, data }: RunOptions): Promise<number> {
+  const measure = SUITES[name]
+  if (!measure) return usage()
+  const { results, text, picture, failure } = await measure({ scale, data, say, folder: freshFolder(out) })
+  // A smoke run never takes the place of figures.
+  const file = join(out, scale === 'smoke' ? `${name}-smoke` : name)
+  writeFileSync(`${file}.json`, `${JSON.stringify(results, undefined, 2)}\n`)
+  if (picture !== undefined) writeFileSync(`${file}.svg`, picture)
+  const files = [`${file}.json`, ...(picture === undefined ? [] : [`${file}.svg`])].map((path) => relative('', path))
+  console.log(`\n${text}\n\n${files.join('\n')}`)
+  if (failure !== undefined) console.error(failure)
+  return failure === undefined ? 0 : 1
 }
 
-async function engine(quick: boolean): Promise<number> {
-  const missing = ensurePeers(say)
-  if (missing) say(`without the peers: ${missing}`)
-  const results = await measureEngine({ quick, folder: freshFolder(), withoutPeers: missing !== undefined, say })
-  const [json, picture] = [join(RESULTS, 'engine.json'), join(RESULTS, 'engine.svg')]
-  writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
-  writeFileSync(picture, plot(results))
-  console.log(`\n${report(results)}\n\n${relative('', json)}\n${relative('', picture)}`)
-  return missing ? 1 : 0
+function compare(path: string, baseline: string): number {
+  const { text, ok } = compareWithBaseline(path, baseline)
+  console.log(text)
+  return ok ? 0 : 1
 }
 
-async function sandbox(quick: boolean): Promise<number> {
-  const results = await measureSandbox({ quick, folder: freshFolder(), say })
-  const json = join(RESULTS, 'sandbox.json')
-  writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
-  console.log(`\n${sandboxReport(results)}\n\n${relative('', json)}`)
-  return 0
+function usage(why = ''): number {
+  console.error(`${why}${USAGE}`)
+  return 2
 }
+
+const OPTIONS = {
+  quick: { type: 'boolean', default: false },
+  smoke: { type: 'boolean', default: false },
+  out: { type: 'string', default: join(import.meta.dirname, 'results') },
+  data: { type: 'string', default: join(import.meta.dirname, '../../shared/data') },
+  baseline: { type: 'string', default: BASELINE },
+} as const
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { quick: { type: 'boolean', default: false }, data: { type: 'string', default: DATA } },
-      allowPositionals: true,
-    })
-    const [suite] = positionals
-    if (positionals.length === 1 && suite === 'engine') return await engine(values.quick)
-    if (positionals.length === 1 && suite === 'kernel') return await kernel(values.quick)
-    if (positionals.length === 1 && suite === 'sandbox') return await sandbox(values.quick)
-    if (positionals.length === 1 && suite === 'injection') return await injection(values.quick, values.data)
-    console.error(USAGE)
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+    const { quick, smoke, out, data, baseline } = values
+    const [command = '', path, ...more] = positionals
+    if (more.length > 0 || (quick && smoke)) return usage()
+    if (path === undefined)
+      return await runSuite(command, { scale: smoke ? 'smoke' : quick ? 'quick' : 'full', out, data })
+    if (command === 'compare') return compare(path, baseline)
+    if (command !== 'baseline') return usage()
+    console.log(`stored in ${relative('', baseline)}: ${storeBaseline(path, baseline)}`)
+    return 0
   } catch (error) {
-    if (!(error instanceof TypeError && 'code' in error)) throw error
-    console.error(`${error.message}\n${USAGE}`)
+    if (error instanceof TypeError && 'code' in error) return usage(`${error.message}\n`)
+    console.error(error instanceof TirelessError ? error.message : error)
+    return error instanceof TirelessError && error.code === 'usage' ? 2 : 1
   }
-  return 2
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -1,7 +1,7 @@
 /** The outside of a measurement: starts a subject's process and sums up what it says. */
 
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { resolve as resolvePath } from 'node:path'
 import type { Load, Sample } from './meter.ts'
 import { SUBJECTS, type SubjectName, unitOf } from './subjects.ts'
 
@@ -18,7 +18,7 @@ const FLAGS = ['--disable-warning=ExperimentalWarning']
 /** Contract: one process for one order; what it says on stderr comes with the error when it fails. */
 export function runSubject<T = Sample>(file: string, order: object): Promise<readonly T[]> {
   return new Promise((resolve, reject) => {
-    const path = join(import.meta.dirname, file)
+    const path = resolvePath(import.meta.dirname, file)
     const child = spawn(process.execPath, [...FLAGS, path, JSON.stringify(order)], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, LANGSMITH_TRACING: 'false', NODE_ENV: 'production' },

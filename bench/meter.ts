@@ -12,6 +12,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 export interface Load {
   readonly sessions: number
   readonly steps: number
+  /** Tokens of one request, where the past is to be cut sooner than by itself. */
+  readonly maxInput?: number | undefined
 }
 
 export interface Order extends Load {
@@ -71,6 +73,7 @@ async function sample(subject: Subject, parent: string, load: Load): Promise<Sam
       folder,
       sessions: load.sessions,
       steps: load.steps,
+      maxInput: load.maxInput,
       step(committed) {
         starts.push(performance.now())
         if (committed !== undefined) commits.push(committed)
@@ -80,6 +83,8 @@ async function sample(subject: Subject, parent: string, load: Load): Promise<Sam
       },
     })
     if (!measured) throw new Error('the subject measured nothing')
+    const asked = load.sessions * load.steps
+    if (starts.length < asked) throw new Error(`the subject began ${starts.length} of ${asked} steps`)
     return {
       ...measured,
       bytes: databaseBytes(folder),

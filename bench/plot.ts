@@ -44,8 +44,8 @@ export function axisOf(values: readonly number[]): Axis {
 }
 
 export function plot(results: Results): string {
-  const { machine, at, quick } = results
-  const where = `Node ${machine.node} · ${machine.system}, ${machine.cores} cores · ${at.slice(0, 10)}${quick ? ' · quick run' : ''}`
+  const { machine, at, scale } = results
+  const where = `Node ${machine.node} · ${machine.system}, ${machine.cores} cores · ${at.slice(0, 10)}${scale === 'full' ? '' : ` · ${scale} run`}`
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" font-family="system-ui, sans-serif" font-size="13">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,

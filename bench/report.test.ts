@@ -54,7 +54,9 @@ const growth: Growth = {
 
 const results: Results = {
   suite: 'engine',
-  quick: false,
+  scale: 'full',
+  loads: { one: ONE, many: MANY },
+  ratios: [],
   at: '2030-01-31T09:00:00.000Z',
   machine: { node: 'v24.0.0', system: 'linux arm64', cores: 2, load: 0.1 },
   peers: { '@langchain/langgraph': '1.0.0' },

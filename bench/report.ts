@@ -1,10 +1,11 @@
 /** The table. Pure: results in, text out. */
 
-import { type Bar, MANY, ONE, rowFor, timesPeer } from './bars.ts'
+import { type Bar, rowFor, timesPeer } from './bars.ts'
 import type { Results } from './engine.ts'
-import type { Machine } from './machine.ts'
 import type { Figure, Row } from './measure.ts'
+import type { Load } from './meter.ts'
 import { SUBJECTS, unitOf } from './subjects.ts'
+import type { SuiteResults } from './suite.ts'
 
 type Cells = readonly string[]
 
@@ -29,7 +30,7 @@ export function report(results: Results): string {
   return [
     ...headOf(results),
     '',
-    rowsTable(rows),
+    rowsTable(results),
     '',
     `A step: one answer of the model, one tool call, all of it fsynced. Medians of up to ${samples} samples; ± is half the way from`,
     'the slowest to the fastest. Of bare: of what node:sqlite alone would allow one session, given the commits that a step takes.',
@@ -43,18 +44,17 @@ export function report(results: Results): string {
   ].join('\n')
 }
 
-export function headOf(results: { readonly suite: string; readonly machine: Machine; readonly quick: boolean }): Cells {
-  const { suite, machine, quick } = results
+export function headOf({ suite, machine, scale }: SuiteResults): Cells {
   return [
-    `${suite} bench · Node ${machine.node} · ${machine.system}, ${machine.cores} cores${quick ? ' · quick' : ''}`,
+    `${suite} bench · Node ${machine.node} · ${machine.system}, ${machine.cores} cores${scale === 'full' ? '' : ` · ${scale}`}`,
     ...(machine.load > 0.5
       ? [`something else was running (load ${machine.load.toFixed(1)}): trust the ratios more than the figures`]
       : []),
   ]
 }
 
-function rowsTable(rows: readonly Row[]): string {
-  const floor = floorOf(rows)
+function rowsTable({ rows, loads }: Results): string {
+  const floor = floorOf(rows, loads.one)
   const head = [
     '',
     'sessions',
@@ -97,13 +97,13 @@ function rowsTable(rows: readonly Row[]): string {
 }
 
 /** Steps a second, if nothing cost anything but one bare commit after the other. */
-function floorOf(rows: readonly Row[]): number | undefined {
+function floorOf(rows: readonly Row[], one: Load): number | undefined {
   const bare = rows.find(({ subject }) => subject === 'sqlite')?.perSecond.median
-  const commits = rowFor(rows, 'tireless', ONE)?.commitsPerStep
+  const commits = rowFor(rows, 'tireless', one)?.commitsPerStep
   return bare && commits ? bare / commits : undefined
 }
 
-function growthTable({ growth, rows }: Results): string {
+function growthTable({ growth, rows, loads }: Results): string {
   const { early, late, earlyMs, lateMs, ratio } = growth
   const peer = growth.curves.langgraph
   const ends = peer && [peer[0], peer.at(-1)]
@@ -122,11 +122,11 @@ function growthTable({ growth, rows }: Results): string {
           : [`LangGraph JS ${whole(langgraph)}${extrapolated ? ' (extrapolated from what was measured)' : ''}`]),
       ].join('; '),
     ),
-    ...[ONE, MANY].flatMap((load) => overhead(rows, load)),
+    ...[loads.one, loads.many].flatMap((load) => overhead(rows, load)),
   ].join('\n')
 }
 
-function overhead(rows: readonly Row[], load: { sessions: number; steps: number }): readonly string[] {
+function overhead(rows: readonly Row[], load: Load): readonly string[] {
   const [engine, store] = [rowFor(rows, 'tireless', load), rowFor(rows, 'store', load)]
   if (!engine || !store) return []
   const share = (100 * engine.perSecond.median) / store.perSecond.median
@@ -136,6 +136,7 @@ function overhead(rows: readonly Row[], load: { sessions: number; steps: number 
 }
 
 export function barsTable({ bars }: { readonly bars: readonly Bar[] }): string {
+  if (bars.length === 0) return 'a smoke run: the suite runs to its end, and nothing is said about time'
   const verdict = (pass: boolean | null): string => (pass === null ? '–' : pass ? 'pass' : 'FAIL')
   return table(
     ['bar', 'what', 'expected', 'got', ''],

@@ -3,8 +3,8 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readShaped } from './file.ts'
-import { type Attack, type Suite, slotsIn, type Task, toolsOf } from './suite.ts'
+import { readShaped } from '../file.ts'
+import { type Attack, publicData, type Suite, slotsIn, type Task, toolsOf } from './suite.ts'
 
 const args = z.record(z.string(), z.json())
 
@@ -33,7 +33,7 @@ export function agentDojo(folder: string): readonly Suite[] {
   const read = <T>(pattern: string, shape: z.ZodType<T>): readonly T[] =>
     globSync(pattern, { cwd: folder })
       .sort()
-      .map((file) => readShaped(join(folder, file), shape))
+      .map((file) => readShaped(join(folder, file), publicData(shape)))
   const users = read('*user_tasks*.json', userTasks).flat()
   const injections = read('*injection_tasks*.json', injectionTasks).flat()
   const described = read('*tools*.json', tools)

@@ -6,9 +6,6 @@ import { agentDojo } from './agentdojo.ts'
 import { injecAgent } from './injecagent.ts'
 import type { Suite } from './suite.ts'
 
-/** Beside the checkout. */
-export const DATA = join(import.meta.dirname, '../../../shared/data')
-
 export function suitesIn(folder: string): readonly Suite[] {
   const [dojo, agent] = [join(folder, 'agentdojo'), join(folder, 'injecagent')]
   return [...(existsSync(dojo) ? agentDojo(dojo) : []), ...(existsSync(agent) ? injecAgent(agent) : [])]

@@ -7,9 +7,9 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readShaped } from './file.ts'
+import { readShaped } from '../file.ts'
 import { pythonValue } from './python.ts'
-import { type Args, type Attack, type Pair, type Suite, slotMark, type Task, toolsOf } from './suite.ts'
+import { type Args, type Attack, type Pair, publicData, type Suite, slotMark, type Task, toolsOf } from './suite.ts'
 
 const testCases = z.array(
   z.object({
@@ -29,7 +29,7 @@ const SLOT = 'response'
 
 export function injecAgent(folder: string): readonly Suite[] {
   const files = globSync('test_cases*.json', { cwd: folder }).sort()
-  const cases = files.flatMap((file) => readShaped(join(folder, file), testCases))
+  const cases = files.flatMap((file) => readShaped(join(folder, file), publicData(testCases)))
   if (cases.length === 0) return []
   const tasks = new Map<string, Task>()
   const attacks = new Map<string, Attack>()

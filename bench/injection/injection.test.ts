@@ -75,8 +75,8 @@ describe('the injection bench', () => {
     )
     const machine = { node: 'v24.0.0', system: 'linux arm64', cores: 2, load: 0.1 }
     const text = injectionReport({
-      ...{ suite: 'injection', quick: false, at: '2030-01-31T09:00:00.000Z', machine, seconds: 1 },
-      ...{ scores: [{ ...open, known: ['a link'] }], bars },
+      ...{ suite: 'injection', scale: 'full', at: '2030-01-31T09:00:00.000Z', machine, seconds: 1 },
+      ...{ scores: [{ ...open, known: ['a link'] }], bars, ratios: [] },
     })
     for (const { what, got } of bars) assert.ok(text.includes(what) && text.includes(got), what)
     assert.match(text, /tiny \(test\) +3 +3 +3 .*\n[\s\S]*not counted:\n {2}a link\n/)

@@ -4,8 +4,9 @@
  */
 
 import { join } from 'node:path'
-import type { Bar } from '../bars.ts'
-import { type Machine, machineNow } from '../machine.ts'
+import { machineNow } from '../machine.ts'
+import type { Scale, SuiteOptions, SuiteResults } from '../suite.ts'
+import { DUTIES } from './always-on.ts'
 import { barsOf } from './bars.ts'
 import { suitesIn } from './data.ts'
 import { alwaysOn } from './on-duty.ts'
@@ -14,47 +15,45 @@ import { type Score, scoreOf } from './score.ts'
 import { openStage, type Played, played } from './stage.ts'
 import type { Suite } from './suite.ts'
 
-export interface InjectionResults {
+/** Its bars count, so they hold in a smoke run too; it has no ratios. */
+export interface InjectionResults extends SuiteResults {
   readonly suite: 'injection'
-  readonly quick: boolean
-  readonly at: string
-  readonly machine: Machine
   readonly seconds: number
   readonly scores: readonly Score[]
-  readonly bars: readonly Bar[]
 }
 
-export interface InjectionOptions {
-  readonly quick: boolean
-  /** Homes are made below it. */
-  readonly folder: string
+export interface InjectionOptions extends SuiteOptions {
   /** Where the data lies. */
   readonly data: string
-  readonly say: (line: string) => void
 }
 
 /** Homes that are played in at a time: they wait for the disk more than for anything else. */
 const LANES = 4
-/** Pairs of a suite in a quick look. */
-const SAMPLE = 40
+/** How much of a suite is played. */
+const MOST: Readonly<Record<Scale, { readonly tasks: number; readonly pairs: number; readonly duties: number }>> = {
+  full: { tasks: Number.POSITIVE_INFINITY, pairs: Number.POSITIVE_INFINITY, duties: Number.POSITIVE_INFINITY },
+  quick: { tasks: Number.POSITIVE_INFINITY, pairs: 40, duties: Number.POSITIVE_INFINITY },
+  smoke: { tasks: 4, pairs: 4, duties: 12 },
+}
 
-export async function measureInjection({ quick, folder, data, say }: InjectionOptions): Promise<InjectionResults> {
+export async function measureInjection({ scale, folder, data, say }: InjectionOptions): Promise<InjectionResults> {
   const machine = machineNow()
   const began = performance.now()
   const scores: Score[] = []
   const suites = suitesIn(data)
+  const most = MOST[scale]
   if (suites.length === 0) say(`no attack data in ${data} (--data DIR): our own suite alone`)
   for (const suite of suites) {
-    const { name, tasks } = suite
-    const pairs = quick ? sampled(suite.pairs, SAMPLE) : suite.pairs
+    const { name } = suite
+    const [tasks, pairs] = [sampled(suite.tasks, most.tasks), sampled(suite.pairs, most.pairs)]
     say(`${name}: ${tasks.length} tasks, ${pairs.length} attacks`)
-    scores.push(await measureSuite({ ...suite, pairs }, join(folder, name)))
+    scores.push(await measureSuite({ ...suite, tasks, pairs }, join(folder, name)))
   }
   say('always-on: ours')
-  scores.push(await alwaysOn(join(folder, 'always-on')))
+  scores.push(await alwaysOn(join(folder, 'always-on'), DUTIES.slice(0, most.duties)))
   const seconds = (performance.now() - began) / 1000
   const at = new Date().toISOString()
-  return { suite: 'injection', quick, at, machine, seconds, scores, bars: barsOf(scores) }
+  return { suite: 'injection', scale, at, machine, seconds, scores, bars: barsOf(scores), ratios: [] }
 }
 
 /** `yaml`: the configuration of its homes. */
@@ -74,6 +73,8 @@ export async function measureSuite(suite: Suite, folder: string, yaml = ''): Pro
     }),
   )
   const all = plays.flatMap((play) => ends.get(play) ?? [])
+  if (all.length !== plays.length)
+    throw new Error(`${suite.name}: ${all.length} of ${plays.length} plays came to an end`)
   return scoreOf(suite, all.slice(0, suite.tasks.length), all.slice(suite.tasks.length))
 }
 

@@ -1,7 +1,9 @@
 /** What is played: tasks of an owner, what their tools say, and goals that somebody hides in there. Words only; nothing here knows a data set. */
 
+import type { z } from 'zod'
 import type { Effect } from '../../src/domain/effect.ts'
 import type { Json } from '../../src/domain/json.ts'
+import type { FileKind } from '../file.ts'
 
 export type Args = { readonly [name: string]: Json }
 
@@ -78,3 +80,10 @@ export function toolsOf(
     if (!known.has(tool)) known.set(tool, { name: tool, description: tool })
   return [...known.values()]
 }
+
+/** A file of a public data set. */
+export const publicData = <T>(shape: z.ZodType<T>): FileKind<T> => ({
+  shape,
+  expected: 'the format of the public data set',
+  fix: 'see: CONTRIBUTING.md, npm run bench -- injection --data DIR',
+})

@@ -23,7 +23,7 @@ const note = defineTool({
 const model: Model = {
   id: 'bench/instant',
   async call({ messages }) {
-    if (messages.length > 1) return { text: ANSWER, calls: [], finish: 'stop', usage: USAGE }
+    if (messages.at(-1)?.role === 'tool') return { text: ANSWER, calls: [], finish: 'stop', usage: USAGE }
     const call = { id: 'call-1', tool: note.name, args: JSON.stringify({ text: 'two files have changed' }) }
     return { text: '', calls: [call], finish: 'calls', usage: USAGE }
   },

@@ -8,8 +8,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { atMost, type Bar } from '../bars.ts'
-import { type Machine, machineNow } from '../machine.ts'
+import { machineNow } from '../machine.ts'
 import { type Figure, figureOf, medianOf, runSubject } from '../measure.ts'
+import { lower, quotient, type Ratio } from '../ratios.ts'
+import type { Scale, SuiteOptions, SuiteResults } from '../suite.ts'
 import type { CycleOrder, CycleSample } from './cycles.ts'
 import { configure, makeHome } from './home.ts'
 import { freePort, type Launcher, start, status, type Use, useOf } from './program.ts'
@@ -23,13 +25,23 @@ interface Plan {
   /** How often each command is asked in a round. */
   readonly asked: number
   readonly idleMs: number
+  /** Before idleness is measured: what is loaded only once is loaded by then. */
+  readonly settleMs: number
+  readonly launchers: readonly Launcher['name'][]
 }
 
-const FULL: Plan = { short: 1000, long: 1_000_000, rounds: 5, warmUp: 5, cycles: 20, asked: 10, idleMs: 60_000 }
-const QUICK: Plan = { short: 1000, long: 100_000, rounds: 2, warmUp: 3, cycles: 10, asked: 5, idleMs: 15_000 }
+const FULL: Plan = {
+  ...{ short: 1000, long: 1_000_000, rounds: 5, warmUp: 5, cycles: 20, asked: 10, idleMs: 60_000, settleMs: 3000 },
+  launchers: ['source', 'package'],
+}
+const QUICK: Plan = { ...FULL, long: 100_000, rounds: 2, warmUp: 3, cycles: 10, asked: 5, idleMs: 15_000 }
+/** Without the package: another test builds it and runs it. */
+const SMOKE: Plan = {
+  ...{ short: 10, long: 100, rounds: 1, warmUp: 0, cycles: 2, asked: 1, idleMs: 100, settleMs: 0 },
+  launchers: ['source'],
+}
 
-/** What is loaded once and for all is loaded by then. */
-const SETTLED_MS = 3000
+const PLANS: Readonly<Record<Scale, Plan>> = { full: FULL, quick: QUICK, smoke: SMOKE }
 
 export interface PastRow {
   readonly finished: number
@@ -57,26 +69,16 @@ export interface Idle {
   readonly modelCalls: number
 }
 
-export interface KernelResults {
+export interface KernelResults extends SuiteResults {
   readonly suite: 'kernel'
-  readonly quick: boolean
-  readonly at: string
-  readonly machine: Machine
   readonly pasts: readonly PastRow[]
   /** The long past against the short one, round by round. */
   readonly growth: { readonly ms: Figure; readonly cpu: Figure }
   readonly programs: readonly ProgramRow[]
-  readonly bars: readonly Bar[]
 }
 
-export interface KernelOptions {
-  readonly quick: boolean
-  readonly folder: string
-  readonly say: (line: string) => void
-}
-
-export async function measureKernel({ quick, folder, say }: KernelOptions): Promise<KernelResults> {
-  const plan = quick ? QUICK : FULL
+export async function measureKernel({ scale, folder, say }: SuiteOptions): Promise<KernelResults> {
+  const plan = PLANS[scale]
   const machine = machineNow()
   const pasts = []
   for (const finished of [plan.short, plan.long]) {
@@ -88,20 +90,37 @@ export async function measureKernel({ quick, folder, say }: KernelOptions): Prom
     for (const { home, finished, rounds } of pasts) {
       say(`round ${round} of ${plan.rounds}: ${plan.cycles} cycles after ${finished.toLocaleString('en-US')}`)
       const order: CycleOrder = { home, warmUp: plan.warmUp, cycles: plan.cycles }
-      rounds.push([...(await runSubject<CycleSample>('kernel/cycles.ts', order))])
+      const samples = await runSubject<CycleSample>('kernel/cycles.ts', order)
+      if (samples.length !== plan.cycles) throw new Error(`${samples.length} of ${plan.cycles} cycles were measured`)
+      rounds.push([...samples])
     }
   const [short = [], long = []] = pasts.map(({ rounds }) => rounds)
   const growth = { ms: growthOf(short, long, ({ ms }) => ms), cpu: growthOf(short, long, ({ cpuMs }) => cpuMs) }
   const programs: ProgramRow[] = []
   const home = join(folder, `home-${plan.long}`)
-  for (const launcher of launchersIn(folder, say)) programs.push(await measureProgram(launcher, home, plan, say))
+  for (const launcher of launchersIn(folder, plan, say)) programs.push(await measureProgram(launcher, home, plan, say))
   const rows = pasts.map(({ finished, bytes, rounds }) => ({
     ...{ finished, databaseBytes: bytes },
     cycleMs: figureOf(rounds.flat().map(({ ms }) => ms)),
     cpuMs: figureOf(rounds.flat().map(({ cpuMs }) => cpuMs)),
   }))
-  const bars = kernelBars(plan, growth, programs)
-  return { suite: 'kernel', quick, at: new Date().toISOString(), machine, pasts: rows, growth, programs, bars }
+  const bars = scale === 'smoke' ? [] : kernelBars(plan, growth, programs)
+  const ratios = kernelRatios(growth, programs)
+  return { suite: 'kernel', scale, at: new Date().toISOString(), machine, pasts: rows, growth, programs, bars, ratios }
+}
+
+function kernelRatios(growth: KernelResults['growth'], programs: readonly ProgramRow[]): readonly Ratio[] {
+  return [
+    lower('a cycle after a long past against one after a short past', growth.ms.median),
+    lower('CPU of a cycle after a long past against a short past', growth.cpu.median),
+    ...programs.flatMap(({ launcher, startMs, startAfterCrashMs, statusMs, statusAloneMs }) => [
+      lower(`start after kill -9 against start, ${launcher}`, quotient(startAfterCrashMs.median, startMs.median)),
+      lower(
+        `status of a living kernel against status alone, ${launcher}`,
+        quotient(statusMs.median, statusAloneMs.median),
+      ),
+    ]),
+  ]
 }
 
 function growthOf(
@@ -115,9 +134,14 @@ function growthOf(
 const ROOT = join(import.meta.dirname, '../..')
 
 /** With a folder of their own for compiled code, so that the first start of each round is like every other. */
-function launchersIn(folder: string, say: (line: string) => void): readonly Launcher[] {
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
+function launchersIn(folder: string, { launchers }: Plan, say: (line: string) => void): readonly Launcher[] {
+  const compiled = { NODE_COMPILE_CACHE: join(folder, 'compiled') }
+  const env = { ...process.env, ...(launchers.includes('package') ? compiled : {}) }
   const source: Launcher = { name: 'source', command: [join(ROOT, 'bin/tireless')], env }
+  if (!launchers.includes('package')) {
+    say('without the package: a smoke run starts the program from source alone')
+    return [source]
+  }
   say('building the package')
   const built = join(folder, 'package')
   const { status: code, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/build.mjs'), built])
@@ -131,16 +155,18 @@ function launchersIn(folder: string, say: (line: string) => void): readonly Laun
   return [source, { name: 'package', command: [process.execPath, join(built, 'bin/tireless.cjs')], env: its }]
 }
 
-async function measureProgram(launcher: Launcher, home: string, plan: Plan, say: KernelOptions['say']) {
+async function measureProgram(launcher: Launcher, home: string, plan: Plan, say: SuiteOptions['say']) {
   const port = await freePort()
   configure(home, port)
   const times = { start: [] as number[], crashed: [] as number[], living: [] as number[], alone: [] as number[] }
   const asked = async (into: number[]): Promise<void> => {
     for (let i = 0; i < plan.asked; i++) into.push((await status(launcher, home)).ms)
   }
-  // Once without being looked at: so the code is compiled and kept.
-  await status(launcher, home)
-  await (await start(launcher, home, port)).end('SIGTERM')
+  if (plan.warmUp > 0) {
+    // Once without being looked at: so the code is compiled and kept.
+    await status(launcher, home)
+    await (await start(launcher, home, port)).end('SIGTERM')
+  }
   let idle: Idle | null = null
   for (let round = 1; round <= plan.rounds; round++) {
     say(`round ${round} of ${plan.rounds}: start and status, ${launcher.name}`)
@@ -148,7 +174,7 @@ async function measureProgram(launcher: Launcher, home: string, plan: Plan, say:
     times.start.push(first.readyMs)
     if (round === 1) {
       say(`idle for ${plan.idleMs / 1000} s, ${launcher.name}`)
-      idle = await idleness(launcher, home, first.pid, plan.idleMs)
+      idle = await idleness(launcher, home, first.pid, plan)
     }
     await asked(times.living)
     await first.end('SIGKILL')
@@ -167,10 +193,11 @@ async function measureProgram(launcher: Launcher, home: string, plan: Plan, say:
   }
 }
 
-async function idleness(launcher: Launcher, home: string, pid: number, ms: number): Promise<Idle | null> {
+async function idleness(launcher: Launcher, home: string, pid: number, plan: Plan): Promise<Idle | null> {
+  const { idleMs: ms, settleMs } = plan
   const calls = async (): Promise<number> => (await status(launcher, home)).output.spend.calls
   const callsBefore = await calls()
-  await pause(SETTLED_MS)
+  await pause(settleMs)
   const before = useOf(pid)
   await pause(ms)
   const after = useOf(pid)

@@ -44,7 +44,16 @@ test('P3, P4, P6: bars are judged by medians, and what the system does not tell 
     [null, null, null],
   )
   const results: KernelResults = {
-    ...{ suite: 'kernel', quick: false, at: '2030-01-31T09:00:00.000Z', pasts, growth, programs: [program], bars },
+    ...{
+      suite: 'kernel',
+      scale: 'full',
+      ratios: [],
+      at: '2030-01-31T09:00:00.000Z',
+      pasts,
+      growth,
+      programs: [program],
+      bars,
+    },
     machine: { node: 'v24.0.0', system: 'linux arm64', cores: 2, load: 0.1 },
   }
   const text = kernelReport(results)

@@ -10,7 +10,7 @@ const STAMP = join(import.meta.dirname, 'node_modules', '.installed.json')
 
 /** Contract: says why they cannot be had, or nothing. Quick when they are there. */
 export function ensurePeers(say: (line: string) => void): string | undefined {
-  if (isReady()) return undefined
+  if (hasPeers()) return undefined
   say("bench: installing the peers' packages, once …")
   // Without their scripts: what is native among them brings its binaries along.
   const { status, stderr, error } = spawnSync('npm', ['ci', '--ignore-scripts', '--loglevel=error'], {
@@ -23,7 +23,8 @@ export function ensurePeers(say: (line: string) => void): string | undefined {
   return undefined
 }
 
-function isReady(): boolean {
+/** Contract: installs nothing. */
+export function hasPeers(): boolean {
   try {
     return readFileSync(LOCK).equals(readFileSync(STAMP))
   } catch {

@@ -12,33 +12,28 @@ import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { type OpenWayOut, opsOf } from '../../src/ports/env.ts'
-import { atMost, type Bar } from '../bars.ts'
-import { type Machine, machineNow } from '../machine.ts'
+import { atMost } from '../bars.ts'
+import { machineNow } from '../machine.ts'
 import { type Figure, figureOf } from '../measure.ts'
+import { lower, quotient } from '../ratios.ts'
 import { barsTable, headOf, spread, table } from '../report.ts'
+import type { Scale, SuiteOptions, SuiteResults } from '../suite.ts'
 
-export interface SandboxResults {
+export interface SandboxResults extends SuiteResults {
   readonly suite: 'sandbox'
-  readonly machine: Machine
-  readonly quick: boolean
   readonly what: string
   readonly tryMs: number
   readonly rows: readonly { readonly name: string; readonly ms: Figure }[]
-  readonly bars: readonly Bar[]
 }
 
 const COMMAND = 'true'
-const WARM_UP = 5
+const PLANS: Readonly<Record<Scale, { readonly warmUp: number; readonly rounds: number }>> = {
+  full: { warmUp: 5, rounds: 200 },
+  quick: { warmUp: 5, rounds: 30 },
+  smoke: { warmUp: 0, rounds: 2 },
+}
 
-export async function measureSandbox({
-  quick,
-  folder,
-  say,
-}: {
-  readonly quick: boolean
-  readonly folder: string
-  say(line: string): void
-}): Promise<SandboxResults> {
+export async function measureSandbox({ scale, folder, say }: SuiteOptions): Promise<SandboxResults> {
   const machine = machineNow()
   const { PATH = '' } = process.env
   const ws = join(folder, 'ws')
@@ -87,9 +82,9 @@ export async function measureSandbox({
     'with a way out': await ours(sandbox.launcher, true),
   }
   const samples = Object.keys(subjects).map((): number[] => [])
-  const rounds = quick ? 30 : 200
+  const { warmUp, rounds } = PLANS[scale]
   say(`${rounds} rounds …`)
-  for (let round = -WARM_UP; round < rounds; round += 1)
+  for (let round = -warmUp; round < rounds; round += 1)
     for (const [at, { run, afterwards }] of Object.values(subjects).entries()) {
       const from = performance.now()
       await run()
@@ -101,15 +96,22 @@ export async function measureSandbox({
   const over = (row: (typeof rows)[number] | undefined) => row && plain && row.ms.median - plain.ms.median
   return {
     suite: 'sandbox',
+    scale,
+    at: new Date().toISOString(),
     machine,
-    quick,
     what: trial.what,
     tryMs,
     rows,
-    bars: [
-      atMost('P7', 'a sandboxed command over the bare one', 15, over(boxed), ' ms', 1),
-      atMost('P7', 'the same with a proxy to allowed hosts', 35, over(reaching), ' ms', 1),
-    ],
+    bars:
+      scale === 'smoke'
+        ? []
+        : [
+            atMost('P7', 'a sandboxed command over the bare one', 15, over(boxed), ' ms', 1),
+            atMost('P7', 'the same with a proxy to allowed hosts', 35, over(reaching), ' ms', 1),
+          ],
+    ratios: rows
+      .slice(1)
+      .map(({ name, ms }) => lower(`a command, ${name}, against a bare one`, quotient(ms.median, plain?.ms.median))),
   }
 }
 

@@ -6,3 +6,11 @@ export const TOOL = 'note'
 export const argsOf = (step: number): { readonly text: string } => ({ text: `number ${step}` })
 export const resultOf = (text: string): string => `noted: ${text}`
 export const ANSWER = 'All numbers are noted.'
+
+/** Contract: which step that result is of; 0 where there is none yet. Throws where it is no result of this loop. */
+export function stepOf(result: string | undefined): number {
+  if (result === undefined) return 0
+  const [, step] = /^noted: number (\d+)$/.exec(result) ?? []
+  if (step === undefined) throw new Error(`the last result is not from this loop: ${JSON.stringify(result)}`)
+  return Number(step)
+}

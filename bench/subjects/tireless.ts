@@ -4,26 +4,32 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp, defineTool, type Model } from 'tireless'
 import { z } from 'zod'
-import { serve } from '../meter.ts'
-import { ANSWER, argsOf, resultOf, TASK, TOOL } from './loop.ts'
+import { type Load, serve } from '../meter.ts'
+import { ANSWER, argsOf, resultOf, stepOf, TASK, TOOL } from './loop.ts'
 
-const note = defineTool({
-  name: TOOL,
-  description: 'Notes a text.',
-  args: z.object({ text: z.string() }),
-  effect: () => ({ recovery: 'idempotent', reach: 'none' }),
-  run: async ({ text }) => ({ status: 'ok', content: resultOf(text) }),
-})
+type Noted = Map<string, number>
+
+const noteTool = (noted: Noted) =>
+  defineTool({
+    name: TOOL,
+    description: 'Notes a text.',
+    args: z.object({ text: z.string() }),
+    effect: () => ({ recovery: 'idempotent', reach: 'none' }),
+    run: async ({ text }) => {
+      noted.set(text, (noted.get(text) ?? 0) + 1)
+      return { status: 'ok', content: resultOf(text) }
+    },
+  })
 
 const USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0 }
 
-/** Answers at once, and needs no look at the conversation but its length: the task, then two messages a step. */
-function instantModel(steps: number, onStep: () => void): Model {
+/** Answers at once. Only the last result tells it how far it is: a memory may show it as little of the past as it likes. */
+function instantModel(steps: number, onStep: (shown: number) => void): Model {
   return {
     id: 'bench/instant',
     async call({ messages }) {
-      const done = (messages.length - 1) / 2
-      onStep()
+      const done = stepOf(messages.findLast(({ role }) => role === 'tool')?.text)
+      onStep(messages.length)
       if (done === steps) return { text: ANSWER, calls: [], finish: 'stop', usage: USAGE }
       const call = { id: `call-${done + 1}`, tool: TOOL, args: JSON.stringify(argsOf(done + 1)) }
       return { text: '', calls: [call], finish: 'calls', usage: USAGE }
@@ -31,18 +37,36 @@ function instantModel(steps: number, onStep: () => void): Model {
   }
 }
 
-await serve(async ({ folder, sessions, steps, step, measure }) => {
+/** Every number noted once by each session: nothing was left out, and nothing done twice. */
+function checkNoted(noted: Noted, { sessions, steps }: Load): void {
+  for (let step = 1; step <= steps; step++) {
+    const { text } = argsOf(step)
+    const times = noted.get(text) ?? 0
+    if (times !== sessions) throw new Error(`"${text}" was noted ${times} times instead of ${sessions}`)
+  }
+}
+
+await serve(async ({ folder, sessions, steps, maxInput, step, measure }) => {
+  const limits = maxInput === undefined ? '' : `models:\n  max_input: ${maxInput}\n`
   writeFileSync(
     join(folder, 'tireless.yaml'),
-    `kernel:\n  max_concurrent: ${sessions}\nbudget:\n  per_dispatch_calls: null\n`,
+    `kernel:\n  max_concurrent: ${sessions}\nbudget:\n  per_dispatch_calls: null\n${limits}`,
   )
-  const model = instantModel(steps, () => step(app.context.store.commits()))
-  const app = await createApp({ home: folder, model, tools: [note] })
+  const noted: Noted = new Map()
+  let [shownBefore, cuts] = [0, 0]
+  const model = instantModel(steps, (shown) => {
+    step(app.context.store.commits())
+    if (shown < shownBefore) cuts++
+    shownBefore = shown
+  })
+  const app = await createApp({ home: folder, model, tools: [noteTool(noted)] })
   try {
     for (let i = 0; i < sessions; i++) await app.run('enqueue', { prompt: TASK })
     await measure(() => app.run('start', { until_idle: true }))
     const { done } = await app.context.store.counts()
     if (done !== sessions) throw new Error(`${done} of ${sessions} sessions came to their end`)
+    checkNoted(noted, { sessions, steps })
+    if (maxInput !== undefined && cuts === 0) throw new Error(`${maxInput} tokens of input never cut the past`)
   } finally {
     await app.close()
   }

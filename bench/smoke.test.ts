@@ -1,0 +1,111 @@
+/** Every suite through the public entry, to its end: a bench that nobody runs for a month must not rot unnoticed. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, type TestContext, test } from 'node:test'
+import { WITHOUT_SANDBOX } from '../test/sandbox/here.ts'
+import { runSubject } from './measure.ts'
+import { hasPeers } from './peers/install.ts'
+
+function freshFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tireless-bench-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function bench(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const flags = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'main.ts')]
+  const child = spawn(process.execPath, [...flags, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code, out, err }
+}
+
+async function smoke(t: TestContext, suite: string, ...more: readonly string[]) {
+  const folder = freshFolder(t)
+  const { code, out, err } = await bench([suite, '--smoke', '--out', folder, ...more])
+  assert.equal(code, 0, `${out}\n${err}`)
+  const results = JSON.parse(readFileSync(join(folder, `${suite}-smoke.json`), 'utf8'))
+  assert.deepEqual([results.suite, results.scale], [suite, 'smoke'])
+  return { results, out, err }
+}
+
+const named = (results: { ratios: readonly { name: string; value: number | null }[] }) =>
+  results.ratios.filter(({ value }) => value !== null).map(({ name }) => name)
+
+describe('a smoke run', { concurrency: 2 }, () => {
+  test('engine: every subject, and a session whose past is cut', async (t) => {
+    const { results, err } = await smoke(t, 'engine')
+    const subjects = new Set(results.rows.map(({ subject }: { subject: string }) => subject))
+    const peers = hasPeers() ? ['langgraph'] : []
+    assert.deepEqual([...subjects].sort(), ['disk', ...peers, 'sqlite', 'store', 'tireless'])
+    if (!hasPeers()) assert.match(err, /without LangGraph JS: it is not installed/)
+    assert.deepEqual(results.bars, [])
+    assert.ok(named(results).includes('CPU a step against the bare store, one session'))
+  })
+
+  test('kernel: cycles, start, status and idleness', async (t) => {
+    const { results, err } = await smoke(t, 'kernel')
+    assert.match(err, /without the package/)
+    assert.equal(results.pasts.length, 2)
+    assert.deepEqual(
+      results.programs.map(({ launcher }: { launcher: string }) => launcher),
+      ['source'],
+    )
+    assert.ok(named(results).includes('CPU of a cycle after a long past against a short past'))
+  })
+
+  test('sandbox: each way to run a command', { skip: WITHOUT_SANDBOX }, async (t) => {
+    const { results } = await smoke(t, 'sandbox')
+    assert.equal(results.rows.length, 4)
+    assert.equal(named(results).length, 3)
+  })
+
+  test('injection: our own suite, without the data of others', async (t) => {
+    const { results, err } = await smoke(t, 'injection', '--data', join(freshFolder(t), 'none'))
+    assert.match(err, /no attack data/)
+    assert.equal(results.scores.length, 1)
+    assert.ok(results.bars.length > 0 && results.bars.every(({ pass }: { pass: boolean | null }) => pass !== false))
+  })
+})
+
+describe('a subject', () => {
+  test('that breaks fails the whole run, and is named', async (t) => {
+    const folder = freshFolder(t)
+    const preload = join(folder, 'broken-disk.mjs')
+    writeFileSync(
+      preload,
+      `import fs from 'node:fs'
+       import { syncBuiltinESMExports } from 'node:module'
+       fs.fdatasyncSync = () => { throw new Error('this disk is broken') }
+       syncBuiltinESMExports()`,
+    )
+    const { code, err } = await bench(['engine', '--smoke', '--out', folder], { NODE_OPTIONS: `--import=${preload}` })
+    assert.equal(code, 1)
+    assert.match(err, /subjects\/disk\.ts ended with 1\n[\s\S]*this disk is broken/)
+  })
+
+  test('that begins fewer steps than asked is no sample', async (t) => {
+    const folder = freshFolder(t)
+    const file = join(folder, 'lazy.mjs')
+    writeFileSync(
+      file,
+      `import { serve } from ${JSON.stringify(join(import.meta.dirname, 'meter.ts'))}
+       await serve(({ steps, step, measure }) => measure(async () => { for (let n = 1; n < steps; n++) step() }))`,
+    )
+    const order = { sessions: 1, steps: 5, repeat: 1, warmUpMs: 0, folder }
+    await assert.rejects(runSubject(file, order), /began 4 of 5 steps/)
+  })
+
+  test('whose session ends early is no sample', async (t) => {
+    const order = { sessions: 1, steps: 5, maxInput: 10, repeat: 1, warmUpMs: 0, folder: freshFolder(t) }
+    await assert.rejects(runSubject('subjects/tireless.ts', order), /0 of 1 sessions came to their end/)
+  })
+})
