@@ -1,11 +1,11 @@
 /**
- * npm run bench -- engine|kernel|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR]
+ * npm run bench -- engine|kernel|http|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR] [--profile DIR]
  * npm run bench -- compare|baseline RESULT.json [--baseline FILE]
  *
  * Measures ours and the peers side by side in one run, prints one table of ratios, and leaves it in bench/results as JSON and, where there is
  * something to draw, as a plot. Figures of two machines, or of two runs, are not to be compared; ratios are: `compare` holds those of a run
  * against the stored baseline, `baseline` stores them. `injection` counts instead: what attacks of public data sets come to, and what it costs
- * whoever means well. `--data`: where that data lies. `--smoke`: every suite to its end in seconds, which says nothing about time.
+ * whoever means well. `--data`: where that data lies. `--profile`: leaves CPU profiles of the kernel there (`http`). `--smoke`: every suite to its end in seconds, which says nothing about time.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { BASELINE, compareWithBaseline, storeBaseline } from './compare.ts'
 import { ensurePeers, hasPeers } from './peers/install.ts'
 import type { Scale, SuiteOptions, SuiteResults } from './suite.ts'
 
-const USAGE = `usage: npm run bench -- engine|kernel|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR]
+const USAGE = `usage: npm run bench -- engine|kernel|http|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR] [--profile DIR]
        npm run bench -- compare|baseline RESULT.json [--baseline FILE]`
 
 interface Outcome {
@@ -29,6 +29,7 @@ interface Outcome {
 
 interface MainOptions extends SuiteOptions {
   readonly data: string
+  readonly profile: string | undefined
 }
 
 /** Each loads its own code: a suite that breaks while it is loaded stops no other, and a comparison needs none. */
@@ -52,6 +53,11 @@ const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>
     ])
     const results = await measureKernel(options)
     return { results, text: kernelReport(results) }
+  },
+  async http(options) {
+    const [{ measureHttp }, { httpReport }] = await Promise.all([import('./http/http.ts'), import('./http/report.ts')])
+    const results = await measureHttp(options)
+    return { results, text: httpReport(results) }
   },
   async sandbox(options) {
     const { measureSandbox, sandboxReport } = await import('./sandbox/sandbox.ts')
@@ -93,13 +99,14 @@ interface RunOptions {
   readonly scale: Scale
   readonly out: string
   readonly data: string
+  readonly profile: string | undefined
 }
 
 /** Exit 1: it did not come to its end, or a bar that is no matter of time is not met. */
-async function runSuite(name: string, { scale, out, data }: RunOptions): Promise<number> {
+async function runSuite(name: string, { scale, out, ...options }: RunOptions): Promise<number> {
   const measure = SUITES[name]
   if (!measure) return usage()
-  const { results, text, picture, failure } = await measure({ scale, data, say, folder: freshFolder(out) })
+  const { results, text, picture, failure } = await measure({ ...options, scale, say, folder: freshFolder(out) })
   // A smoke run never takes the place of figures.
   const file = join(out, scale === 'smoke' ? `${name}-smoke` : name)
   writeFileSync(`${file}.json`, `${JSON.stringify(results, undefined, 2)}\n`)
@@ -126,17 +133,18 @@ const OPTIONS = {
   smoke: { type: 'boolean', default: false },
   out: { type: 'string', default: join(import.meta.dirname, 'results') },
   data: { type: 'string', default: join(import.meta.dirname, '../../shared/data') },
+  profile: { type: 'string' },
   baseline: { type: 'string', default: BASELINE },
 } as const
 
 async function main(args: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
-    const { quick, smoke, out, data, baseline } = values
+    const { quick, smoke, out, data, profile, baseline } = values
     const [command = '', path, ...more] = positionals
     if (more.length > 0 || (quick && smoke)) return usage()
     if (path === undefined)
-      return await runSuite(command, { scale: smoke ? 'smoke' : quick ? 'quick' : 'full', out, data })
+      return await runSuite(command, { scale: smoke ? 'smoke' : quick ? 'quick' : 'full', out, data, profile })
     if (command === 'compare') return compare(path, baseline)
     if (command !== 'baseline') return usage()
     console.log(`stored in ${relative('', baseline)}: ${storeBaseline(path, baseline)}`)

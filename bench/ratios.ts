@@ -75,14 +75,16 @@ export const isWorse = ({ verdict }: ComparedRatio): boolean => verdict === 'WOR
 
 const changeOf = (before: number, now: number): number => now / before - 1
 
+const figure = (value: number): string => String(Number(value.toPrecision(3)))
+
 export function comparisonTable(compared: readonly ComparedRatio[]): string {
   const percent = (part: number): string => `${part > 0 ? '+' : ''}${(100 * part).toFixed(0)} %`
   return table(
     ['ratio', 'baseline', 'now', 'change', 'allowed', ''],
     compared.map(({ name, before, now, verdict }) => [
       name,
-      before ? before.value.toFixed(2) : '',
-      now === null ? '' : now.toFixed(2),
+      before ? figure(before.value) : '',
+      now === null ? '' : figure(now),
       before && now !== null ? percent(changeOf(before.value, now)) : '',
       before ? percent(before.tolerance * (before.better === 'higher' ? -1 : 1)) : '',
       verdict,

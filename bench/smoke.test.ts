@@ -62,6 +62,19 @@ describe('a smoke run', { concurrency: 2 }, () => {
     assert.ok(named(results).includes('CPU of a cycle after a long past against a short past'))
   })
 
+  test('http: tasks sent to a living kernel, all of them done, and to a bare server', async (t) => {
+    const { results } = await smoke(t, 'http')
+    assert.deepEqual(
+      results.rows.map(({ server, requests }: { server: string; requests: number }) => [server, requests]),
+      [
+        ['tireless', 20],
+        ['bare', 20],
+      ],
+    )
+    assert.ok(results.rows[0].stepsBeside > 0)
+    assert.equal(named(results).length, 2)
+  })
+
   test('sandbox: each way to run a command', { skip: WITHOUT_SANDBOX }, async (t) => {
     const { results } = await smoke(t, 'sandbox')
     assert.equal(results.rows.length, 4)

@@ -1,0 +1,184 @@
+/**
+ * The HTTP suite: how long `enqueue` takes over HTTP while the kernel works what is enqueued and one session goes on beside it, and what holds
+ * up its event loop; beside a bare server with a bare commit. Both take turns, round after round.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { atMost, type Bar } from '../bars.ts'
+import { machineNow } from '../machine.ts'
+import { medianOf, runSubject } from '../measure.ts'
+import { lower, quotient } from '../ratios.ts'
+import type { Scale, SuiteOptions, SuiteResults } from '../suite.ts'
+import type { LoadOrder, ServerOrder, ServerReady, ServerRequest, ServerUse } from './protocol.ts'
+
+interface Plan {
+  readonly rounds: number
+  readonly perSecond: number
+  readonly seconds: number
+  readonly resultSize: number
+}
+
+const PLANS: Readonly<Record<Scale, Plan>> = {
+  full: { rounds: 5, perSecond: 20, seconds: 30, resultSize: 8000 },
+  quick: { rounds: 2, perSecond: 20, seconds: 10, resultSize: 8000 },
+  smoke: { rounds: 1, perSecond: 20, seconds: 1, resultSize: 8000 },
+}
+
+const SERVERS = { tireless: 'a living kernel', bare: 'node:http with node:sqlite, bare' } as const
+export type ServerName = keyof typeof SERVERS
+export const serverTitle = (name: ServerName): string => SERVERS[name]
+
+/** Until every task is done. */
+const LONGEST_WORK_MS = 120_000
+const LOOK_AGAIN_MS = 50
+
+export interface HttpRow {
+  readonly server: ServerName
+  readonly requests: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  readonly loopP99Ms: number
+  readonly loopMaxMs: number
+  /** Of the server's process, for each task: the work itself and the session beside it included. */
+  readonly cpuMsPerRequest: number
+  readonly stepsBeside: number
+}
+
+export interface HttpResults extends SuiteResults {
+  readonly suite: 'http'
+  readonly perSecond: number
+  readonly rows: readonly HttpRow[]
+}
+
+export interface HttpSuiteOptions extends SuiteOptions {
+  /** Leaves a CPU profile of each kernel there. */
+  readonly profile?: string | undefined
+}
+
+export async function measureHttp({ scale, folder, say, profile }: HttpSuiteOptions): Promise<HttpResults> {
+  const plan = PLANS[scale]
+  const machine = machineNow()
+  const rounds: Record<ServerName, Round[]> = { tireless: [], bare: [] }
+  for (let round = 1; round <= plan.rounds; round++)
+    for (const server of ['bare', 'tireless'] as const) {
+      say(
+        `round ${round} of ${plan.rounds}: ${serverTitle(server)}, ${plan.perSecond} tasks a second for ${plan.seconds} s`,
+      )
+      const own = join(folder, `${server}-${round}`)
+      mkdirSync(own)
+      rounds[server].push(await measureServer(server, own, plan, server === 'tireless' ? profile : undefined))
+    }
+  const rows = [rowOf('tireless', rounds.tireless), rowOf('bare', rounds.bare)] as const
+  const [ours, bare] = rows
+  return {
+    suite: 'http',
+    scale,
+    at: new Date().toISOString(),
+    machine,
+    perSecond: plan.perSecond,
+    rows,
+    bars: scale === 'smoke' ? [] : barsOf(ours),
+    ratios: [
+      lower('enqueue over HTTP against a bare server, median', quotient(ours.p50Ms, bare.p50Ms)),
+      lower('enqueue over HTTP against a bare server, 99th percentile', quotient(ours.p99Ms, bare.p99Ms)),
+    ],
+  }
+}
+
+const barsOf = (ours: HttpRow): readonly Bar[] => [
+  atMost('D5', 'enqueue over HTTP, 99th percentile', 50, ours.p99Ms, ' ms', 1),
+  atMost('D5', 'enqueue over HTTP, longest', 250, ours.maxMs, ' ms', 1),
+]
+
+interface Round {
+  readonly latencies: readonly number[]
+  readonly use: ServerUse
+}
+
+async function measureServer(server: ServerName, folder: string, plan: Plan, profile?: string): Promise<Round> {
+  const child = startServer(server, { folder, resultSize: plan.resultSize }, profile)
+  try {
+    const { url, token } = await heard<ServerReady>(child, 'ready')
+    child.send({ kind: 'reset' } satisfies ServerRequest)
+    const { perSecond, seconds } = plan
+    const order: LoadOrder = { url, token, perSecond, seconds }
+    const latencies = await runSubject<number>('http/load.ts', order)
+    if (latencies.length !== perSecond * seconds)
+      throw new Error(`${latencies.length} of ${perSecond * seconds} tasks were enqueued`)
+    const answered = heard<ServerUse>(child, 'use')
+    child.send({ kind: 'read' } satisfies ServerRequest)
+    const use = await answered
+    // One more was sent first, unmeasured.
+    if (server === 'tireless') await allDone(url, token, latencies.length + 1)
+    if (server === 'tireless' && use.steps === 0) throw new Error('the session beside did not go on')
+    return { latencies, use }
+  } finally {
+    await ended(child)
+  }
+}
+
+function startServer(server: ServerName, order: ServerOrder, profile?: string): ChildProcess {
+  const file = join(import.meta.dirname, `${server}.ts`)
+  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const flags = ['--disable-warning=ExperimentalWarning', ...profiling]
+  return spawn(process.execPath, [...flags, file, JSON.stringify(order)], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+}
+
+/** Contract: the next message of that kind; throws with what the process complained of where it ends first. */
+async function heard<T extends { readonly kind: string }>(child: ChildProcess, kind: T['kind']): Promise<T> {
+  let complaint = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text
+  })
+  const gone = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`the server ended with ${signal ?? code}\n${complaint}`)
+  })
+  const [message] = (await Promise.race([once(child, 'message'), gone])) as [T]
+  if (message.kind !== kind) throw new Error(`the server said ${message.kind} instead of ${kind}`)
+  return message
+}
+
+/** A kernel that takes tasks and leaves them undone is no subject. The session beside never ends. */
+async function allDone(url: string, token: string, tasks: number): Promise<void> {
+  const until = performance.now() + LONGEST_WORK_MS
+  for (;;) {
+    const answer = await fetch(`${url}/api/v1/status`, { headers: { Authorization: `Bearer ${token}` } })
+    const { queue } = (await answer.json()) as { queue: Readonly<Record<string, number>> }
+    if (queue.done === tasks) return
+    if ((queue.failed ?? 0) > 0 || (queue.dead ?? 0) > 0 || performance.now() > until)
+      throw new Error(`${tasks} tasks were enqueued, and the queue is ${JSON.stringify(queue)}`)
+    await pause(LOOK_AGAIN_MS)
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+function rowOf(server: ServerName, rounds: readonly Round[]): HttpRow {
+  const sorted = rounds.flatMap(({ latencies }) => latencies).toSorted((a, b) => a - b)
+  const at = (part: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+  const uses = rounds.map(({ use }) => use)
+  return {
+    server,
+    requests: sorted.length,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    maxMs: at(1),
+    loopP99Ms: medianOf(uses.map(({ loopP99Ms }) => loopP99Ms)),
+    loopMaxMs: Math.max(...uses.map(({ loopMaxMs }) => loopMaxMs)),
+    cpuMsPerRequest: uses.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / sorted.length,
+    stepsBeside: uses.reduce((sum, { steps }) => sum + steps, 0),
+  }
+}

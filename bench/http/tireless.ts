@@ -1,0 +1,91 @@
+/**
+ * A kernel that lives, as `start` makes it: works what is enqueued over HTTP, while one session goes on and on beside it. Every answer of the
+ * model takes a moment, as answers do; nothing else is slowed down.
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createApp, defineTool, type Model } from 'tireless'
+import { z } from 'zod'
+import { freePort } from '../kernel/program.ts'
+import { answerSuite } from './answering.ts'
+import type { ServerOrder } from './protocol.ts'
+
+const { folder, resultSize } = JSON.parse(process.argv[2] ?? '') as ServerOrder
+
+const THINKING_MS = 10
+const ENDLESS = 'Look at every page of the book.'
+const USAGE = { input_tokens: 900, output_tokens: 40, cached_tokens: 0 }
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks at a page.',
+  args: z.object({ page: z.int() }),
+  effect: () => ({ recovery: 'idempotent', reach: 'none' }),
+  run: async ({ page }) => ({ status: 'ok', content: pageText(page) }),
+})
+
+/** Prose with figures in it, as files and pages have them. */
+function pageText(page: number): string {
+  const sentence = `Page ${page} says that the order a${page}b7f3c9d2e1 of 2,340.50 was paid, see https://example.org/orders/${page}. `
+  return sentence.repeat(Math.ceil(resultSize / sentence.length)).slice(0, resultSize)
+}
+
+let [steps, calls] = [0, 0]
+
+/** Goes by the last result alone, however much of the past it is shown. */
+const model: Model = {
+  id: 'bench/thinking',
+  async call({ messages }) {
+    await pause(THINKING_MS)
+    const last = messages.findLast(({ role }) => role === 'tool')
+    const call = nextCall(last?.role === 'tool' ? last.tool : undefined, messages[0]?.text ?? '')
+    if (!call) return { text: 'The file is there, and says what it should.', calls: [], finish: 'stop', usage: USAGE }
+    calls += 1
+    const asked = { id: `call-${calls}`, tool: call.tool, args: JSON.stringify(call.args) }
+    return { text: '', calls: [asked], finish: 'calls', usage: USAGE }
+  },
+}
+
+interface Wanted {
+  readonly tool: string
+  readonly args: object
+}
+
+/** The session beside looks at page after page; each enqueued task writes a file and looks at it. */
+function nextCall(last: string | undefined, task: string): Wanted | undefined {
+  if (last === look.name || (last === undefined && task.includes(ENDLESS))) {
+    steps += 1
+    return { tool: look.name, args: { page: steps } }
+  }
+  if (last === undefined)
+    return { tool: 'create_file', args: { path: 'note.txt', content: 'All is as it should be.\n'.repeat(20) } }
+  return last === 'create_file' ? { tool: 'view_file', args: { path: 'note.txt' } } : undefined
+}
+
+const port = await freePort()
+writeFileSync(
+  join(folder, 'tireless.yaml'),
+  `server: { port: ${port} }
+kernel: { schedule: "0 4 29 2 *", missed: skip, max_concurrent: 8 }
+budget: { per_dispatch_calls: null, per_dispatch_minutes: null }
+sandbox: off
+`,
+)
+const app = await createApp({ home: folder, model, tools: [look] })
+await app.run('enqueue', { prompt: ENDLESS })
+process.once('SIGTERM', () => app.context.stop())
+const url = `http://127.0.0.1:${port}`
+const living = app.run('start', {})
+while (
+  !(await fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  ))
+)
+  await pause(20)
+answerSuite({ url, token: readFileSync(join(folder, 'token'), 'utf8').trim() }, () => steps)
+await living
+await app.close()
+process.disconnect?.()
