@@ -13,6 +13,8 @@ import { dispatchOf, journalOf, kindsOf, openApp, passing, runTaskIn, until } fr
 const write = (path: string, content = 'x'): ScriptedStep => ({
   calls: [{ tool: 'create_file', args: { path, content } }],
 })
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
 const final = (text = 'all done'): ScriptedStep => ({ text })
 
 /** A tool that runs what the test gives it, and counts. */
@@ -401,6 +403,25 @@ describe('messages during a run (O12, case 68)', () => {
     )
     await app.run('start', { until_idle: true })
     assert.equal(JSON.stringify(model.requests[1]?.messages).match(/hello/g)?.length, 1)
+  })
+
+  test('case 72: a key of a message or a task is remembered for as long as its session is', async (t) => {
+    const clock = new FakeClock()
+    const model = scriptedModel(() => final())
+    const app = await openApp(t, { model, clock })
+    const enqueue = () => app.run('enqueue', { prompt: 'the task', key: 'k' }) as Promise<{ session_id: string }>
+    const { session_id } = await enqueue()
+    const send = () => app.run('send', { session: session_id, text: 'hello', key: 'k' })
+    await send()
+    await app.run('start', { until_idle: true })
+    const asked = model.requests.length
+    for (const ms of [MINUTE, DAY, 80 * DAY]) {
+      await clock.advance(ms)
+      for (const again of [await enqueue(), await send()])
+        assert.equal((again as unknown as { duplicate: boolean }).duplicate, true, `after ${ms} ms`)
+    }
+    await app.run('start', { until_idle: true })
+    assert.equal(model.requests.length, asked)
   })
 })
 

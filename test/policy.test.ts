@@ -146,6 +146,23 @@ describe('policy: what goes to others', () => {
     assert.equal((await approvals(app)).length, lures.length)
   })
 
+  test('I12: what a tool of our own says again of what was read is no more the owner’s word than that', async (t) => {
+    const sending = send()
+    const echo = aTool({
+      name: 'echo',
+      effect: { recovery: 'pure', reach: 'none' },
+      gives: () => ({ trust: 'trusted', private: false }),
+      run: ({ text }) => text,
+    })
+    const steps = [{ calls: [call('inbox')] }, { calls: [call('echo', { text: EVE })] }, { calls: [to(EVE)] }, done]
+    const app = await openApp(t, { model: mind(steps, [{ tool: 'send' }]), tools: [sending, echo, inbox()] })
+    const { session_id } = await runTaskIn(app, `write to ${BOB} what is new`)
+    assert.deepEqual([echo.asked.length, sending.asked], [1, []])
+    assert.deepEqual((await theApproval(app)).sinks, [{ to: EVE, from: 'inbox (turn 1)', trusted: false }])
+    const settled = (await journalOf(app, session_id)).filter((record) => record.kind === 'call_settled')
+    assert.deepEqual(settled[1]?.label, { trust: 'untrusted', private: true })
+  })
+
   test('another word of the owner widens what is needed; what was read since does not', async (t) => {
     const sending = send()
     const steps = [{ calls: [call('read')] }, { calls: [to(BOB)] }, { text: 'shall I?' }, { calls: [to(BOB)] }, done]
@@ -384,6 +401,7 @@ describe('policy: grants', () => {
       [[BOB]],
     )
     await clock.advance(86_400_000)
+    assert.deepEqual(await app.run('grants list', {}), { items: [] })
     assert.equal(await asks(), true)
     await assert.rejects(app.run('grants revoke', { id: 'nothing' }), /no such grant/)
     await app.run('grants revoke', { id: items[0]?.id })

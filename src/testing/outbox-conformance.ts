@@ -129,6 +129,7 @@ export const outboxConformance: readonly ConformanceCase[] = [
         ])
       await hear('webhook', 1)
       await refused('conflict', hear('webhook', 2))
+      await refused('conflict', hear('webhook', 2, NOW + 29 * 86_400_000))
       assert.equal(await store.setting('word'), 1)
       await hear('lark', 3)
       await hear('webhook', 4, NOW + 31 * 86_400_000)

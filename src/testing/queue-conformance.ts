@@ -1,7 +1,7 @@
 /** What every store must show of the queue; part of the store's conformance suite. */
 
 import assert from 'node:assert/strict'
-import { commitOne, type Op } from '../ports/store.ts'
+import { commitOne } from '../ports/store.ts'
 import {
   type ConformanceCase,
   claim,
@@ -246,36 +246,6 @@ export const queueConformance: readonly ConformanceCase[] = [
       const observation = { id: 'm', type: 'user_message', text: 'still there?', ts: NOW } as const
       await commitOne(store, [{ op: 'publish', session_id, observation, successor_id: 'b', now: NOW }])
       assert.deepEqual([await listed(), await statusOf(store, 'b')], [1, 'pending'])
-    },
-  },
-  {
-    name: 'E6: what is over and old is taken away with all that belongs to it; what is open, young or unread stays, whatever its age',
-    async run(store) {
-      const DAY = 86_400_000
-      const [old, now] = [NOW, NOW + 100 * DAY]
-      const epoch = await join(store)
-      for (const id of ['over', 'fresh', 'open', 'unread', 'parked']) await enqueue(store, dispatchOf(id))
-      const fences = new Map((await claim(store, epoch, 9)).map((one) => [one.dispatch_id, one]))
-      const end = async (id: string, at: number) =>
-        commitOne(store, [{ ...settleAs('failed'), now: at } as Op], fences.get(id))
-      const record = { kind: 'diagnosed', turn: 1, about: 'a', message: 'm', seq: 1, ts: old } as const
-      await commitOne(store, [{ op: 'append', session_id: 'session-over', records: [record] }], fences.get('over'))
-      await end('over', old)
-      await end('fresh', now)
-      await end('unread', old)
-      const observation = { id: 'm', type: 'system_event', name: 'x', ts: old } as const
-      await commitOne(store, [{ op: 'park', wait: forMessage, now: old }], fences.get('parked'))
-      await commitOne(store, [
-        { op: 'publish', session_id: 'session-unread', observation, successor_id: 'next', now: old },
-      ])
-      const before = now - 90 * DAY
-      assert.equal(await store.prunable(before), true)
-      const [{ runs }] = await commitOne(store, [{ op: 'prune', before, limit: 10 }])
-      assert.deepEqual([runs, await store.prunable(before)], [['over'], false])
-      assert.deepEqual([await store.dispatch('over'), await store.session('session-over')], [undefined, undefined])
-      assert.deepEqual(await store.journal('session-over'), [])
-      assert.deepEqual((await store.counts()).failed, 2)
-      assert.equal((await store.dispatches({ limit: 10 })).length, 5)
     },
   },
 ]

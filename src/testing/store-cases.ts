@@ -1,6 +1,7 @@
 /** What the cases of the store's conformance suite are made of. */
 
 import assert from 'node:assert/strict'
+import type { Approval } from '../domain/approval.ts'
 import type { NewDispatch } from '../domain/dispatch.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
@@ -26,6 +27,24 @@ export const dispatchOf = (id: string, more: Partial<NewDispatch> = {}): NewDisp
   source: 'test',
   workspace: '/nowhere',
   ...more,
+})
+
+/** An open approval, asked for by the first session. */
+export const approvalOf = (id: string): Approval => ({
+  id,
+  session_id: 'session-one',
+  tool: 'pay',
+  args: { amount: 1 },
+  effect: { recovery: 'once', reach: 'third_party' },
+  sinks: [{ to: 'x@example.org', from: 'fetch (turn 1)', trusted: false }],
+  digest: 'd',
+  reason: 'money',
+  origin: { run_id: 'one', step: 1 },
+  asked_at: new Date(NOW).toISOString(),
+  expires_at: new Date(NOW + 1000).toISOString(),
+  status: 'open',
+  answered_at: null,
+  answer_reason: null,
 })
 
 export const record = (seq: number, body: Partial<RecordBody> = {}): JournalRecord =>

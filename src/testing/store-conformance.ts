@@ -14,6 +14,7 @@ import { inboxConformance } from './inbox-conformance.ts'
 import { journalConformance } from './journal-conformance.ts'
 import { outboxConformance } from './outbox-conformance.ts'
 import { queueConformance } from './queue-conformance.ts'
+import { retentionConformance } from './retention-conformance.ts'
 import { scheduleConformance } from './schedule-conformance.ts'
 import { spendConformance } from './spend-conformance.ts'
 import { type ConformanceCase, claim, dispatchOf, enqueue, join, NOW, record, refused } from './store-cases.ts'
@@ -90,6 +91,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...cycleConformance,
   ...scheduleConformance,
   ...outboxConformance,
+  ...retentionConformance,
   {
     name: 'after close every commit is refused, and closing twice is no error',
     async run(store) {

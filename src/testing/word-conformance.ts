@@ -6,6 +6,7 @@ import type { Unknown } from '../domain/unknown.ts'
 import type { Wait } from '../domain/wait.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 import {
+  approvalOf,
   type ConformanceCase,
   claim,
   dispatchOf,
@@ -18,22 +19,7 @@ import {
   statusOf,
 } from './store-cases.ts'
 
-const approval: Approval = {
-  id: 'a1',
-  session_id: 'session-one',
-  tool: 'pay',
-  args: { amount: 1 },
-  effect: { recovery: 'once', reach: 'third_party' },
-  sinks: [{ to: 'x@example.org', from: 'fetch (turn 1)', trusted: false }],
-  digest: 'd',
-  reason: 'money',
-  origin: { run_id: 'one', step: 1 },
-  asked_at: new Date(NOW).toISOString(),
-  expires_at: new Date(NOW + 1000).toISOString(),
-  status: 'open',
-  answered_at: null,
-  answer_reason: null,
-}
+const approval: Approval = approvalOf('a1')
 
 const allow = {
   op: 'answer',

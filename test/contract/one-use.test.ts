@@ -129,6 +129,27 @@ describe('approvals: one answer, one use', () => {
     assert.match(heard(model, 0), /\[approved: send\] \[error\].*not what was shown/)
   })
 
+  test('case 54: an approval that came to belong to another session is not run there, and the agent is told', async (t) => {
+    const home = freshFolder(t)
+    const before = await openApp(t, { home, model: scriptedModel([wait, wait, wait]), tools: [sending()] })
+    const other = await runTaskIn(before)
+    await before.close()
+    const asking = await openApp(t, { home, model: askAndWait(), tools: [sending()] })
+    await runTaskIn(asking)
+    await asking.close()
+    const database = new DatabaseSync(join(home, 'tireless.db'))
+    const { n } = database.prepare('SELECT n FROM sessions WHERE session_id = ?').get(other.session_id) ?? {}
+    database.prepare('UPDATE approvals SET session = ?').run(Number(n))
+    database.close()
+    const send = sending()
+    const model = scriptedModel(() => wait)
+    const app = await openApp(t, { home, model, tools: [send] })
+    await answered(app, 'allow')
+    assert.equal((await theApproval(app)).session_id, other.session_id)
+    assert.deepEqual(send.asked, [])
+    assert.match(heard(model, 0), /\[approved: send\] \[error\].*not what was shown/)
+  })
+
   const changed = [
     ['gone', [], /is not run: there is no tool/],
     [

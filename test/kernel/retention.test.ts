@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { dispatchesIn, kernelApp, once } from './kernels.ts'
+import { TirelessError } from '../../src/domain/error.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchesIn, type Home, kernelApp, once } from './kernels.ts'
 
 const DAY = 86_400_000
 
@@ -29,3 +31,27 @@ for (const [days, left] of [
     assert.equal(items.length, left)
     assert.deepEqual(await app.context.store.verify(), [])
   })
+
+test('E6: a session whose run failed before it read a message is left, however old, with its message', async (t) => {
+  const model = scriptedModel([])
+  const leaving = {
+    ...model,
+    async call(): Promise<never> {
+      const { items } = (await app.run('sessions list', {})) as { items: { session_id: string }[] }
+      await app.run('send', { session: items[0]?.session_id, text: 'the message' })
+      throw new TirelessError('model_refused', 'no')
+    },
+  }
+  const given = { agents: [], config: { retention: { days: 90 } }, options: { model: leaving } }
+  const { app, clock }: Home = await kernelApp(t, given)
+  await app.run('run', { task: 'the task' })
+  const [failed] = await dispatchesIn(app)
+  assert.equal(failed?.status, 'failed')
+  await clock.advance(100 * DAY)
+  await once(app)
+  const shown = (await app.run('sessions show', { id: failed.session_id })) as { unread: { text: string }[] }
+  assert.deepEqual(
+    shown.unread.map(({ text }) => text),
+    ['the message'],
+  )
+})

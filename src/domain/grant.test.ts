@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Grant, type Grantable, isGrantedBy } from './grant.ts'
+
+const GRANTED = Date.parse('2030-01-01T00:00:00Z')
+const EXPIRES = Date.parse('2030-01-08T00:00:00Z')
+
+const grant: Grant = {
+  ...{ id: 'g', tool: 'send', agent_id: 'a', session_id: 's', to: ['*@example.org'], args: 'digest' },
+  ...{ granted_at: new Date(GRANTED).toISOString(), expires_at: new Date(EXPIRES).toISOString() },
+}
+
+const call: Grantable = {
+  ...{ tool: 'send', agent_id: 'a', session_id: 's', destinations: ['bob@example.org'], args: 'digest' },
+}
+
+test('case 139: a grant holds until the instant it expires, and not from then on', () => {
+  assert.deepEqual(
+    [GRANTED, EXPIRES - 1, EXPIRES, EXPIRES + 1].map((now) => isGrantedBy(grant, call, now)),
+    [true, true, false, false],
+  )
+  assert.equal(isGrantedBy({ ...grant, expires_at: null }, call, EXPIRES + 1), true)
+})
+
+for (const [what, other] of [
+  ['tool', { tool: 'pay' }],
+  ['agent', { agent_id: 'b' }],
+  ['session', { session_id: 't' }],
+  ['place', { destinations: ['bob@example.org', 'eve@evil.example'] }],
+  ['place, which only begins alike', { destinations: ['bob@example.org.evil'] }],
+  ['place, which has a dot for a letter', { destinations: ['bob@exampleXorg'] }],
+  ['place: none at all', { destinations: [] }],
+  ['arguments', { args: 'others' }],
+] as const)
+  test(`case 139: a grant is for no other ${what}`, () => {
+    assert.equal(isGrantedBy(grant, { ...call, ...other }, GRANTED), false)
+  })

@@ -1,0 +1,162 @@
+/** What every store must show of retention: what is old and over goes, what still matters to somebody stays; part of the store's conformance suite. */
+
+import assert from 'node:assert/strict'
+import { errorResult } from '../domain/cycle.ts'
+import type { Grant } from '../domain/grant.ts'
+import type { Unknown } from '../domain/unknown.ts'
+import { commitOne, type Fence, type Op, type Store } from '../ports/store.ts'
+import {
+  approvalOf,
+  type ConformanceCase,
+  claim,
+  dispatchOf,
+  enqueue,
+  forMessage,
+  join,
+  message,
+  NOW,
+  record,
+  settleAs,
+} from './store-cases.ts'
+
+const DAY = 86_400_000
+/** A hundred days later, what is older than ninety goes. */
+const LATER = NOW + 100 * DAY
+const BEFORE = LATER - 90 * DAY
+
+const prune = async (store: Store): Promise<readonly string[]> => {
+  const [{ runs }] = await commitOne(store, [{ op: 'prune', before: BEFORE, limit: 10 }])
+  return runs
+}
+
+const endAt = (now: number): Op => ({ ...settleAs('failed'), now }) as Op
+
+const unknownOf = (id: string): Unknown => ({
+  ...{ id: `unknown-${id}`, session_id: `session-${id}`, dispatch_id: id, tool: 'pay', args: {}, reach: 'third_party' },
+  ...{ started_at: new Date(NOW).toISOString(), output_so_far: '', status: 'open', resolution: null },
+})
+
+/** What keeps a session, however old it is; `none`: what does not. */
+const REASONS: Readonly<Record<string, (store: Store, fence: Fence) => Promise<unknown>>> = {
+  none: (store, fence) => commitOne(store, [endAt(NOW)], fence),
+  'has just ended': (store, fence) => commitOne(store, [endAt(LATER)], fence),
+  'is running': async () => {},
+  'is waiting': (store, fence) => commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence),
+  'is pending': (store, fence) => commitOne(store, [{ op: 'release', now: NOW }], fence),
+  'has unread input': async (store, fence) => {
+    const session_id = `session-${fence.dispatch_id}`
+    const observation = message('m')
+    await commitOne(store, [{ op: 'publish', session_id, observation, successor_id: 'unused', now: NOW }])
+    await commitOne(store, [endAt(NOW)], fence)
+  },
+  'has an open approval': async (store, fence) => {
+    const approval = { ...approvalOf('a'), session_id: `session-${fence.dispatch_id}` }
+    await commitOne(store, [{ op: 'ask', approval }, endAt(NOW)], fence)
+  },
+  'has an unknown outcome': (store, fence) =>
+    commitOne(store, [{ op: 'unknown', unknown: unknownOf(fence.dispatch_id) }, endAt(NOW)], fence),
+}
+
+/** Contract: the dispatch of that id is as the reason says. */
+async function sessionThat(store: Store, reason: string): Promise<string> {
+  const id = reason.replaceAll(' ', '-')
+  const epoch = await join(store, false)
+  await enqueue(store, dispatchOf(id))
+  const [fence] = await claim(store, epoch)
+  assert.equal(fence?.dispatch_id, id)
+  await REASONS[reason]?.(store, fence)
+  return id
+}
+
+export const retentionConformance: readonly ConformanceCase[] = [
+  ...Object.keys(REASONS).map(
+    (reason): ConformanceCase => ({
+      name:
+        reason === 'none'
+          ? 'E6: retention takes a session that is old and over'
+          : `E6: retention leaves a session that ${reason}, whatever its age`,
+      async run(store) {
+        const id = await sessionThat(store, reason)
+        assert.equal(await store.prunable(BEFORE), reason === 'none')
+        assert.deepEqual(await prune(store), reason === 'none' ? [id] : [])
+        assert.equal(await store.prunable(BEFORE), false)
+        assert.equal((await store.session(`session-${id}`)) === undefined, reason === 'none')
+      },
+    }),
+  ),
+  {
+    name: 'E6: a session that is taken away goes with all that belongs to it; nothing of another session does',
+    async run(store) {
+      const epoch = await join(store)
+      const grant = (id: string): Grant => ({
+        ...{ id: `grant-${id}`, tool: 'pay', agent_id: null, session_id: `session-${id}`, to: ['*'], args: null },
+        ...{ granted_at: new Date(NOW).toISOString(), expires_at: null },
+      })
+      await enqueue(store, dispatchOf('gone'), dispatchOf('kept'))
+      await enqueue(store, dispatchOf('child', { parent_id: 'gone' }))
+      const fences = await claim(store, epoch, 3)
+      for (const [i, fence] of fences.entries()) {
+        const id = fence.dispatch_id
+        const session_id = `session-${id}`
+        const approval = { ...approvalOf(`approval-${id}`), session_id }
+        const unknown: Unknown = { ...unknownOf(id), status: 'told_model' }
+        await commitOne(store, [{ op: 'append', session_id, records: [record(1)] }], fence)
+        await commitOne(
+          store,
+          [
+            { op: 'ask', approval },
+            { op: 'unknown', unknown },
+          ],
+          fence,
+        )
+        await commitOne(store, [
+          { op: 'grant', grant: grant(id) },
+          { op: 'promote', now: NOW + DAY },
+        ])
+        const heard: Op = {
+          op: 'acknowledge',
+          session_id,
+          observation_ids: [`approval-approval-${id}`],
+          now: NOW + DAY,
+        }
+        await commitOne(store, [heard, endAt(i === 0 ? NOW + DAY : LATER)], fence)
+      }
+      assert.deepEqual(await prune(store), ['gone'])
+      assert.deepEqual([await store.dispatch('gone'), await store.session('session-gone')], [undefined, undefined])
+      assert.deepEqual(await store.journal('session-gone'), [])
+      assert.deepEqual([await store.approval('approval-gone'), (await store.unknowns({})).length], [undefined, 2])
+      assert.deepEqual(
+        (await store.grants({ now: LATER })).map(({ id }) => id),
+        ['grant-kept', 'grant-child'],
+      )
+      assert.equal((await store.dispatch('child'))?.parent_id, null)
+      assert.equal((await store.journal('session-kept')).length, 1)
+      assert.deepEqual([(await store.counts()).failed, await store.verify()], [2, []])
+    },
+  },
+  {
+    name: 'E6: of messages and cycles those go that are old and over; one that was never sent, or never ended, stays',
+    async run(store) {
+      for (const id of ['sent', 'failed', 'pending']) {
+        const posted = { id, channel: 'webhook', chat_id: null, kind: 'notice', text: 'x' } as const
+        await commitOne(store, [{ op: 'post', message: posted, due: NOW, now: NOW }])
+      }
+      await commitOne(store, [
+        { op: 'delivered', id: 'sent', now: NOW },
+        { op: 'undelivered', id: 'failed', error: 'e', retry_at: null },
+      ])
+      for (const cycle_id of ['ended', 'open'])
+        await commitOne(store, [
+          { op: 'cycle_begin', cycle_id, kernel_id: cycle_id, trigger: 'schedule', due: null, now: NOW },
+        ])
+      await commitOne(store, [{ op: 'cycle_end', result: errorResult('ended', 'e', 1), open: [], now: NOW }])
+      await prune(store)
+      assert.deepEqual(
+        (await store.outbox({ limit: 9 })).map(({ id }) => id),
+        ['pending'],
+      )
+      assert.deepEqual([await store.cycles('ended', { limit: 9 })].flat(), [])
+      assert.equal((await store.cycles('open', { limit: 9 })).length, 1)
+    },
+  },
+]
