@@ -1,9 +1,10 @@
 /** Running a command, whoever asks: input checked before, output checked after, and no secret in it. */
 
-import { z } from 'zod'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { describeMismatch } from '../domain/mismatch.ts'
 import { type Redact, redacted } from '../domain/redacted.ts'
 import type { Command, Context, Progress } from './command.ts'
+import { fieldsOf } from './fields.ts'
 import type { Outside } from './outside.ts'
 
 export async function execute(
@@ -14,7 +15,7 @@ export async function execute(
 ): Promise<unknown> {
   const { hide = (text: string) => text } = context as Partial<Context>
   try {
-    const output = command.output.parse(await command.run(context, checked(command, input), tell))
+    const output = checkedOutput(command, await command.run(context, checked(command, input), tell))
     return redacted(output, hide)
   } catch (thrown) {
     throw withoutSecrets(thrown, hide)
@@ -36,15 +37,41 @@ export async function executeShut(
   why: TirelessError,
 ): Promise<unknown> {
   if (!command.shut) throw why
-  return command.output.parse(await command.shut(outside, checked(command, input), why))
+  return checkedOutput(command, await command.shut(outside, checked(command, input), why))
 }
 
 function checked(command: Command, input: unknown): Record<string, unknown> {
   const { success, data, error } = command.input.strict().safeParse(input)
+  const what = success ? whyUnreadable(data) : describeMismatch(error.issues, input, secretKeys(command))
+  if (success && what === undefined) return data
+  throw new TirelessError('usage', { what: what ?? '', where: command.name, fix: `see: ${command.name} --help` })
+}
+
+const secretKeys = (command: Command): readonly string[] =>
+  fieldsOf(command).flatMap(({ key, isSecret }) => (isSecret ? [key] : []))
+
+/** Half characters and NUL: no file name, process or database takes them as they are. */
+function whyUnreadable(value: unknown, place = ''): string | undefined {
+  if (typeof value === 'string')
+    return value.isWellFormed() && !value.includes('\0')
+      ? undefined
+      : `${place}: expected text without NUL and without half characters (lone surrogates)`
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, inner] of Object.entries(value)) {
+    const why = whyUnreadable(inner, place === '' ? key : `${place}.${key}`)
+    if (why !== undefined) return why
+  }
+  return undefined
+}
+
+/** What does not fit here is a fault of the program: nobody can do anything with the validator's own words. */
+function checkedOutput(command: Command, output: unknown): unknown {
+  const { success, data, error } = command.output.safeParse(output)
   if (success) return data
-  throw new TirelessError('usage', {
-    what: z.prettifyError(error).replaceAll('\n', ' '),
+  throw new TirelessError('internal', {
+    what: 'the answer does not have its own shape',
     where: command.name,
-    fix: `see: ${command.name} --help`,
+    got: describeMismatch(error.issues, output),
+    fix: 'run: tireless doctor; if it finds nothing, report this',
   })
 }

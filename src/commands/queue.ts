@@ -5,6 +5,7 @@ import { CANCELS, DISPATCH_STATUSES, type DispatchStatus, isTerminal } from '../
 import { parseInstant } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
+import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import { UNTRUSTED } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
@@ -228,7 +229,7 @@ function instantOf({ clock }: Context, text: string | undefined): number | undef
     throw new TirelessError('usage', {
       what: '--at is no time',
       got: text,
-      expected: 'an ISO instant such as 2030-01-31T09:00:00Z, or a duration such as 10m',
+      expected: EXPECTED_INSTANT,
     })
   return instant
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { parseDuration } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
+import { EXPECTED_DURATION } from '../domain/limits.ts'
 import type { Mark, ScheduleEntry, ScheduleSpec } from '../domain/schedule.ts'
 import { addedRow, dueWith, nextOf, type Row, rowsOf } from '../kernel/timetable.ts'
 import { ownZone } from '../kernel/zone.ts'
@@ -205,5 +206,5 @@ function specOf({ cron, every, at }: When, now: number): ScheduleSpec {
   const ms = parseDuration(every ?? at ?? '')
   if (at !== undefined) return { at: ms === undefined ? at : iso(now + ms) }
   if (ms !== undefined && ms > 0) return { every: ms }
-  throw new TirelessError('usage', { what: '--every is no duration', got: String(every), expected: 'one such as 30m' })
+  throw new TirelessError('usage', { what: '--every is no duration', got: String(every), expected: EXPECTED_DURATION })
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { MAX_DURATION_MS } from '../domain/limits.ts'
 import { iso } from '../ports/clock.ts'
 import { troubleOf } from './channels.ts'
 import { type Context, command, type Progress } from './command.ts'
@@ -17,7 +18,12 @@ export const start = command({
       .boolean()
       .default(false)
       .describe('do what is due and pending now, leave what is parked and what comes later, then end'),
-    max_minutes: z.number().positive().default(30).describe('with --until-idle: end after so long in any case'),
+    max_minutes: z
+      .number()
+      .positive()
+      .max(MAX_DURATION_MS / 60_000)
+      .default(30)
+      .describe('with --until-idle: end after so long in any case'),
   }),
   output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
   async run(context, { until_idle, max_minutes }, tell) {

@@ -2,13 +2,10 @@
 
 import { z } from 'zod'
 import type { Json } from '../domain/json.ts'
-
-/** Ten years, in seconds; and US dollars whose millionths can still be counted one by one. */
-const MOST_SECONDS = 315_576_000
-const MOST_USD = 1e9
+import { MAX_DURATION_MS, MAX_USD } from '../domain/limits.ts'
 
 const count = z.int().positive().nullable().optional()
-const amount = (most: number) => z.number().positive().max(most).nullable().optional()
+const amount = (max: number) => z.number().positive().max(max).nullable().optional()
 
 export const wishes = {
   behaviour: z.string().min(1).optional().describe('the behaviour it begins with'),
@@ -17,9 +14,9 @@ export const wishes = {
   memory: z.string().min(1).optional().describe('what it is given of its past: whole, window, summary, recall'),
   env: z.string().min(1).optional().describe('where its hands reach: host, repository'),
   max_steps: count.describe('end after so many steps'),
-  max_seconds: amount(MOST_SECONDS).describe('end after so long at work'),
+  max_seconds: amount(MAX_DURATION_MS / 1000).describe('end after so long at work'),
   max_tokens: count.describe('end after so many tokens'),
-  max_usd: amount(MOST_USD).describe('end after so much money'),
+  max_usd: amount(MAX_USD).describe('end after so much money'),
   resources: z
     .array(
       z.strictObject({

@@ -1,6 +1,7 @@
 /** What the schema refused, told so that it can be put right: place, key, got, expected, do this. Secrets are never quoted. */
 
 import type { z } from 'zod'
+import { TYPE_WORDS } from '../domain/mismatch.ts'
 import { dotted, key, type Path } from './path.ts'
 import type { Place, Problem, Reading } from './read.ts'
 import { jsonSchema } from './schema.ts'
@@ -86,22 +87,12 @@ function choice(got: unknown, values: readonly string[]): string {
 export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return TYPES[issue.expected] ?? issue.expected
+      return TYPE_WORDS[issue.expected] ?? issue.expected
     case 'invalid_value':
       return `one of ${issue.values.map(String).join(', ')}`
     default:
       return undefined
   }
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  object: 'a mapping of keys to values',
-  record: 'a mapping of names to values',
-  array: 'a list',
 }
 
 const SECRET = /key|token|secret|pass|auth|headers|env|url|store|command|channels|metadata|grants|sources|plugins/i

@@ -8,17 +8,18 @@ import { z } from 'zod'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
 import {
-  amountLimit,
   atMostOne,
   count,
   countLimit,
   custom,
+  daysLimit,
   exactlyOne,
   freeForm,
   host,
   hours,
   isMapping,
   link,
+  minutesLimit,
   name,
   named,
   pause,
@@ -29,7 +30,10 @@ import {
   text,
   timeLimit,
   timezone,
+  tokenCount,
+  tokenLimit,
   uniqueIds,
+  usdLimit,
   variable,
   word,
 } from './values.ts'
@@ -174,13 +178,13 @@ const models = z.strictObject({
       output: price,
       cached: price.optional().describe('default: input'),
       cache_write: price.optional().describe('default: input'),
-      max_output: count.optional().describe('default: models.max_output'),
+      max_output: tokenCount.optional().describe('default: models.max_output'),
     }),
   )
     .prefault({})
     .describe('USD per million tokens, by provider/model with *'),
-  max_output: count.prefault(8192).describe('tokens of one answer'),
-  max_input: countLimit
+  max_output: tokenCount.prefault(8192).describe('tokens of one answer'),
+  max_input: tokenLimit
     .prefault(150_000)
     .describe('tokens of one request; what is said of the past is shortened until it fits'),
 })
@@ -188,19 +192,19 @@ const models = z.strictObject({
 /** The agent's, the kernel's and the plain caps are per day. */
 const budget = z.strictObject({
   per_dispatch_calls: countLimit.prefault(40),
-  per_dispatch_minutes: amountLimit.prefault(30),
+  per_dispatch_minutes: minutesLimit.prefault(30),
   per_dispatch_tokens: countLimit.prefault(null),
-  per_dispatch_usd: amountLimit.prefault(null),
+  per_dispatch_usd: usdLimit.prefault(null),
   per_agent_calls: countLimit.prefault(null),
   per_agent_tokens: countLimit.prefault(null),
-  per_agent_usd: amountLimit.prefault(null),
+  per_agent_usd: usdLimit.prefault(null),
   per_kernel_calls: countLimit.prefault(null),
   per_kernel_tokens: countLimit.prefault(null),
-  per_kernel_usd: amountLimit.prefault(null),
+  per_kernel_usd: usdLimit.prefault(null),
   per_day_calls: countLimit.prefault(null),
   per_day_tokens: countLimit.prefault(null),
-  per_day_usd: amountLimit.prefault(5),
-  per_month_usd: amountLimit.prefault(null),
+  per_day_usd: usdLimit.prefault(5),
+  per_month_usd: usdLimit.prefault(null),
 })
 
 const TRUSTS = ['trusted', 'untrusted'] as const
@@ -295,7 +299,7 @@ export const schema = z.strictObject({
     .describe('commands run in containers of this image, by docker or podman; null: in bubblewrap'),
   retention: z
     .strictObject({
-      days: z.number().positive().nullable().prefault(90).describe('how long what is over is kept; null: for ever'),
+      days: daysLimit.prefault(90).describe('how long what is over is kept; null: for ever'),
     })
     .prefault({}),
 })

@@ -5,7 +5,9 @@
 
 import { z } from 'zod'
 import { listedOf } from '../domain/address.ts'
+import { parseDuration } from '../domain/duration.ts'
 import type { Json } from '../domain/json.ts'
+import { EXPECTED_DURATION, MAX_DURATION_MS, MAX_PRICE, MAX_TOKENS, MAX_USD } from '../domain/limits.ts'
 import type { ScheduleSpec } from '../domain/schedule.ts'
 
 const NAME = 'a name of 1 to 64 safe characters (A-Z a-z 0-9 . _ -) that begins with a letter, a digit or _'
@@ -32,31 +34,44 @@ export const anything = z.unknown() as z.ZodType<Json, Json>
 export const freeForm = z.record(z.string(), anything)
 
 const COUNT = 'a whole number above 0'
+const TOKENS = `a whole number from 1 to ${MAX_TOKENS}`
 const UNLIMITED = ', or null for no limit'
 export const count = z.int(COUNT).positive(COUNT)
 export const countLimit = z
   .int(COUNT + UNLIMITED)
   .positive(COUNT + UNLIMITED)
   .nullable()
-export const amountLimit = z.number(`a number above 0${UNLIMITED}`).positive(`a number above 0${UNLIMITED}`).nullable()
-export const price = z.number().nonnegative('a price in USD per million tokens, 0 or more')
+export const tokenCount = z.int(TOKENS).positive(TOKENS).max(MAX_TOKENS, TOKENS)
+export const tokenLimit = z
+  .int(TOKENS + UNLIMITED)
+  .positive(TOKENS + UNLIMITED)
+  .max(MAX_TOKENS, TOKENS + UNLIMITED)
+  .nullable()
+export const usdLimit = above0(MAX_USD).nullable()
+export const minutesLimit = above0(MAX_DURATION_MS / 60_000).nullable()
+export const daysLimit = above0(MAX_DURATION_MS / 86_400_000).nullable()
+
+function above0(max: number) {
+  const expected = `a number above 0, at most ${max}${UNLIMITED}`
+  return z.number(expected).positive(expected).max(max, expected)
+}
+
+const PRICE = `a price in USD per million tokens, from 0 to ${MAX_PRICE}`
+export const price = z.number(PRICE).min(0, PRICE).max(MAX_PRICE, PRICE)
 
 export function range(min: number, max: number) {
   const expected = `a number from ${min} to ${max}`
   return z.number(expected).min(min, expected).max(max, expected)
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** `500ms`, `30s`, `10m`, `2h`, `1d`, or a number of seconds. */
-export function milliseconds(value: string | number): number | undefined {
-  const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(String(value).trim()) ?? []
-  const ms = Math.round(Number(digits) * (UNITS[unit ?? 's'] ?? Number.NaN))
-  return Number.isSafeInteger(ms) ? ms : undefined
+/** A duration, or a number of seconds. */
+function milliseconds(value: string | number): number | undefined {
+  const text = String(value).trim()
+  return parseDuration(/\d$/.test(text) ? `${text}s` : text)
 }
 
 function duration(least: number, also: string) {
-  const expected = `a duration such as 500ms, 30s, 10m, 2h or 1d, or a number of seconds${also}`
+  const expected = `${EXPECTED_DURATION}, or a number of seconds${also}`
   return z.union([z.string(), z.number()], expected).transform((value, context) => {
     const ms = milliseconds(value)
     if (ms !== undefined && ms >= least) return ms

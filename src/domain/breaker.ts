@@ -29,6 +29,8 @@ const GOOD: Standing = { failures: 0, code: null, until: 0 }
 const MOST_FAILURES = 3
 const FIRST_REST_MS = 30_000
 const LONGEST_REST_MS = 600_000
+/** A provider that asks for more is asked once a day: the number may be wrong. */
+const LONGEST_ASKED_REST_MS = 86_400_000
 
 /** What another provider may not have: of everything else the request itself is the cause. */
 const NOT_ELSEWHERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -53,7 +55,7 @@ export function afterOutcome(before: Standing = GOOD, { code, at, retryAfterMs =
 
 function restAfter(code: ErrorCode, failures: number, retryAfterMs: number): number {
   if (code === 'model_auth' || code === 'model_unknown') return LONGEST_REST_MS
-  if (code === 'model_limited') return Math.max(FIRST_REST_MS, retryAfterMs)
+  if (code === 'model_limited') return Math.min(Math.max(FIRST_REST_MS, retryAfterMs), LONGEST_ASKED_REST_MS)
   const over = failures - MOST_FAILURES
   return over < 0 ? 0 : Math.min(FIRST_REST_MS * 2 ** over, LONGEST_REST_MS)
 }

@@ -47,6 +47,9 @@ export async function advance(
   tell(() => engine.sink.opened(refOf(held), past))
   try {
     return await takeUp(held, signals, cancelling)
+  } catch (thrown) {
+    if (asTirelessError(thrown).code !== 'store_invalid') throw thrown
+    return await unwritable(engine, dispatch, thrown)
   } finally {
     tell(() => engine.sink.closed(refOf(held)))
   }
@@ -130,6 +133,17 @@ async function unreadable(held: Claimed, thrown: unknown): Promise<Moved> {
   const error = asTirelessError(thrown)
   const next = failing(`${error.code}: ${error.message}`)
   await flush(held, [settling(held, next)])
+  return next
+}
+
+/** The store has refused a value of this run: it ends after what is on disk, and nobody else is the worse for it. */
+async function unwritable(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<Moved> {
+  const held = claimed(engine, dispatch, await engine.store.journal(dispatch.session_id))
+  const { code, message } = asTirelessError(thrown)
+  const next = failing(`${code}: ${message}`)
+  const ops = await closeTurn(held, next)
+  endRun(held, dispatch.dispatch_id, next)
+  await flush(held, [...ops, settling(held, next)])
   return next
 }
 

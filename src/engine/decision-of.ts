@@ -5,6 +5,7 @@
 
 import type { Call, Decision } from '../domain/decision.ts'
 import { parseInstant } from '../domain/duration.ts'
+import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import type { Answer } from '../domain/record.ts'
 import { matchOf } from '../domain/wait.ts'
 import { checkCall, type Toolbox } from './toolbox.ts'
@@ -54,7 +55,7 @@ function waiting(call: Call, answeredAt: number): Decision {
   const instant = until === undefined ? undefined : parseInstant(until, answeredAt)
   if (until !== undefined && instant === undefined)
     return invalid(
-      [{ ...call, fault: `until: got ${JSON.stringify(until)}; expected an ISO instant or a duration such as 10m` }],
+      [{ ...call, fault: `until: got ${JSON.stringify(until)}; expected ${EXPECTED_INSTANT}` }],
       'nothing was waited for',
     )
   return {

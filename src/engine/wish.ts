@@ -1,6 +1,7 @@
 /** A behaviour's own decision, checked like a model's: a wish names tools and arguments, and what it may not do comes back as a fault. */
 
 import type { Call, Decision } from '../domain/decision.ts'
+import { isInstant } from '../domain/limits.ts'
 import type { Wish } from '../ports/behaviour.ts'
 import { emptyAnswer } from './decision-of.ts'
 import { checkArgs, type Toolbox } from './toolbox.ts'
@@ -21,8 +22,10 @@ export function decisionOfWish(wish: Wish, toolbox: Toolbox, turn: number, insid
       if (typeof wish.answer !== 'string' || wish.answer.trim() === '') return emptyAnswer()
       return wish
     case 'wait':
-      if (wish.until !== undefined && !Number.isFinite(wish.until))
-        return invalid(`a wait until ${wish.until}, which is no instant; give epoch milliseconds, or none`)
+      if (wish.until !== undefined && !isInstant(wish.until))
+        return invalid(
+          `a wait until ${wish.until}, which is no instant; give whole epoch milliseconds in the years 1970 to 9999, or none`,
+        )
       return wish
     case 'branch':
       if (inside) return invalid('a branch inside a branch')

@@ -150,6 +150,7 @@ describe('E12: when a message is tried again', () => {
     [8, later(), null],
     [1, later(60_000), 60_000],
     [3, later(60_000), 120_000],
+    [1, later(60_000.1), 60_001],
     [1, later(25 * 3_600_000), null],
     [1, new TirelessError('channel_refused', 'x'), null],
   ] as const)

@@ -73,7 +73,7 @@ async function handed(
 export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError, now: number): number | null {
   const rest = RESTS_MS[attempts - 1]
   if (retry === 'never' || rest === undefined || (retryAfterMs ?? 0) > LONGEST_REST_MS) return null
-  return now + Math.max(rest, retryAfterMs ?? 0)
+  return Math.ceil(now + Math.max(rest, retryAfterMs ?? 0))
 }
 
 export class Deliverer {

@@ -4,9 +4,10 @@
  * Invariant: a schedule is a pure function, so restarts and several machines agree on every instant.
  */
 
+import { isCalendarDay } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
+import { isDuration, isInstant } from '../domain/limits.ts'
 import type { ScheduleSpec } from '../domain/schedule.ts'
-import { iso } from '../ports/clock.ts'
 import { cronNext } from './cron.ts'
 import { type Zone, zoneOf } from './zone.ts'
 
@@ -24,8 +25,12 @@ export function scheduleOf(spec: ScheduleSpec, timezone: string, anchor = 0): Sc
 
 /** Counted from an anchor, not from the beat before: it neither drifts nor shifts with a restart. */
 function every(ms: number, anchor: number): Schedule {
-  if (!(ms >= 1))
-    throw new TirelessError('usage', { what: 'an interval is too short', got: `${ms} ms`, expected: '1 ms or more' })
+  if (!isDuration(ms) || ms === 0)
+    throw new TirelessError('usage', {
+      what: 'this is no interval',
+      got: `${ms} ms`,
+      expected: 'whole milliseconds, 1 or more, at most 100 years',
+    })
   return { next: (after) => anchor + (Math.floor((after - anchor) / ms) + 1) * ms }
 }
 
@@ -39,13 +44,13 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?
 function instantOf(text: string, zone: Zone): number {
   const [, date, time, offset] = INSTANT.exec(text) ?? []
   const wall = Date.parse(`${date}${time}Z`)
-  // The 31st of February would be read as the 3rd of March.
-  const isDay = !Number.isNaN(wall) && iso(wall).startsWith(String(date))
+  const isDay = !Number.isNaN(wall) && isCalendarDay(String(date))
   const instant = offset === undefined && isDay ? zone.reaches(wall) : Date.parse(text)
-  if (isDay && !Number.isNaN(instant)) return instant
+  if (isDay && isInstant(instant)) return instant
   throw new TirelessError('usage', {
     what: 'this is no instant',
     got: JSON.stringify(text),
-    expected: 'one such as 2026-01-31T09:00:00Z, or 2026-01-31T09:00 on the wall clock of the schedule',
+    expected:
+      'one in the years 1970 to 9999 such as 2026-01-31T09:00:00Z, or 2026-01-31T09:00 on the wall clock of the schedule',
   })
 }

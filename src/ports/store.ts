@@ -267,7 +267,8 @@ export interface Batch {
   readonly ops: readonly Op[]
 }
 
-export type Refusal = 'store_fenced' | 'store_sequence' | 'not_found' | 'conflict'
+/** `store_invalid`: it holds a value that could be written and not be read again. */
+export type Refusal = 'store_fenced' | 'store_sequence' | 'store_invalid' | 'not_found' | 'conflict'
 
 export type Outcome =
   | { readonly ok: true; readonly results: readonly unknown[] }

@@ -14,6 +14,7 @@ import { inboxConformance } from './inbox-conformance.ts'
 import { journalConformance } from './journal-conformance.ts'
 import { outboxConformance } from './outbox-conformance.ts'
 import { queueConformance } from './queue-conformance.ts'
+import { rangeConformance } from './range-conformance.ts'
 import { retentionConformance } from './retention-conformance.ts'
 import { scheduleConformance } from './schedule-conformance.ts'
 import { spendConformance } from './spend-conformance.ts'
@@ -29,6 +30,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...journalConformance,
   ...inboxConformance,
   ...wordConformance,
+  ...rangeConformance,
   {
     name: 'group commit: what is committed in one turn of the event loop shares a sync',
     async run(store) {

@@ -4,6 +4,7 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
+import { describeMismatch } from '../../domain/mismatch.ts'
 
 export const MANIFEST = 'manifest.json'
 const VERSION = 1
@@ -49,7 +50,7 @@ export async function readManifest(dir: string): Promise<Manifest> {
   }
   const { success, data: manifest, error } = manifestShape.safeParse(data)
   if (success) return manifest
-  throw refused(`${MANIFEST} is not one that this program understands`, z.prettifyError(error).replaceAll('\n', ' '))
+  throw refused(`${MANIFEST} is not one that this program understands`, describeMismatch(error.issues, data))
 }
 
 export async function writeManifest(dir: string, manifest: Omit<Manifest, 'version'>): Promise<void> {

@@ -7,6 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
 import type { Message } from '../../domain/message.ts'
+import { describeMismatch } from '../../domain/mismatch.ts'
 import type { Channel, Incoming, Received } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { send } from './http.ts'
@@ -91,12 +92,17 @@ function received(webhook: Webhook, { headers, body, now }: Incoming): Received 
 }
 
 function wordOf(body: string): z.output<typeof wordShape> {
+  const wrong = (what: string): TirelessError =>
+    new TirelessError('usage', { where: 'the body', what, expected: '{"text": …, "chat_id"?, "user_id"?}' })
+  let value: unknown
   try {
-    return wordShape.parse(JSON.parse(body))
-  } catch (thrown) {
-    const what = thrown instanceof z.ZodError ? z.prettifyError(thrown).replaceAll('\n', ' ') : 'it is no JSON'
-    throw new TirelessError('usage', { where: 'the body', what, expected: '{"text": …, "chat_id"?, "user_id"?}' })
+    value = JSON.parse(body)
+  } catch {
+    throw wrong('it is no JSON')
   }
+  const { success, data, error } = wordShape.safeParse(value)
+  if (success) return data
+  throw wrong(describeMismatch(error.issues, value))
 }
 
 /** Takes as long for a wrong one as for the right one. */

@@ -88,10 +88,13 @@ interface Attempt {
   readonly died: boolean
 }
 
+/** The SDK's timers are the machine's own, and a longer one would be over at once. */
+const startTimeout = ({ server }: LinkOptions): number => Math.min(server.start_timeout, FOR_EVER)
+
 async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<Attempt> {
   options.begun()
   const { transport, child } = transportFor(options)
-  const timeout = options.server.start_timeout
+  const timeout = startTimeout(options)
   const client = new Client(CLIENT, {
     capabilities: {},
     versionNegotiation: { mode, probe: { timeoutMs: Math.min(LONGEST_PROBE_MS, timeout / PROBE_SHARE) } },
@@ -138,9 +141,11 @@ function transportFor({ server, env, leash, clock, open, said }: LinkOptions): {
   return { transport }
 }
 
-function linkOf(client: Client, child: ChildTransport | undefined, { server, lost, changed }: LinkOptions): Link {
+function linkOf(client: Client, child: ChildTransport | undefined, options: LinkOptions): Link {
+  const { lost, changed } = options
+  const timeout = startTimeout(options)
   let closing = false
-  const listen = listening(client, server.start_timeout, changed)
+  const listen = listening(client, timeout, changed)
   client.onclose = () => closing || lost(child?.trouble ?? 'the connection was closed')
   client.setNotificationHandler('notifications/tools/list_changed', () => changed())
   return {
@@ -148,11 +153,9 @@ function linkOf(client: Client, child: ChildTransport | undefined, { server, los
     legacy: client.getProtocolEra() !== 'modern',
     async tools(signal) {
       listen()
-      const { tools } = await client
-        .listTools(undefined, { timeout: server.start_timeout, signal, cacheMode: 'refresh' })
-        .catch((thrown) => {
-          throw new TirelessError('tool_failed', troubleOf(thrown, child, server.start_timeout), { cause: thrown })
-        })
+      const { tools } = await client.listTools(undefined, { timeout, signal, cacheMode: 'refresh' }).catch((thrown) => {
+        throw new TirelessError('tool_failed', troubleOf(thrown, child, timeout), { cause: thrown })
+      })
       return tools.slice(0, MOST_TOOLS).map(({ name, description = '', inputSchema }) => ({
         ...{ name, description: description.slice(0, LONGEST_DESCRIPTION), schema: inputSchema as Json },
       }))

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { parseInstant } from '../../domain/duration.ts'
 import { MOST_KEY, MOST_TEXT } from '../../domain/fact.ts'
+import { EXPECTED_INSTANT } from '../../domain/limits.ts'
 import { OWN_WORDS } from '../../domain/trust.ts'
 import { iso } from '../../ports/clock.ts'
 import { defineTool } from '../../ports/define-tool.ts'
@@ -25,8 +26,7 @@ export const remember = (store: Store): AnyTool =>
     gives: () => OWN_WORDS,
     async run({ key, text, until }, { call, origin, intendedAt, clock, label }) {
       const expires = until === undefined ? null : parseInstant(until, intendedAt)
-      if (expires === undefined)
-        return failed(`until: got ${JSON.stringify(until)}; expected an ISO instant or a duration such as 30d`)
+      if (expires === undefined) return failed(`until: got ${JSON.stringify(until)}; expected ${EXPECTED_INSTANT}`)
       const fact = {
         ...origin,
         id: call,

@@ -2,6 +2,7 @@
 
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import { assertNever, type ErrorCode, TirelessError } from '../../../domain/error.ts'
+import { isTokenCount } from '../../../domain/limits.ts'
 import type { Answer, AskedCall, Usage } from '../../../domain/record.ts'
 import type { ModelRequest } from '../../../ports/model.ts'
 import { writeReasoning } from './reasoning.ts'
@@ -85,14 +86,17 @@ const WITH_CALLS: ReadonlySet<string | undefined> = new Set([
   undefined,
 ])
 
-/** A provider that does not count is estimated: nothing at all would let every budget through. */
+/** A provider that does not count, or whose counts are none, is estimated: nothing at all would let every budget through. */
 function usageOf({ usage, parts }: Heard, request: ModelRequest): Usage {
   const said = () => parts.map((part) => (part.kind === 'call' ? part.args : part.text)).join('')
+  const { inputTokens, outputTokens } = usage ?? {}
+  const [input, output] = [inputTokens?.total, outputTokens?.total]
+  const [cached, written] = [inputTokens?.cacheRead, inputTokens?.cacheWrite]
   return {
-    input_tokens: usage?.inputTokens.total ?? estimate(JSON.stringify(request)),
-    output_tokens: usage?.outputTokens.total ?? estimate(said()),
-    cached_tokens: usage?.inputTokens.cacheRead ?? 0,
-    ...(usage?.inputTokens.cacheWrite ? { written_tokens: usage.inputTokens.cacheWrite } : {}),
+    input_tokens: isTokenCount(input) ? input : estimate(JSON.stringify(request)),
+    output_tokens: isTokenCount(output) ? output : estimate(said()),
+    cached_tokens: isTokenCount(cached) ? cached : 0,
+    ...(isTokenCount(written) && written > 0 ? { written_tokens: written } : {}),
   }
 }
 

@@ -1,6 +1,8 @@
 /** Batches on their way to the writer: records become text here, once, so that a thread is handed strings and not trees of objects. */
 
+import { asTirelessError } from '../../../domain/error.ts'
 import type { Batch, Fence, Op } from '../../../ports/store.ts'
+import { whyUnstorable } from './unstorable.ts'
 
 type Append = Extract<Op, { op: 'append' }>
 
@@ -18,11 +20,22 @@ export type Written =
 export interface WrittenBatch {
   readonly fence?: Fence
   readonly ops: readonly Written[]
+  /** Why it must not be written. */
+  readonly refused?: string
 }
 
+/** Contract: never throws; what cannot be kept comes back refused, so that its batch fails alone. */
 export function encode({ ops, fence }: Batch): WrittenBatch {
-  const written = ops.map((op) => (op.op === 'append' ? encodeAppend(op) : op))
-  return fence ? { fence, ops: written } : { ops: written }
+  try {
+    for (const op of ops) {
+      const refused = whyUnstorable(op)
+      if (refused !== undefined) return { ops: [], refused }
+    }
+    const written = ops.map((op) => (op.op === 'append' ? encodeAppend(op) : op))
+    return fence ? { fence, ops: written } : { ops: written }
+  } catch (thrown) {
+    return { ops: [], refused: asTirelessError(thrown).message }
+  }
 }
 
 function encodeAppend({ op, session_id, records }: Append): Written {

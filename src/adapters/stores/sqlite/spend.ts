@@ -58,10 +58,14 @@ type Booked = Partial<Record<'usd' | 'reserved' | 'calls' | 'input' | 'output' |
 function book(sql: Sql, { day, kernel_id, agent_id, model }: Omit<Spender, 'dispatch_id'>, booked: Booked): void {
   const { usd = 0, reserved = 0, calls = 0, input = 0, output = 0, cached = 0 } = booked
   sql(
-    `INSERT INTO spend VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET usd = usd + ?5, reserved = reserved + ?6,
-       calls = calls + ?7, input_tokens = input_tokens + ?8, output_tokens = output_tokens + ?9, cached_tokens = cached_tokens + ?10`,
+    `INSERT INTO spend VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET usd = ${plus('usd', 5)},
+       reserved = ${plus('reserved', 6)}, calls = calls + ?7, input_tokens = ${plus('input_tokens', 8)},
+       output_tokens = ${plus('output_tokens', 9)}, cached_tokens = ${plus('cached_tokens', 10)}`,
   ).run(day, kernel_id, agent_id, model, usd, reserved, calls, input, output, cached)
 }
+
+/** A sum that grows past what can be read again stays at the most that can be: every cap is passed long before. */
+const plus = (column: string, n: number): string => `min(${column} + ?${n}, ${Number.MAX_SAFE_INTEGER})`
 
 const SCOPES: Readonly<Record<CapScope, string>> = {
   day: 'day = ?1 AND ?2 = ?2 AND ?3 = ?3',
@@ -81,7 +85,8 @@ function usedUnder(
   { scope, unit }: Cap,
   { day, kernel_id, agent_id }: Spender,
 ): { used: number; reserved: number } {
-  const sums = `sum(${UNITS[unit]}) AS used, sum(reserved) AS reserved`
+  // Not sum(): that fails where it grows past 64 bits.
+  const sums = `total(${UNITS[unit]}) AS used, total(reserved) AS reserved`
   const row = sql(`SELECT ${sums} FROM spend WHERE ${SCOPES[scope]}`).get(day, kernel_id, agent_id)
   return { used: Number(row?.used ?? 0), reserved: Number(row?.reserved ?? 0) }
 }

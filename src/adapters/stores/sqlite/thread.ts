@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { TirelessError } from '../../../domain/error.ts'
+import { asTirelessError, TirelessError } from '../../../domain/error.ts'
 import type { Outcome } from '../../../ports/store.ts'
 import type { WrittenBatch } from './encode.ts'
 import type { GroupWriter } from './writer.ts'
@@ -39,9 +39,8 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
 
   const answer = (): Promise<FromThread> => new Promise((resolve, reject) => (pending = { resolve, reject }))
   const ask = async (message: ToThread): Promise<FromThread> => {
-    const answered = answer()
     worker.postMessage(message)
-    return orThrow(await answered)
+    return orThrow(await answer())
   }
 
   const opened = await answer()
@@ -52,7 +51,10 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
     async apply(batches) {
       worker.ref()
       try {
-        const message = await ask({ kind: 'apply', batches })
+        const message = await ask({ kind: 'apply', batches }).catch((thrown) => {
+          if (!(thrown instanceof DOMException)) throw thrown
+          return ask({ kind: 'apply', batches: batches.map(onlyData) })
+        })
         return message.kind === 'outcomes' ? message.outcomes : []
       } finally {
         worker.unref()
@@ -64,6 +66,16 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
       worker.postMessage({ kind: 'close' } satisfies ToThread)
       await exited
     },
+  }
+}
+
+/** What holds more than data, a function say, cannot be handed to a thread. It is refused alone. */
+function onlyData(batch: WrittenBatch): WrittenBatch {
+  try {
+    structuredClone(batch)
+    return batch
+  } catch (thrown) {
+    return { ops: [], refused: asTirelessError(thrown).message }
   }
 }
 

@@ -53,7 +53,8 @@ function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Outco
 }
 
 function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch): Outcome {
-  const { fence, ops: wanted } = batch
+  const { fence, ops: wanted, refused } = batch
+  if (refused !== undefined) return invalid(refused)
   const [first] = wanted
   if (fence && first?.op === 'append' && wanted.length === 1) {
     const head = appendFenced(sql, fence, first)
@@ -66,11 +67,31 @@ function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch): Outcome {
     sql('RELEASE batch').run()
     return { ok: true, results }
   } catch (thrown) {
-    if (!(thrown instanceof Refused)) throw thrown
+    const outcome = refusalOf(thrown)
+    if (!outcome) throw thrown
     sql('ROLLBACK TO batch').run()
     sql('RELEASE batch').run()
-    return { ok: false, code: thrown.code, message: thrown.message }
+    return outcome
   }
+}
+
+const invalid = (why: string): Outcome => ({
+  ok: false,
+  code: 'store_invalid',
+  message: `the store cannot keep this: ${why}`,
+})
+
+/** Of SQLite: too big, constraint, mismatch, range. It refuses the statement and is none the worse for it. */
+const REFUSED_BY_SQLITE: ReadonlySet<number> = new Set([18, 19, 20, 25])
+
+/** Undefined: the store itself has failed. A value of the wrong type, on its way in or out, has not broken it. */
+function refusalOf(thrown: unknown): Outcome | undefined {
+  if (thrown instanceof Refused) return { ok: false, code: thrown.code, message: thrown.message }
+  if (!(thrown instanceof Error)) return undefined
+  const { errcode } = thrown as { readonly errcode?: number }
+  const isOfValue = thrown instanceof TypeError || thrown instanceof RangeError || thrown instanceof SyntaxError
+  const isRefused = errcode === undefined ? isOfValue : REFUSED_BY_SQLITE.has(errcode & 0xff)
+  return isRefused ? invalid(thrown.message) : undefined
 }
 
 function checkFence(sql: Sql, fence: Fence): Held {

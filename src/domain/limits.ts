@@ -1,0 +1,34 @@
+/**
+ * The range of every number that comes in from outside. Ports check against it and say what they expected; the store refuses what gets past
+ * them, because a value out of range could be written and never read again.
+ */
+
+/** 100 years. A sum of a few of them with today is still an instant. */
+export const MAX_DURATION_MS = 36_500 * 86_400_000
+
+/** The years 1970 to 9999, in epoch milliseconds: what an ISO date of four digits can say. */
+export const MAX_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** Of one request or one answer. */
+export const MAX_TOKENS = 1_000_000_000
+
+/** US dollars, of one limit: its millionths can be added up without losing one. */
+export const MAX_USD = 1_000_000_000
+
+/** US dollars per million tokens. */
+export const MAX_PRICE = 1_000_000
+
+/** For messages: what completes the word "expected". */
+export const EXPECTED_DURATION = 'a duration such as 500ms, 30s, 10m, 2h or 1d, at most 36500d'
+export const EXPECTED_INSTANT =
+  'an ISO instant in the years 1970 to 9999 such as 2030-01-31T09:00:00Z, or a duration from now such as 10m, at most 36500d'
+
+export const isDuration = (ms: unknown): ms is number => isCount(ms) && ms <= MAX_DURATION_MS
+
+export const isInstant = (ms: unknown): ms is number => isCount(ms) && ms <= MAX_INSTANT_MS
+
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+export const isTokenCount = (value: unknown): value is number => isCount(value) && value <= MAX_TOKENS
+
+export const isPrice = (usd: unknown): usd is number => typeof usd === 'number' && usd >= 0 && usd <= MAX_PRICE
