@@ -111,12 +111,13 @@ export function queue(signals: Signals): Plugin {
   let leave = async (): Promise<void> => {}
   return definePlugin({
     name: 'queue',
-    needs: ['engine', 'bell', 'config', 'log', 'sandbox'],
+    needs: ['engine', 'bell', 'config', 'log', 'sandbox', 'documents'],
     provides: ['queue'],
     setup(host) {
       const most = (): number => host.get('config').loaded.config.kernel.max_concurrent
-      const { trial } = host.get('sandbox')
-      const made = queueOf(host.get('engine'), host.get('bell'), host.get('log'), most, stoppable(signals), trial)
+      // What a run is told was done has to be so in the files, too, before any run goes on.
+      const ready = () => Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
+      const made = queueOf(host.get('engine'), host.get('bell'), host.get('log'), most, stoppable(signals), ready)
       leave = made.leave
       host.provide('queue', made)
     },
@@ -137,8 +138,8 @@ function queueOf(
   log: Services['log'],
   maxConcurrent: () => number,
   { signals, stop }: { readonly signals: Signals; stop(): void },
-  /** What has to be known before any work begins. */
-  known: () => Promise<unknown>,
+  /** What has to be done before any work begins. */
+  ready: () => Promise<unknown>,
 ): Services['queue'] & { leave(): Promise<void> } {
   let kernel: Promise<Kernel> | undefined
   let whole = 0
@@ -146,7 +147,7 @@ function queueOf(
   let own: number | undefined
   const reins: Reins = new Map()
   const joined = async (): Promise<Kernel> => {
-    const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), known()])
+    const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
     own = epoch
     log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
     // After an unclean stop, in the background: nothing waits for it.

@@ -134,6 +134,12 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     },
     pending: (name) => alone(name, async () => (await settle(name)).pending),
     accept: (name) => alone(name, async () => (await settle(name, true)).taken),
+    async catchUp() {
+      for (const name of DOCUMENT_NAMES) {
+        const latest = await versions.latest(name)
+        if (latest && latest.text !== (await versions.known(name))) await alone(name, () => settle(name))
+      }
+    },
     degraded: () => trouble.all() ?? leftIn(fallback, files),
     commit: (message) =>
       alone('the mirror', async () => {

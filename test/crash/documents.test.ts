@@ -1,0 +1,58 @@
+/** What a run was told is in STATE.md is in its file, wherever the process was killed. */
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { JournalRecord } from '../../src/domain/record.ts'
+import type { Script } from '../../src/testing/provider-server.ts'
+import { homeWith, json } from '../command-line.ts'
+import { hasStrace, MAIN, NODE_FLAGS, run } from './kills.ts'
+
+const edit = (section: string) => ({ calls: [{ tool: 'edit_state', args: { section, text: `text of ${section}` } }] })
+const SCRIPT: Script = [edit('first'), edit('second'), { text: 'both are written' }]
+
+/** The seed and two edits are written as files: so often each of these is called. */
+const FILES = 3
+const POINTS = [
+  ['fsync', 'kernels/default/.STATE.md.tmp'],
+  ['/^rename', 'kernels/default/.STATE.md.tmp'],
+  ['fsync', 'kernels/default'],
+] as const
+
+describe('killed while STATE.md is written', () => {
+  for (const [syscall, path] of POINTS)
+    for (let point = 1; point <= FILES; point += 1)
+      test(`D2: at ${syscall} ${point} of ${path}: each edit that is acknowledged is in the file`, async (t) => {
+        if (!hasStrace) return t.skip('strace is missing')
+        const home = await homeWith(t, SCRIPT)
+        const exit = await killedRun(t, home, [
+          '-e',
+          `inject=${syscall}:signal=KILL:when=${point}`,
+          '-P',
+          join(home, path),
+        ])
+        assert.notEqual(exit, 0, 'it was killed')
+        assert.equal((await json(home, 'start', '--until-idle')).exit, 0)
+        const { items } = await json<{ items: { session_id: string }[] }>(home, 'sessions', 'list')
+        const { journal } = await json<{ journal: JournalRecord[] }>(
+          home,
+          'sessions',
+          'show',
+          items[0]?.session_id ?? '',
+        )
+        const told = journal.filter((record) => record.kind === 'call_settled').map(({ result }) => result.content)
+        assert.deepEqual(told, ['edited STATE.md', 'edited STATE.md'])
+        const file = join(home, 'kernels/default/STATE.md')
+        const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+        for (const section of ['first', 'second']) assert.match(text, new RegExp(`## ${section}\ntext of ${section}`))
+      })
+})
+
+async function killedRun(t: TestContext, home: string, inject: readonly string[]): Promise<number | null> {
+  const strace = ['-f', '-o', '/dev/null', '-e', 'trace=fsync,/^rename', ...inject]
+  const command = [process.execPath, ...NODE_FLAGS, MAIN, 'run', 'edit it', '--home', home]
+  const { exit, stderr } = await run('env', ['UV_THREADPOOL_SIZE=1', 'strace', ...strace, ...command])
+  t.diagnostic(stderr.slice(0, 200))
+  return exit
+}
