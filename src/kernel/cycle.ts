@@ -22,6 +22,7 @@ import { probed } from './probe.ts'
 import { historyTable, resultsTable } from './recorder.ts'
 import type { Surroundings } from './settings.ts'
 import { sightOf } from './sight.ts'
+import { reach } from './ticks.ts'
 
 /** What a cycle was begun by. */
 export interface Trigger {
@@ -36,6 +37,10 @@ export interface Trigger {
   readonly beatMs: number
   /** When the next beat comes, as far as is known: until then it waits for what it began. */
   readonly deadline: number
+  /** Aborts when another cycle stands in line: then it waits no longer. */
+  readonly giveWay: AbortSignal
+  /** What it waits for besides what it sends itself: dispatches that the cycle before it handed over. */
+  readonly handedOver: readonly string[]
 }
 
 /** How many of an agent's dispatches are looked at. */
@@ -47,6 +52,8 @@ export interface Cycled {
   readonly notes: readonly Note[]
   /** Still under way: a later cycle counts them. */
   readonly open: readonly string[]
+  /** Since when it only waited for what it had begun, and would not have had to; undefined: it was at work to its end. */
+  readonly freeSince?: number | undefined
 }
 
 /** Contract: rejects only where the store fails; every other trouble is in the result, which is on record when this resolves. */
@@ -107,10 +114,10 @@ async function attempt(
     const planned =
       plan.kind === 'plan' ? plan.planned.map((one) => ({ prompt: trigger.prompt ?? undefined, ...one })) : []
     const sent = planned.length > 0 ? await act(around, occasion, planned, signal) : NOTHING_SENT
-    await settled(around, sent.ids, trigger.deadline, signal)
+    const freeSince = await settled(around, [...trigger.handedOver, ...sent.ids], trigger, signal)
     const results = await resultsOf(around, [...left, ...sent.ids])
     const idle_reason = plan.kind === 'idle' ? plan.reason : null
-    return over(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes])
+    return { ...over(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes]), freeSince }
   } catch (thrown) {
     const error = asTirelessError(thrown)
     if (error.code.startsWith('store_')) throw error
@@ -224,22 +231,26 @@ export async function insertionsFor(
   }
 }
 
-/** Until everything is over or parked, or the deadline: what is still at work then goes on by itself. */
+/**
+ * Until everything is over or parked, the deadline, or somebody stands in line: what is still at work then goes on by itself.
+ * Contract: since when it waited in vain; undefined where it did not.
+ */
 async function settled(
   { store, clock, bell }: Surroundings,
   ids: readonly string[],
-  deadline: number,
+  { deadline, giveWay }: Pick<Trigger, 'deadline' | 'giveWay'>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number | undefined> {
   const late = new AbortController()
   const over = new AbortController()
-  void clock.sleep(Math.max(0, deadline - clock.now()), over.signal).then(() => late.abort())
-  const until = AbortSignal.any([late.signal, signal])
+  void reach(deadline, clock, over.signal).then(() => late.abort())
+  const until = AbortSignal.any([late.signal, giveWay, signal])
   try {
     for (;;) {
       const since = bell.rung()
       const found = await Promise.all(ids.map((id) => store.dispatch(id)))
-      if (found.every((one) => !one || isTerminal(one.status) || isParked(one)) || until.aborted) return
+      if (found.every((one) => !one || isTerminal(one.status) || isParked(one))) return undefined
+      if (until.aborted) return Math.min(deadline, clock.now())
       await bell.wait(since, until)
     }
   } finally {

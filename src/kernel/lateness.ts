@@ -88,3 +88,20 @@ export function fireAt(schedule: Schedule, id: string, jitter: number, due: numb
 function fraction(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48
 }
+
+/** The first beat after `over` that fires at `now` or later; undefined where none is left. */
+export function comingBeat(
+  schedule: Schedule,
+  { id, jitter }: Pick<TickPolicy, 'id' | 'jitter'>,
+  over: number,
+  now: number,
+): { readonly due: number; readonly fires: number } | undefined {
+  // One that is due already may still wait for the end of its jitter.
+  let due = schedule.next(Math.max(over, now - jitter - 1))
+  while (due !== undefined) {
+    const fires = fireAt(schedule, id, jitter, due)
+    if (fires >= now) return { due, fires }
+    due = schedule.next(due)
+  }
+  return undefined
+}

@@ -8,7 +8,7 @@
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import { type Cycled, runCycle, type Trigger } from './cycle.ts'
-import { makeUp } from './lateness.ts'
+import { comingBeat, makeUp } from './lateness.ts'
 import { scheduleOf } from './schedule.ts'
 import type { Settings, Surroundings } from './settings.ts'
 import { type Beat, ticks } from './ticks.ts'
@@ -32,6 +32,12 @@ interface Asked {
   reject(error: unknown): void
 }
 
+interface AwaitedSchedule {
+  readonly row: Row
+  /** Nothing up to here fires any more. */
+  over: number
+}
+
 export class Loop {
   readonly #around: Surroundings
   readonly #update: (cycled: Cycled) => Promise<readonly Op[]>
@@ -39,7 +45,12 @@ export class Loop {
   #asked: Asked | undefined
   #wake = (): void => {}
   #busy: Promise<unknown> = Promise.resolve()
-  #next = new Map<string, number | undefined>()
+  /** How many cycles stand in line, and how the one that runs hears of it. */
+  #inLineNow = 0
+  #giveWay = new AbortController()
+  #handedOver: readonly string[] = []
+  /** The schedules whose beats are waited for, and how far each has come. */
+  readonly #awaited = new Map<string, AwaitedSchedule>()
 
   /** `update`: what is to be written down of a cycle before it is over, and what belongs into that commit. */
   constructor(around: Surroundings, update: (cycled: Cycled) => Promise<readonly Op[]>) {
@@ -49,8 +60,16 @@ export class Loop {
 
   /** The next beat of any schedule, while the loop runs. */
   nextBeat(): number | undefined {
-    const nexts = [...this.#next.values()].filter((next) => next !== undefined)
-    return nexts.length === 0 ? undefined : Math.min(...nexts)
+    const dues = this.#coming(this.#around.clock.now()).map(({ due }) => due)
+    return dues.length === 0 ? undefined : Math.min(...dues)
+  }
+
+  /** Reckoned anew each time: a beat that is late, or a clock that was set, must not leave a schedule without a next one. */
+  #coming(now: number): readonly { readonly due: number; readonly fires: number }[] {
+    const { settings } = this.#around
+    return [...this.#awaited.values()].flatMap(
+      ({ row, over }) => comingBeat(row.schedule, policyOf(row, settings()), over, now) ?? [],
+    )
   }
 
   /** Schedules may have changed: they are looked at anew. */
@@ -74,7 +93,7 @@ export class Loop {
   }
 
   #byHand(wanted: Wanted, signal: AbortSignal): Promise<Cycled> {
-    return this.#cycle({ ...wanted, beat: null, prompt: null, ...this.#times() }, signal)
+    return this.#cycle({ ...wanted, beat: null, prompt: null }, signal)
   }
 
   /** Contract: resolves when told to stop; rejects only where the store has failed. */
@@ -95,7 +114,7 @@ export class Loop {
         }
       }
     } finally {
-      this.#next.clear()
+      this.#awaited.clear()
       this.#asked?.reject(new TirelessError('aborted', 'the kernel was stopped before it came to this cycle'))
       this.#asked = undefined
     }
@@ -119,8 +138,11 @@ export class Loop {
     this.#changed = new AbortController()
     const signal = AbortSignal.any([stop, this.#changed.signal])
     const rows = await this.#rows()
-    this.#next.clear()
-    const works = [...rows.map((row) => this.#pump(row, signal, stop, healthy)), this.#manual(signal, stop)]
+    const opened = await Promise.all(rows.map(async (row) => ({ row, over: await this.#open(row) })))
+    // Before any cycle: the first one has a deadline, too.
+    this.#awaited.clear()
+    for (const awaited of opened) this.#awaited.set(awaited.row.schedule_id, awaited)
+    const works = [...opened.map((awaited) => this.#pump(awaited, signal, stop, healthy)), this.#manual(signal, stop)]
     try {
       await Promise.race([Promise.all(works), broken(works)])
     } finally {
@@ -129,15 +151,16 @@ export class Loop {
     }
   }
 
-  async #pump(row: Row, signal: AbortSignal, stop: AbortSignal, healthy: () => void): Promise<void> {
-    const until = await this.#open(row)
-    const note = (after: number): void => void this.#next.set(row.schedule_id, row.schedule.next(after))
-    note(Math.max(until, this.#around.clock.now()))
-    for await (const beat of this.#ticks(row, signal, until)) {
-      note(beat.due)
+  async #pump(awaited: AwaitedSchedule, signal: AbortSignal, stop: AbortSignal, healthy: () => void): Promise<void> {
+    const { row } = awaited
+    const beats = this.#ticks(row, signal, awaited.over)
+    for (let turn = await beats.next(); !turn.done; ) {
+      const beat = turn.value
+      awaited.over = beat.due
       // In line: beats of several schedules may come at one instant.
-      await this.#inLine(() => this.#beat(row, beat, stop))
+      const free = await this.#inLine(() => this.#beat(row, beat, stop))
       healthy()
+      turn = await beats.next(free)
     }
     await aborted(signal)
   }
@@ -163,20 +186,26 @@ export class Loop {
   }
 
   #inLine<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#busy.then(work)
+    this.#inLineNow += 1
+    this.#giveWay.abort()
+    const done = this.#busy.then(() => {
+      this.#inLineNow -= 1
+      return work()
+    })
     this.#busy = done.catch(() => {})
     return done
   }
 
-  #ticks(row: Row, signal: AbortSignal, until: number): AsyncGenerator<Beat, void, void> {
+  #ticks(row: Row, signal: AbortSignal, until: number): AsyncGenerator<Beat, void, number | undefined> {
     const { clock, settings } = this.#around
     return ticks(row.schedule, policyOf(row, settings()), clock, signal, until)
   }
 
-  async #beat(row: Row, beat: Beat, signal: AbortSignal): Promise<void> {
+  /** Contract: since when it has been ready for another one; undefined: only now. */
+  async #beat(row: Row, beat: Beat, signal: AbortSignal): Promise<number | undefined> {
     const { store, log } = this.#around
     // Told to stop while it stood in line: the next start makes up for it.
-    if (signal.aborted) return
+    if (signal.aborted) return undefined
     const { schedule_id, agents, prompt } = row
     if (beat.missed + beat.skipped > 0)
       log('warn', 'beats given up', { schedule_id, missed: beat.missed, skipped: beat.skipped })
@@ -186,32 +215,34 @@ export class Loop {
     if ((await store.setting('paused')) !== null) {
       log('info', 'beat skipped: paused', { schedule_id })
       await commitOne(store, [{ op: 'schedule_fired', id: schedule_id, instant: beat.due }, ...rest])
-      return
+      return undefined
     }
-    const trigger = {
-      name: schedule_id,
-      beat: { schedule_id, due: beat.due },
-      agents,
-      prompt,
-      ...this.#times(),
-    }
-    await this.#cycle(trigger, signal)
+    const trigger = { name: schedule_id, beat: { schedule_id, due: beat.due }, agents, prompt }
+    const { freeSince } = await this.#cycle(trigger, signal)
     if (rest.length > 0) await commitOne(store, rest)
+    return freeSince
   }
 
-  /** Its deadline is the next beat of any schedule: none is late because of a cycle. */
+  /** Its deadline is the next beat of any schedule, or the owner's where that is sooner: none is late because of a cycle. */
   #times(): Pick<Trigger, 'deadline' | 'beatMs'> {
     const { clock, settings } = this.#around
-    const { timeout } = settings()
     const now = clock.now()
-    const nexts = [...this.#next.values()].filter((next) => next !== undefined && next > now) as number[]
-    const deadline =
-      timeout === undefined ? Math.min(now + LONGEST_CYCLE_MS, ...nexts) : now + (timeout ?? LONGEST_CYCLE_MS)
+    // One that is due at this instant stands in line, or is this one.
+    const nexts = this.#coming(now + 1).map(({ fires }) => fires)
+    const deadline = Math.min(now + (settings().timeout ?? LONGEST_CYCLE_MS), ...nexts)
     return { deadline, beatMs: beatMs(settings(), now) }
   }
 
-  #cycle(trigger: Trigger, signal: AbortSignal): Promise<Cycled> {
-    return runCycle(this.#around, trigger, this.#update, signal)
+  async #cycle(begun: Pick<Trigger, 'name' | 'beat' | 'agents' | 'prompt'>, signal: AbortSignal): Promise<Cycled> {
+    this.#giveWay = new AbortController()
+    if (this.#inLineNow > 0) this.#giveWay.abort()
+    const { signal: giveWay } = this.#giveWay
+    const trigger = { ...begun, ...this.#times(), giveWay, handedOver: this.#handedOver }
+    const cycled = await runCycle(this.#around, trigger, this.#update, signal)
+    const its = new Set([...this.#handedOver, ...cycled.result.agents.map(({ dispatch_id }) => dispatch_id)])
+    const gaveWay = giveWay.aborted && cycled.freeSince !== undefined
+    this.#handedOver = gaveWay ? cycled.open.filter((id) => its.has(id)) : []
+    return cycled
   }
 
   async #open({ schedule_id: id }: Row): Promise<number> {

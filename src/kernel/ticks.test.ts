@@ -119,6 +119,31 @@ describe('a beat that takes too long', () => {
     assert.deepEqual(givenUp().flat(), [0, 0, 0, 0, 0, 0, 0, 0])
   })
 
+  test('E1: what comes due while a beat is only tidied up after is on time, however long that takes; what came before is not', async () => {
+    const clock = new FakeClock({ now: NOON })
+    const policy: TickPolicy = { id: 'a', jitter: 0, missed: 'skip', overrun: 'skip' }
+    const beats = ticks(scheduleOf({ every: MINUTE }, 'UTC'), policy, clock, new AbortController().signal, NOON)
+    const next = async (free?: number): Promise<Beat> => {
+      const turn = beats.next(free)
+      await clock.advance(MINUTE)
+      return (await turn).value as Beat
+    }
+    const dues: number[][] = []
+    const told = ({ due, missed, skipped }: Beat): number => dues.push([(due - NOON) / MINUTE, missed, skipped])
+    told(await next())
+    // Ready for the next one at 12:02, and back 20 seconds later.
+    await clock.advance(MINUTE + 20 * SECOND)
+    told(await next(NOON + 2 * MINUTE))
+    // At work until 12:05:30, and back 40 seconds later: 12:04 and 12:05 came too early for it, 12:06 did not.
+    await clock.advance(3 * MINUTE - 10 * SECOND - (clock.now() - NOON - 3 * MINUTE - 20 * SECOND))
+    told(await next(NOON + 5.5 * MINUTE))
+    assert.deepEqual(dues, [
+      [1, 0, 0],
+      [2, 0, 0],
+      [6, 0, 3],
+    ])
+  })
+
   test('I5: with catch_up each follows at once, in order, one at a time, until it has caught up', async () => {
     const { clock, beats, dues, givenUp, seen } = watch({
       overrun: 'catch_up',

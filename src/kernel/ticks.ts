@@ -22,19 +22,22 @@ export interface Beat {
   readonly skipped: number
 }
 
-/** Contract: nothing up to `last` is yielded. Ends when `signal` aborts or nothing more is due; never rejects. */
+/**
+ * Contract: nothing up to `last` is yielded. Ends when `signal` aborts or nothing more is due; never rejects. Whoever takes a beat may say, with
+ * its next call, since when it has been ready for another: what came due after that did not come while it was at work.
+ */
 export async function* ticks(
   schedule: Schedule,
   policy: TickPolicy,
   clock: Clock,
   signal: AbortSignal,
   last: number,
-): AsyncGenerator<Beat, void, void> {
+): AsyncGenerator<Beat, void, number | undefined> {
   const givenUp = { missed: 0, overrun: 0 }
   let over = last
 
-  const lookBack = (why: 'missed' | 'overrun'): readonly number[] => {
-    const made = makeUp(schedule, policy, why, over, clock.now())
+  const lookBack = (why: 'missed' | 'overrun', upTo = clock.now()): readonly number[] => {
+    const made = makeUp(schedule, policy, why, over, upTo)
     givenUp[why] += made.givenUp
     over = made.over
     return made.fire
@@ -48,12 +51,14 @@ export async function* ticks(
   let ready = lookBack('missed')
   for (;;) {
     // Decided on, they wait for no clock that is put back meanwhile.
+    let free: number | undefined
     for (const due of ready) {
       if (signal.aborted) return
-      yield beat(due)
+      free = yield beat(due)
     }
     if (ready.length > 0) {
-      ready = lookBack('overrun')
+      ready = lookBack('overrun', Math.min(free ?? Number.POSITIVE_INFINITY, clock.now()))
+      if (ready.length === 0) ready = lookBack('missed')
       continue
     }
     const due = schedule.next(over)
@@ -78,4 +83,14 @@ async function waitUntil(instant: number, clock: Clock, signal: AbortSignal): Pr
     left = instant - clock.now()
   }
   return left < -PUNCTUAL_MS ? 'absent' : 'there'
+}
+
+/** Contract: resolves when the wall clock has come to `instant`, when as much time has passed as that was away, or when `signal` aborts. */
+export async function reach(instant: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  const end = clock.monotonic() + (instant - clock.now())
+  for (;;) {
+    const left = Math.min(instant - clock.now(), end - clock.monotonic())
+    if (left <= 0 || signal.aborted) return
+    await clock.sleep(Math.min(left, LONGEST_NAP_MS), signal)
+  }
 }
