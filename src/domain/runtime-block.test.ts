@@ -6,11 +6,13 @@ import {
   changedOutside,
   hasMark,
   lifted,
+  liftedLike,
   lowered,
   outsideBlock,
   type Runtime,
   renderBlock,
   withBlock,
+  withOursLast,
 } from './runtime-block.ts'
 
 const START = '<!-- KERNEL_RUNTIME:START -->'
@@ -170,4 +172,33 @@ test('E2: a file that an editor turned to other line breaks keeps its block, and
   const state = withBlock('# a\n', blockOf(1)).replaceAll('\n', '\r\n')
   assert.equal(withBlock(state, blockOf(2)), withBlock('# a\n', blockOf(2)).replaceAll('\n', '\r\n'))
   assert.equal(outsideBlock(state), '# a\r\n')
+})
+
+test('case 127, E2: of several blocks in an edit, ours is the one in its place, else an exact copy of it, else none', () => {
+  const ours = blockOf(1)
+  const before = lifted(`# a\n${ours}\n# b\n`)
+  const textOf = (edit: string): string => liftedLike(edit, before).text
+  assert.equal(textOf(`# a\n${ours}\n# b\n${ours}\n`), `# a\n\0\n# b\n${ours}\n`)
+  assert.equal(textOf(`${FAKE}\n# a\n${ours}\n# b\n`), `${FAKE}\n# a\n\0\n# b\n`)
+  assert.equal(textOf(`# a\n${FAKE}\n# b\n`), '# a\n\0\n# b\n', 'somebody wrote into ours')
+  assert.equal(textOf(`# new\n${ours}`), '# new\n\0', 'moved')
+  assert.equal(textOf(`# b\n${FAKE}\n# c\n`), `# b\n${FAKE}\n# c\n`, 'ours is gone')
+  assert.equal(textOf(`# a\n${ours}\n# b\n`.replaceAll('\n', '\r\n')), '# a\r\n\0\r\n# b\r\n')
+})
+
+test('case 127, I7: with whatever is pasted, ours is the last block, and all else is there byte for byte', () => {
+  fc.assert(
+    fc.property(text, text, (before, behind) => {
+      const whole = withOursLast({ text: `${before}\n\0\n${behind}`, block: blockOf(1) })
+      assert.equal(lifted(whole).block?.replaceAll('\r\n', '\n'), blockOf(1))
+      const isMoved = !whole.startsWith(`${before}\n${blockOf(1)}\n`)
+      assert.equal(
+        isMoved ? outsideBlock(whole) : whole,
+        isMoved ? `${before}\n${behind}` : `${before}\n${blockOf(1)}\n${behind}`,
+      )
+      const added = withOursLast({ text: before, block: null })
+      assert.equal(outsideBlock(added), before)
+      assert.equal(outsideBlock(withBlock(added, blockOf(2))), before)
+    }),
+  )
 })

@@ -1,10 +1,13 @@
 /**
  * The runtime block: what the system writes into STATE.md, between two marks. The rest of the text is somebody else's, and may hold anything, marks included.
  *
- * Ours is the last pair of marks, each alone on its line, whose first line is our heading. Marks that stand otherwise, and earlier blocks that look
- * like ours, are text like any other: what is added to a document is added at its end, so that what stands before ours was put there by
- * somebody. A block that lost one of its marks is text too, and a new one is added: to guess where it ended would cost somebody's words.
+ * In a version of ours, our block is the last pair of marks, each alone on its line, whose first line is our heading; marks that stand otherwise, and
+ * earlier blocks that look like ours, are text like any other. In an edit, ours is the one that stands in its place, else an exact copy of it
+ * (`liftedLike`): a block that somebody pasted is theirs, and where it was pasted behind ours, ours moves to the end (`withOursLast`). A block that
+ * lost one of its marks is text too, and a new one is added: to guess where it ended would cost somebody's words.
  */
+
+import { type Change, changesOf, linesOf } from './lines.ts'
 
 const START = '<!-- KERNEL_RUNTIME:START -->'
 const END = '<!-- KERNEL_RUNTIME:END -->'
@@ -91,15 +94,19 @@ interface Parts {
 const OPENING = new RegExp(`(?<=^|\\n)${START}[ \\t]*\\r?\\n${HEADING}[ \\t]*(?=\\r?\\n)`, 'g')
 const CLOSING = new RegExp(`(?<=\\n)${END}(?=[ \\t]*(?:\\r?\\n|$))`, 'g')
 
-function partsOf(text: string): Parts | undefined {
+/** Everything that could be ours: an opening, and the first closing behind it, with no other opening between them. */
+function blocksIn(text: string): readonly Parts[] {
+  const openings = [...text.matchAll(OPENING)].map(({ index }) => index)
   const closings = [...text.matchAll(CLOSING)].map(({ index }) => index)
-  const last = closings.at(-1) ?? -1
-  const from = [...text.matchAll(OPENING)].findLast(({ index }) => index < last)?.index
-  const closing = from === undefined ? undefined : closings.find((index) => index > from)
-  if (from === undefined || closing === undefined) return undefined
-  const to = closing + END.length
-  return { head: text.slice(0, from), block: text.slice(from, to), tail: text.slice(to) }
+  return openings.flatMap((from, i) => {
+    const closing = closings.find((index) => index > from)
+    if (closing === undefined || closing > (openings[i + 1] ?? Number.POSITIVE_INFINITY)) return []
+    const to = closing + END.length
+    return [{ head: text.slice(0, from), block: text.slice(from, to), tail: text.slice(to) }]
+  })
 }
+
+const partsOf = (text: string): Parts | undefined => blocksIn(text).at(-1)
 
 /** Contract: `block` stands in the text once, where ours stood or at the end; everything else is as it was, byte for byte. */
 export function withBlock(text: string, block: string): string {
@@ -118,10 +125,11 @@ const inLinesOf = (text: string, block: string): string => block.replaceAll(/\r?
 /** Contract: the text without our block; of one that it was added to, exactly the text that it was. */
 export function outsideBlock(text: string): string {
   const ours = partsOf(text)
-  if (!ours) return text
-  const { head, block, tail } = ours
-  const eol = eolOf(block)
-  // Between other lines it leaves no line behind; at the end, where it was added, the line break before it goes as well.
+  return ours ? joined(ours, eolOf(ours.block)) : text
+}
+
+/** Between other lines our block leaves no line behind; at the end, where it was added, the line break before it goes as well. */
+function joined({ head, tail }: Pick<Parts, 'head' | 'tail'>, eol: string): string {
   if (!/^[ \t]*(\r?\n)?$/.test(tail)) return head + tail.replace(/^[ \t]*\r?\n/, '')
   return head.endsWith(eol) ? head.slice(0, -eol.length) : head
 }
@@ -135,10 +143,59 @@ export interface Lifted {
   readonly block: string | null
 }
 
+const liftedFrom = (text: string, ours: Parts | undefined): Lifted =>
+  ours ? { text: `${ours.head}${PLACE}${ours.tail}`, block: ours.block } : { text, block: null }
+
 /** Contract: `lowered` undoes it. What is done to a text in between happens outside our block. */
-export function lifted(text: string): Lifted {
-  const ours = partsOf(text)
-  return ours ? { text: `${ours.head}${PLACE}${ours.tail}`, block: ours.block } : { text, block: null }
+export const lifted = (text: string): Lifted => liftedFrom(text, partsOf(text))
+
+/** More than this were not pasted by hand. */
+const MOST_LOOKALIKES = 10
+
+/**
+ * Lifts our block off an edit. Contract: ours is the one that stands where it stands in `like`, the text that was edited; else an exact copy of
+ * `block` that was not there before, because somebody has moved it; else there is none, and whatever looks like ours is text.
+ */
+export function liftedLike(text: string, like: Lifted, block: string | null = like.block): Lifted {
+  const found = blocksIn(text).slice(-MOST_LOOKALIKES)
+  const none: Lifted = { text, block: null }
+  let [best, least] = [none, differingLines(like.text, text)]
+  for (const candidate of like.block === null ? [] : found.map((one) => liftedFrom(text, one))) {
+    const lines = isInPlace(candidate, like) ? differingLines(like.text, candidate.text) : least
+    if (lines < least) [best, least] = [candidate, lines]
+  }
+  if (best.block !== null || block === null) return best
+  const copies = found.filter((one) => isSameBlock(one.block, block))
+  const former = blocksIn(like.text).filter((one) => isSameBlock(one.block, block))
+  return copies.length > former.length ? liftedFrom(text, copies.at(-1)) : none
+}
+
+const isSameBlock = (a: string, b: string): boolean => a.replaceAll('\r\n', '\n') === b.replaceAll('\r\n', '\n')
+
+/** An editor may change line breaks, and spaces at the end of a line. */
+const comparable = (text: string): readonly string[] => linesOf(text).map((line) => line.trimEnd())
+const changesBetween = (before: string, after: string): readonly Change[] =>
+  changesOf(comparable(before), comparable(after))
+
+const differingLines = (before: string, after: string): number =>
+  changesBetween(before, after).reduce((sum, { from, to, lines }) => sum + to - from + lines.length, 0)
+
+function isInPlace(lifted: Lifted, like: Lifted): boolean {
+  const place = comparable(like.text).indexOf(PLACE)
+  return !changesBetween(like.text, lifted.text).some(({ from, to }) => from <= place && place < to)
+}
+
+/** A block of ours in a text that has none of ours, but something that looks like it. */
+const EMPTY_BLOCK = [START, HEADING, `- status: ${NONE}`, END].join('\n')
+
+/** Contract: the text with our block, which is the last of everything that looks like it: behind a pasted one it is put at the end. */
+export function withOursLast({ text, block }: Lifted): string {
+  const whole = lowered({ text, block })
+  if (block === null) return partsOf(whole) ? withBlockAdded(whole, EMPTY_BLOCK) : whole
+  const at = text.indexOf(PLACE)
+  if (at < 0 || lifted(whole).text === text) return whole
+  const outside = joined({ head: text.slice(0, at), tail: text.slice(at + PLACE.length) }, eolOf(text))
+  return withBlockAdded(outside, block)
 }
 
 /** Contract: a block whose place is gone is added at the end. */

@@ -6,10 +6,11 @@ import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { MOST_DOCUMENT_BYTES } from '../../domain/document.ts'
 import { TirelessError } from '../../domain/error.ts'
-import { outsideBlock, renderBlock, withBlock } from '../../domain/runtime-block.ts'
+import { lifted, outsideBlock, renderBlock, withBlock } from '../../domain/runtime-block.ts'
 import type { Documents } from '../../ports/documents.ts'
 import { documentsConformance } from '../../testing/documents-conformance.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
@@ -88,13 +89,22 @@ const agent = (documents: Documents, change: (text: string) => string) =>
   documents.write('STATE.md', change, { author: 'agent', reason: 'edit_state' })
 const textOf = async (documents: Documents): Promise<string | undefined> => (await documents.read('STATE.md'))?.text
 
+/** The copy before ours was put there by its owner, as was the one behind. */
+function withoutFirst(text: string, block: string, what: string): string {
+  const at = what === 'a copy of ours before it' ? text.lastIndexOf(block) : text.indexOf(block)
+  return at < 0 ? text : text.slice(0, at) + text.slice(at + block.length)
+}
+
+/** Around our block there may be an empty line more or less. */
+const normal = (text: string): string => text.replaceAll(/\n+/g, '\n')
+
 describe('documents', () => {
   for (const { name, run } of documentsConformance) test(name, async (t) => run((await place(t)).documents))
 })
 
 describe('documents as files', () => {
   test('E2: the file is the document, for its owner only, with nothing left beside it; a mode of the owner is kept', async (t) => {
-    const { documents, folder, state, file } = await place(t)
+    const { documents, folder, state, file, clock } = await place(t)
     const { text } = await documents.seed('STATE.md', '# seed\n')
     assert.equal(file(), text)
     assert.equal(fs.statSync(state).mode & 0o777, 0o600)
@@ -102,6 +112,9 @@ describe('documents as files', () => {
     await cycle(documents, 'c1')
     assert.equal(file(), withBlock(text, blockOf('c1')))
     assert.equal(fs.statSync(state).mode & 0o777, 0o644)
+    // An editor may still have the file open that was there before; a minute later it does not count any more.
+    await clock.advance(61_000)
+    await documents.read('STATE.md')
     assert.deepEqual(fs.readdirSync(folder), ['STATE.md'])
   })
 
@@ -130,6 +143,33 @@ describe('documents as files', () => {
     assert.equal(text.split('## kernel_runtime').length, 2)
     assert.ok(text.includes('- cycle_id: c100\n'))
     assert.equal(outsideBlock(text), `${odd}# state\n## plan\nship it\n\nbehind the block`)
+  })
+
+  test('case 127, E2: a whole block that somebody pasted is theirs, wherever it stands, and ours stays ours', async (t) => {
+    const pasted = blockOf('pasted')
+    const begin = `# mine\n\`\`\`\n${pasted}\n\`\`\`\nwords\n`
+    const { documents, edit, file } = await place(t)
+    const own = (): string => outsideBlock(file())
+    edit(begin)
+    for (const id of ['c1', 'c2']) await cycle(documents, id)
+    assert.equal(own(), begin, 'in a file from before the first cycle')
+    assert.ok(file().includes('- cycle_id: c2\n') && !file().includes('c1'))
+    const edits: [string, (text: string) => string][] = [
+      ['behind ours', (text) => `${text}${pasted}\nthe end\n`],
+      ['a copy of ours behind it', (text) => `${text}${lifted(text).block}\n`],
+      ['a copy of ours before it', (text) => `${lifted(text).block}\n${text}`],
+      ['between words', (text) => text.replace('words\n', `words\n${pasted}\nmore words\n`)],
+      ['ours is gone', (text) => outsideBlock(text)],
+    ]
+    for (const [what, change] of edits) {
+      const before = file()
+      edit(change)
+      // What the owner sees in the file, without the block that was in it before.
+      const wanted = withoutFirst(file(), lifted(before).block ?? '', what)
+      for (const id of ['c3', 'c4', `after ${what}`]) await cycle(documents, id)
+      assert.equal(normal(own()), normal(wanted), what)
+      assert.equal(file().split(`- cycle_id: after ${what}\n`).length, 2, what)
+    }
   })
 
   test('case 127: an edit while an agent writes another line is merged, and both are told as versions', async (t) => {
@@ -246,6 +286,55 @@ describe('documents as files', () => {
     assert.equal(file(), text)
   })
 
+  test('I7: a save at any moment of a replacement is found, whether the editor renames its file or writes in place', async (t) => {
+    const { folder, state, files } = await place(t)
+    fs.mkdirSync(folder, { recursive: true })
+    const saves: ((text: string) => void)[] = [
+      (text) => {
+        fs.writeFileSync(`${state}.new`, text)
+        fs.renameSync(`${state}.new`, state)
+      },
+      (text) => fs.writeFileSync(state, text),
+    ]
+    for (const [way, save] of saves.entries()) {
+      let wasOver = 0
+      // Some turns of the event loop later each time, until the replacement was over before the save, and some more.
+      for (let moment = 0; wasOver < 3 && moment < 600; moment += 3) {
+        fs.writeFileSync(state, 'before\n')
+        let isOver = false
+        const replaced = files.replace('STATE.md', 'ours\n', { kind: 'text', text: 'before\n' }).then(() => {
+          isOver = true
+        })
+        for (let turn = 0; turn < moment; turn += 1) await setImmediate()
+        if (isOver) wasOver += 1
+        save(`saved ${way} ${moment}\n`)
+        await replaced
+        const late = await files.late('STATE.md')
+        await late?.keep()
+        const found = await files.read('STATE.md')
+        const texts = [late?.text, found.kind === 'text' ? found.text : found.kind]
+        assert.ok(texts.includes(`saved ${way} ${moment}\n`), `way ${way}, moment ${moment}: ${texts.join()}`)
+      }
+    }
+  })
+
+  test('I7: killed while a file is replaced, what an editor saved in that moment is merged by the next process', async (t) => {
+    const { documents, again, folder, state, file, beside, clock } = await place(t)
+    const { sha256 } = await documents.seed('STATE.md', '# it\na\nb\n')
+    await agent(documents, (text) => text.replace('a', 'A'))
+    const next = (text: string, sha: string): Documents => {
+      fs.rmSync(state)
+      fs.writeFileSync(join(folder, `.STATE.md.taken-${sha}-7`), text)
+      return again({ files: diskFiles(folder, clock) })
+    }
+    assert.equal(await textOf(next('# it\na\nb\n', sha256)), '# it\nA\nb\n', 'nobody saved')
+    assert.equal(await textOf(next('# it\na\nB\n', sha256)), '# it\nA\nB\n', 'saved over the first version')
+    assert.equal(beside('conflict').length, 0)
+    assert.equal(await textOf(next('# other\n', 'f'.repeat(64))), '# it\nA\nB\n', 'nobody knows over what')
+    assert.equal(fs.readFileSync(join(folder, beside('conflict')[0] ?? ''), 'utf8'), '# other\n')
+    assert.equal(file(), '# it\nA\nB\n')
+  })
+
   test('E2: the new file is on disk before it gets its name, and its name before anything builds on it', async (t) => {
     if (spawnSync('strace', ['-V']).status !== 0) return t.skip('strace is missing')
     const { folder } = await place(t)
@@ -256,11 +345,11 @@ describe('documents as files', () => {
     fs.mkdirSync(folder, { recursive: true })
     // Without the cache of compiled code, which renames files of its own.
     const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' }
-    execFileSync('strace', ['-f', '-y', '-o', log, '-e', 'trace=fsync,/^rename', ...node], { env })
-    const calls = fs.readFileSync(log, 'utf8').matchAll(/(fsync|rename)\w*\(.*?([^/"<>]+)[">]\)/g)
+    execFileSync('strace', ['-f', '-y', '-o', log, '-e', 'trace=fsync,/^(rename|link)', ...node], { env })
+    const calls = fs.readFileSync(log, 'utf8').matchAll(/(fsync|rename|link)\w*\(.*?([^/"<>]+)[">](?:, 0)?\)/g)
     assert.deepEqual(
       [...calls].map(([, call, path = '']) => `${call} ${path}`),
-      ['fsync .STATE.md.tmp', 'rename STATE.md', 'fsync default'],
+      ['fsync .STATE.md.tmp', 'link STATE.md', 'fsync default'],
     )
   })
 

@@ -15,7 +15,7 @@ import type { Store } from '../../ports/store.ts'
 import type { Files } from './files.ts'
 import { createFollower, type Settled } from './follow.ts'
 import type { Mirror } from './mirror.ts'
-import { isBlank, refuseUnfit, revertedText, withoutNewSecrets } from './texts.ts'
+import { firstText, isBlank, refuseUnfit, revertedText, withoutNewSecrets } from './texts.ts'
 import { type Tell, Trouble } from './trouble.ts'
 import { kernelVersions } from './versions.ts'
 
@@ -114,7 +114,7 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     read: (name) => alone(name, async () => (await settle(name)).latest),
     write,
     async seed(name, text) {
-      return write(name, (now) => (isBlank(now) ? text : now), { author: 'system', reason: 'seed' })
+      return write(name, (now) => (isBlank(now) ? firstText(name, text) : now), { author: 'system', reason: 'seed' })
     },
     versions: (name, limit) => store.documentVersions({ kernel_id, name, limit }),
     version: (name, version) => store.documentVersion(kernel_id, name, version),

@@ -1,16 +1,11 @@
 /** Documents as files of one folder: read with suspicion, replaced whole or not at all, set aside rather than deleted. */
 
 import { constants } from 'node:fs'
-import { chmod, type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MOST_DOCUMENT_BYTES } from '../../domain/document.ts'
 import { type Clock, iso } from '../../ports/clock.ts'
-
-export type Found =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'text'; readonly text: string }
-  /** No text that a document can have. */
-  | { readonly kind: 'torn'; readonly why: string }
+import { type Found, isSameText, openFound } from './found.ts'
+import { createTakenFiles, type Late } from './taken.ts'
 
 /** What is put beside a file, and is part of its name. */
 export type Beside = (typeof KINDS)[number]
@@ -20,52 +15,36 @@ export interface Files {
   readonly folder: string
   /** Contract: what lies there; throws where that cannot be looked at. */
   read(name: string): Promise<Found>
-  /** Contract: on disk when it resolves; false, and nothing done, where something other than `over` lies there by now. */
+  /**
+   * Contract: on disk when it resolves; false, and nothing of anybody's written over, where something other than `over` lies there by now. What was
+   * saved there in the last moment is told by `late`.
+   */
   replace(name: string, text: string, over: Found): Promise<boolean>
-  /** Contract: what an editor that writes in place was still at when its file was replaced: what was replaced, and what became of it. Each once. */
-  late(name: string): Promise<{ readonly over: Found; readonly text: string } | undefined>
-  /** Contract: moves what lies there; answers with its new name. */
-  setAside(name: string): Promise<string>
+  /** Contract: what an editor wrote into a file that was replaced, until `keep` of it is called. */
+  late(name: string): Promise<Late | undefined>
+  /** Contract: moves what lies there; answers with its new name. Undefined where it has become a text by now, which stays. */
+  setAside(name: string): Promise<string | undefined>
   /** Contract: a text beside the file; answers with its name. */
   putBeside(name: string, kind: Beside, text: string): Promise<string>
   remove(name: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Of each document. A save takes less long than so many replacements. */
-const MOST_HELD = 4
 const MOST_BESIDE = 20
-const PIECE_BYTES = 16 * 1024
 
 export function diskFiles(folder: string, clock: Clock): Files {
-  /** Replaced files, still open: whoever had one open may not have finished writing it. */
-  const replaced = new Map<string, { readonly handle: FileHandle; over: Found }[]>()
   const at = (name: string): string => join(folder, name)
-
-  async function read(name: string): Promise<Found> {
-    const { found, handle } = await openFound(at(name))
-    await handle?.close()
-    return found
-  }
+  const taken = createTakenFiles(folder, clock, async (name, path) => {
+    await rename(path, at(await freeName(name, 'torn')))
+  })
 
   async function swap(name: string, temporary: string, over: Found): Promise<boolean> {
     const { found, handle } = await openFound(at(name))
-    try {
-      if (!isSame(found, over)) {
-        await handle?.close()
-        return false
-      }
-      if (handle) await chmod(temporary, (await handle.stat()).mode & 0o777)
-      await rename(temporary, at(name))
-    } catch (thrown) {
-      await handle?.close()
-      throw thrown
-    }
-    const held = replaced.get(name) ?? []
-    if (handle) held.push({ handle, over })
-    replaced.set(name, held)
-    if (held.length > MOST_HELD) await held.shift()?.handle.close()
-    return true
+    const mode = handle && (await handle.stat()).mode & 0o777
+    await handle?.close()
+    if (!isSameText(found, over)) return false
+    if (mode !== undefined) await chmod(temporary, mode)
+    return taken.exchange(name, temporary, over)
   }
 
   /** Makes room as well: what lies beside a document stays for a while, not for ever. */
@@ -83,7 +62,7 @@ export function diskFiles(folder: string, clock: Clock): Files {
 
   return {
     folder,
-    read,
+    read: (name) => found(at(name)),
     async replace(name, text, over) {
       const temporary = at(`.${name}.tmp`)
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -97,21 +76,13 @@ export function diskFiles(folder: string, clock: Clock): Files {
         await rm(temporary, { force: true })
       }
     },
-    async late(name) {
-      for (const held of replaced.get(name) ?? []) {
-        const { over } = held
-        const found = await contentOf(held.handle)
-        if (found.kind !== 'text' || found.text.trim() === '' || isSame(found, over)) continue
-        held.over = found
-        return { over, text: found.text }
-      }
-      return undefined
-    },
+    late: taken.late,
     async setAside(name) {
       const beside = await freeName(name, 'torn')
       await rename(at(name), at(beside))
+      const isBack = (await found(at(beside))).kind === 'text' && (await putBack(at(beside), at(name)))
       await syncFolder(folder)
-      return beside
+      return isBack ? undefined : beside
     },
     async putBeside(name, kind, text) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -121,73 +92,25 @@ export function diskFiles(folder: string, clock: Clock): Files {
       return beside
     },
     remove: (name) => rm(at(name), { force: true }),
-    async close() {
-      for (const { handle } of [...replaced.values()].flat()) await handle.close()
-      replaced.clear()
-    },
+    close: taken.close,
   }
 }
 
-function isSame(a: Found, b: Found): boolean {
-  return a.kind === 'text' && b.kind === 'text' ? a.text === b.text : a.kind === b.kind
+async function found(path: string): Promise<Found> {
+  const opened = await openFound(path)
+  await opened.handle?.close()
+  return opened.found
 }
 
-interface Opened {
-  readonly found: Found
-  /** Where it is a file that can be read. */
-  readonly handle?: FileHandle
-}
-
-/** What stands for a file and is none: a link, a socket. */
-const NO_FILE = new Set(['ELOOP', 'ENXIO'])
-
-async function openFound(path: string): Promise<Opened> {
-  let handle: FileHandle
+/** Contract: false where something lies there by now, or where there are no links; it stays where it is then. */
+async function putBack(from: string, to: string): Promise<boolean> {
   try {
-    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch (thrown) {
-    const { code = '' } = thrown as { code?: string }
-    if (code === 'ENOENT') return { found: { kind: 'absent' } }
-    if (NO_FILE.has(code)) return { found: { kind: 'torn', why: 'it is not a regular file' } }
-    throw thrown
-  }
-  try {
-    return { found: await contentOf(handle), handle }
-  } catch (thrown) {
-    await handle.close()
-    throw thrown
-  }
-}
-
-async function contentOf(handle: FileHandle): Promise<Found> {
-  if (!(await handle.stat()).isFile()) return { kind: 'torn', why: 'it is not a regular file' }
-  const bytes = await upTo(MOST_DOCUMENT_BYTES + 1, handle)
-  if (bytes.length > MOST_DOCUMENT_BYTES) return { kind: 'torn', why: 'it is larger than 1 MB' }
-  const text = decoded(bytes)
-  if (text === undefined) return { kind: 'torn', why: 'it is no UTF-8 text' }
-  return text.includes('\0') ? { kind: 'torn', why: 'it holds a NUL' } : { kind: 'text', text }
-}
-
-/** Piece by piece: most documents are small, and each is read many times in a cycle. */
-async function upTo(most: number, handle: FileHandle): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  let length = 0
-  while (length < most) {
-    const piece = Buffer.alloc(PIECE_BYTES)
-    const { bytesRead } = await handle.read(piece, 0, Math.min(piece.length, most - length), length)
-    if (bytesRead === 0) break
-    pieces.push(piece.subarray(0, bytesRead))
-    length += bytesRead
-  }
-  return Buffer.concat(pieces)
-}
-
-function decoded(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    await link(from, to)
   } catch {
-    return undefined
+    return false
   }
+  await rm(from)
+  return true
 }
 
 async function writeNew(path: string, text: string): Promise<void> {

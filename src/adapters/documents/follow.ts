@@ -6,7 +6,9 @@
 import type { Document, DocumentName } from '../../domain/document.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { Taken } from '../../ports/documents.ts'
-import type { Beside, Files, Found } from './files.ts'
+import type { Beside, Files } from './files.ts'
+import { type Found, sha256 } from './found.ts'
+import type { Late } from './taken.ts'
 import { isBlank, mergedEdit } from './texts.ts'
 import type { Tell, Trouble } from './trouble.ts'
 import type { Versions } from './versions.ts'
@@ -31,7 +33,7 @@ interface Edit {
   /** What it was made of. */
   readonly base: string | undefined
   /** It was written into a file that had just been replaced. */
-  readonly isLate: boolean
+  readonly late: Late | undefined
 }
 
 interface Seen {
@@ -57,20 +59,32 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
     const late = await files.late(name)
     const found = await files.read(name)
     const [latest, known] = [await versions.latest(name), await versions.known(name)]
-    return { latest, known, found, edit: late ? lateEdit(late, known) : editIn(found, known, latest) }
+    if (late === undefined) return { latest, known, found, edit: editIn(found, known, latest) }
+    if (late.text !== known && late.text !== latest?.text)
+      return { latest, known, found, edit: { text: late.text, base: await baseOf(name, late, known), late } }
+    await late.keep()
+    return look(name)
   }
 
-  async function takeIn(name: DocumentName, { text, base, isLate }: Edit): Promise<Taken> {
+  /** What a late edit was made of. An empty text that was replaced says nothing of what its writer began with. */
+  async function baseOf(name: DocumentName, { over, overSha }: Late, known?: string): Promise<string | undefined> {
+    if (over) return over.kind === 'text' && !isBlank(over.text) ? over.text : known
+    return known !== undefined && sha256(known) === overSha ? known : versions.withSha(name, overSha)
+  }
+
+  /** Contract: what became of it. Nothing of a late edit is merged whose beginning is not known: it would take back what came since. */
+  async function takeIn(name: DocumentName, { text, base, late }: Edit): Promise<Taken> {
     for (;;) {
       const latest = await versions.latest(name)
-      const merged = mergedEdit(base, latest?.text, text)
+      const merged = late && base === undefined ? null : mergedEdit(name, { base, ours: latest?.text, theirs: text })
       if (merged === null) {
         await clash(name, text)
-        if (!isLate) await versions.note(name, text)
+        if (!late) await versions.note(name, text)
         return 'clash'
       }
+      if (late && merged === latest?.text) return 'none'
       const by = { author: 'owner', reason: 'edited as a file' }
-      if (await versions.add(name, latest, merged, by, isLate ? undefined : text)) return 'taken'
+      if (await versions.add(name, latest, merged, by, late ? undefined : text)) return 'taken'
     }
   }
 
@@ -90,7 +104,9 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
   }
 
   async function setAside(name: DocumentName, why: string): Promise<void> {
-    const path = `${files.folder}/${await files.setAside(name)}`
+    const beside = await files.setAside(name)
+    if (beside === undefined) return
+    const path = `${files.folder}/${beside}`
     tell('torn', {
       about: name,
       message: `${name} cannot be used, because ${why}; it is now ${path}, and the last good one is back`,
@@ -113,9 +129,10 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const seen = await look(name)
       const { latest, found, edit } = seen
-      if (edit && !accepting && !edit.isLate) return { latest, taken, pending: edit.text }
+      if (edit && !accepting && !edit.late) return { latest, taken, pending: edit.text }
       if (edit && !accepting) await clash(name, edit.text)
       else if (edit) taken = await takeIn(name, edit)
+      if (edit) await edit.late?.keep()
       else if (found.kind === 'torn') await setAside(name, found.why)
       else if (await isFollowed(name, seen)) return { latest, taken }
     }
@@ -154,11 +171,5 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
 function editIn(found: Found, known: string | undefined, latest: Document | undefined): Edit | undefined {
   if (found.kind !== 'text' || isBlank(found.text) || found.text === known || found.text === latest?.text)
     return undefined
-  return { text: found.text, base: known, isLate: false }
-}
-
-/** An empty text that was replaced says nothing of what its writer began with. */
-function lateEdit({ over, text }: { readonly over: Found; readonly text: string }, known: string | undefined): Edit {
-  const base = over.kind === 'text' && !isBlank(over.text) ? over.text : known
-  return { text, base, isLate: true }
+  return { text: found.text, base: known, late: undefined }
 }

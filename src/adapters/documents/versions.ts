@@ -1,6 +1,6 @@
 /** The documents of one kernel as the store has them. */
 
-import type { Document, DocumentName } from '../../domain/document.ts'
+import { type Document, type DocumentName, MOST_VERSIONS } from '../../domain/document.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import { changedSections } from '../../domain/section.ts'
 import { CLEAN, isClean, type Label } from '../../domain/trust.ts'
@@ -10,6 +10,8 @@ import { commitOne, type Op, type Store } from '../../ports/store.ts'
 
 export interface Versions {
   latest(name: DocumentName): Promise<Document | undefined>
+  /** The text of a version that is kept, by its SHA-256. */
+  withSha(name: DocumentName, sha256: string): Promise<string | undefined>
   /** What the file was last known to be. */
   known(name: DocumentName): Promise<string | undefined>
   /** Contract: the next version after `latest`; false where another came first. `file`: what the file is known to be, in the same commit. */
@@ -26,6 +28,11 @@ export function kernelVersions(store: Store, clock: Clock, kernel_id: string): V
   const noted = (name: DocumentName, text: string): Op & { op: 'project' } => ({ op: 'project', kernel_id, name, text })
   return {
     latest: (name) => store.document(kernel_id, name),
+    async withSha(name, sha256) {
+      const all = await store.documentVersions({ kernel_id, name, limit: 2 * MOST_VERSIONS })
+      const found = all.find((version) => version.sha256 === sha256)
+      return found && (await store.documentVersion(kernel_id, name, found.version))?.text
+    },
     known: (name) => store.projection(kernel_id, name),
     async add(name, latest, text, { author, reason, cycle_id = null, label = CLEAN }, file) {
       const base = latest?.sha256 ?? null

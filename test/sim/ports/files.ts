@@ -1,6 +1,7 @@
 /** The kernel's folder, which outlives processes: a file is replaced whole or not at all, and people edit it between any two moments. */
 
-import type { Files, Found } from '../../../src/adapters/documents/files.ts'
+import type { Files } from '../../../src/adapters/documents/files.ts'
+import type { Found } from '../../../src/adapters/documents/found.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 

@@ -1,0 +1,78 @@
+/** What lies in a file: read with suspicion, and through no link. */
+
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { MOST_DOCUMENT_BYTES } from '../../domain/document.ts'
+
+export type Found =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'text'; readonly text: string }
+  /** No text that a document can have. */
+  | { readonly kind: 'torn'; readonly why: string }
+
+const PIECE_BYTES = 16 * 1024
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+export function isSameText(a: Found, b: Found): boolean {
+  return a.kind === 'text' && b.kind === 'text' ? a.text === b.text : a.kind === b.kind
+}
+
+export interface Opened {
+  readonly found: Found
+  /** Where it is a file that can be read. */
+  readonly handle?: FileHandle
+}
+
+/** What stands for a file and is none: a link, a socket. */
+const NO_FILE = new Set(['ELOOP', 'ENXIO'])
+
+export async function openFound(path: string): Promise<Opened> {
+  let handle: FileHandle
+  try {
+    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (thrown) {
+    const { code = '' } = thrown as { code?: string }
+    if (code === 'ENOENT') return { found: { kind: 'absent' } }
+    if (NO_FILE.has(code)) return { found: { kind: 'torn', why: 'it is not a regular file' } }
+    throw thrown
+  }
+  try {
+    return { found: await contentOf(handle), handle }
+  } catch (thrown) {
+    await handle.close()
+    throw thrown
+  }
+}
+
+export async function contentOf(handle: FileHandle): Promise<Found> {
+  if (!(await handle.stat()).isFile()) return { kind: 'torn', why: 'it is not a regular file' }
+  const bytes = await upTo(MOST_DOCUMENT_BYTES + 1, handle)
+  if (bytes.length > MOST_DOCUMENT_BYTES) return { kind: 'torn', why: 'it is larger than 1 MB' }
+  const text = decoded(bytes)
+  if (text === undefined) return { kind: 'torn', why: 'it is no UTF-8 text' }
+  return text.includes('\0') ? { kind: 'torn', why: 'it holds a NUL' } : { kind: 'text', text }
+}
+
+/** Piece by piece: most documents are small, and each is read many times in a cycle. */
+async function upTo(most: number, handle: FileHandle): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  while (length < most) {
+    const piece = Buffer.alloc(PIECE_BYTES)
+    const { bytesRead } = await handle.read(piece, 0, Math.min(piece.length, most - length), length)
+    if (bytesRead === 0) break
+    pieces.push(piece.subarray(0, bytesRead))
+    length += bytesRead
+  }
+  return Buffer.concat(pieces)
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,152 @@
+/** Editors in processes of their own save documents while the kernel writes them. `DOCUMENT_SAVES=100000`: so many saves. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { createDocuments } from '../../src/adapters/documents/documents.ts'
+import { diskFiles, type Files } from '../../src/adapters/documents/files.ts'
+import type { Found } from '../../src/adapters/documents/found.ts'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
+import { DOCUMENT_NAMES, type DocumentName } from '../../src/domain/document.ts'
+import { renderBlock, withBlock } from '../../src/domain/runtime-block.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { freshFolder } from '../apps.ts'
+
+const SAVES = Number(process.env.DOCUMENT_SAVES ?? 3_000)
+const SAVER = new URL('saver-main.ts', import.meta.url).pathname
+/** Long enough that the file changes while it is being read. */
+const START = `# state\n- cycle_id: 0\n## notes\n(none)\n## filler\n${'words that stay where they are\n'.repeat(600)}`
+
+/** Notes every line of a saver that is kept anywhere: in a version, or beside the file. */
+class Kept {
+  readonly lines = new Set<string>()
+
+  note(text: string): void {
+    const end = text.indexOf('## filler')
+    for (const [line] of text.slice(0, end < 0 ? undefined : end).matchAll(/saved by \w+: \d+/g)) this.lines.add(line)
+  }
+
+  store(store: Store): Store {
+    const commit: Store['commit'] = async (batches) => {
+      const outcomes = await store.commit(batches)
+      for (const [i, { ops }] of batches.entries())
+        for (const op of ops) if (outcomes[i]?.ok && op.op === 'document') this.note(op.text)
+      return outcomes
+    }
+    return Object.assign(Object.create(store), { commit })
+  }
+
+  files(files: Files): Files {
+    return {
+      ...files,
+      putBeside: (name, kind, text) => {
+        this.note(text)
+        return files.putBeside(name, kind, text)
+      },
+    }
+  }
+}
+
+async function editedDocuments(t: TestContext, kept: Kept) {
+  const root = freshFolder(t)
+  const store = await openSqliteStore({ file: join(root, 'db'), clock: systemClock, writes: 'here' })
+  const folder = join(root, 'kernels', 'default')
+  const documents = createDocuments({
+    ...{ kernelId: 'default', store: kept.store(store), clock: systemClock, mirror: null },
+    files: kept.files(diskFiles(folder, systemClock)),
+    fallback: diskFiles(join(root, 'fallback'), systemClock),
+    ...{ guarded: () => false, redact: (text: string) => text, tell: () => {} },
+  })
+  t.after(async () => {
+    await documents.close()
+    await store.close()
+  })
+  return { documents, folder }
+}
+
+function blockOf(cycle_id: string): string {
+  const counts = { dispatched: 0, succeeded: 0, failed: 0, duration_ms: 1 }
+  const said = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
+  return renderBlock({ ...counts, ...said, cycle_id }, [], 5)
+}
+
+async function withSavers(t: TestContext, folder: string, each: number, write: () => Promise<void>): Promise<void> {
+  let atWork = DOCUMENT_NAMES.length
+  const savers = DOCUMENT_NAMES.map(async (name) => {
+    const args = ['--disable-warning=ExperimentalWarning', SAVER, join(folder, name), saverOf(name), String(each)]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+    t.after(() => child.kill('SIGKILL'))
+    const [code] = await once(child, 'exit')
+    atWork -= 1
+    assert.equal(code, 0)
+  })
+  while (atWork > 0) await write()
+  await Promise.all(savers)
+}
+
+const saverOf = (name: DocumentName): string => name.replace(/\W/g, '_')
+
+function assertKept(t: TestContext, kept: Kept, each: number, cycles: number): void {
+  const all = DOCUMENT_NAMES.flatMap((name) =>
+    Array.from({ length: each }, (_, n) => `saved by ${saverOf(name)}: ${n}`),
+  )
+  const lost = all.filter((line) => !kept.lines.has(line))
+  t.diagnostic(`${all.length} saves, ${cycles} cycles, ${lost.length} lost`)
+  assert.deepEqual(lost, [])
+}
+
+test('I7: whatever an editor saves while its file is replaced is found, however it saves', async (t) => {
+  const kept = new Kept()
+  const folder = freshFolder(t)
+  const files = diskFiles(folder, systemClock)
+  t.after(() => files.close())
+  const look = async (name: DocumentName): Promise<Found> => {
+    for (let late = await files.late(name); late; late = await files.late(name)) {
+      kept.note(late.text)
+      await late.keep()
+    }
+    const found = await files.read(name)
+    if (found.kind === 'text') kept.note(found.text)
+    return found
+  }
+  const shown = new Map<DocumentName, string>()
+  let cycles = 0
+  const write = async (name: DocumentName): Promise<void> => {
+    const found = await look(name)
+    const isText = found.kind === 'text' && found.text.trim() !== ''
+    const before = isText ? found.text : (shown.get(name) ?? START)
+    const text = before.replace(/cycle_id: \d+/, `cycle_id: ${cycles}`)
+    if (await files.replace(name, text, found)) shown.set(name, text)
+  }
+  for (const name of DOCUMENT_NAMES) await write(name)
+  const each = Math.ceil(SAVES / DOCUMENT_NAMES.length)
+  await withSavers(t, folder, each, async () => {
+    cycles += 1
+    await Promise.all(DOCUMENT_NAMES.map(write))
+  })
+  for (const name of DOCUMENT_NAMES) await look(name)
+  assertKept(t, kept, each, cycles)
+})
+
+test('I7: no save of an editor is lost while the kernel writes the same documents', async (t) => {
+  const kept = new Kept()
+  const { documents, folder } = await editedDocuments(t, kept)
+  for (const name of DOCUMENT_NAMES) await documents.seed(name, START.replace('- cycle_id: 0\n', ''))
+  let cycles = 0
+  const by = { author: 'system', reason: 'cycle' }
+  const write = (name: DocumentName) =>
+    documents
+      .write(name, (text) => withBlock(text, blockOf(`c${cycles}`)), by)
+      // Whoever saves all the time may be first each time.
+      .catch((thrown) => assert.equal(thrown.code, 'conflict'))
+  const each = Math.ceil(SAVES / 10 / DOCUMENT_NAMES.length)
+  await withSavers(t, folder, each, async () => {
+    cycles += 1
+    await Promise.all(DOCUMENT_NAMES.map(write))
+  })
+  for (const name of DOCUMENT_NAMES) kept.note((await documents.read(name))?.text ?? '')
+  assertKept(t, kept, each, cycles)
+})
