@@ -78,7 +78,7 @@ describe('remember, recall, forget', () => {
     const [empty, long, late] = toldBy(model.requests.at(-1)?.messages, 'tool')
     assert.match(empty ?? '', /do not fit/)
     assert.match(long ?? '', /do not fit/)
-    assert.match(late ?? '', /ISO instant or a duration/)
+    assert.match(late ?? '', /expected an ISO instant .* or a duration/)
     assert.deepEqual(await itemsOf(app, 'memory list', { all: true }), [])
   })
 

@@ -111,7 +111,11 @@ describe('schedule', () => {
       'usage',
       /minute 99 is not from 0 to 59; got "99 \* \* \* \*"; expected five fields.*do this/,
     )
-    await refused(add({ every: 'often' }), 'usage', /--every is no duration; got often; expected one such as 30m/)
+    await refused(
+      add({ every: 'often' }),
+      'usage',
+      /--every is no duration; got often; expected a duration such as 500ms, .* at most 36500d/,
+    )
     await refused(add({ every: '0s' }), 'usage', /--every is no duration/)
     await refused(add({ at: 'soon' }), 'usage', /this is no instant; got "soon"/)
     await refused(
