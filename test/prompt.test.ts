@@ -64,7 +64,7 @@ function counting(app: () => App, tooLarge = 0): { model: ScriptedModel; tool: R
 
 describe('P5: the beginning of a prompt stays', () => {
   for (const [memory, tooLarge, compactions] of [
-    ['whole', 20, 1],
+    ['whole', 20, 4],
     ['window', 0, 2],
     ['summary', 0, 2],
   ] as const)

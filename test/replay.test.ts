@@ -14,7 +14,9 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { App } from '../src/app.ts'
+import { replay } from '../src/commands/replay.ts'
 import { TirelessError } from '../src/domain/error.ts'
+import type { JournalRecord } from '../src/domain/record.ts'
 import { workspaceKey } from '../src/domain/trust.ts'
 import { defineBehaviour } from '../src/ports/behaviour.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
@@ -164,6 +166,21 @@ describe('Q17: replay', () => {
     assert.equal((recorded as { phase: string }).phase, 'DECIDE')
     assert.deepEqual((recorded as { payload: { kind: string } }).payload.kind, 'act')
     assert.deepEqual((replayed as { payload: { kind: string } }).payload.kind, 'final')
+  })
+
+  test('B3: a run of another prompt compiler is told apart as such, not as a fault of the program', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
+    const { dispatch_id: run } = await runTaskIn(app)
+    const { context } = app
+    const journal = async (id: string): Promise<readonly JournalRecord[]> =>
+      (await context.store.journal(id)).map((record) =>
+        record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record,
+      )
+    const then = { ...context, store: { ...context.store, journal } }
+    const { identical, note } = (await replay.run(then, { run }, () => {})) as Replayed & { note: string | null }
+    assert.equal(identical, false)
+    assert.match(note ?? '', /recorded by prompt compiler 4; this program has 5/)
+    assert.equal(((await replayIn(app, run)) as Replayed & { note: string | null }).note, null)
   })
 
   test('a run that is not there is refused; without --from nothing can be changed', async (t) => {

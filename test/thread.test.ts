@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Composition, RecordBody } from '../src/domain/record.ts'
+import type { Composition, Cut, RecordBody } from '../src/domain/record.ts'
 import { emptyThread, fold, type Thread } from '../src/engine/thread.ts'
 import { acting, bound, committed, recordsOf, requested, SETUP, started } from './journals.ts'
 
@@ -50,6 +50,18 @@ describe('the conversation, folded', () => {
     assert.equal(thread.asked?.bytes, thread.conversation.bytes)
     const back = folded(started(), ...acting(1), bound(2, 'lost'), asked, given)
     assert.deepEqual([back.asked?.bytes, back.conversation.bytes], [first.conversation.bytes, first.conversation.bytes])
+  })
+
+  test('B3: a cut of compiler 4 is shown as it was then; one of today keeps the task, and says how much is missing', () => {
+    const old = { from: 2, summary: 'it began', recalled: [] }
+    const cutBy = (cut: Cut): string[] =>
+      textsOf(folded(started(), ...acting(1), ...acting(2), bound(3, 'go on'), { kind: 'cut', turn: 3, cut }))
+    const [opening, ...rest] = cutBy({ ...old, words: 100 })
+    assert.deepEqual(cutBy(old), ['[what happened before, in short]\nit began', ...rest])
+    assert.match(
+      opening ?? '',
+      /^\[Turn 1 is left out here, \d messages, .*\n\n\[what happened in them, in short\]\n<data /,
+    )
   })
 
   test('P5: bytes and tokens are those of the messages, however they came to be', () => {

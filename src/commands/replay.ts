@@ -25,6 +25,7 @@ const replayed = z.object({
     .object({ seq: z.number(), recorded: z.unknown(), replayed: z.unknown() })
     .nullable()
     .describe('null: event for event the same'),
+  note: z.string().nullable().describe('why a difference was to be expected; null: there is no known reason'),
 })
 
 const forked = z.object({
@@ -87,7 +88,15 @@ function compared(
     hash: hash('sha256', lived.join('\n')),
     first_divergence:
       parted < 0 ? null : { seq: parted + 1, recorded: parsed(recorded[parted]), replayed: parsed(lived[parted]) },
+    note: parted < 0 ? null : otherCompiler(records, again),
   }
+}
+
+/** What the model is shown is made by another version of the program: then it may have been shown something else. */
+function otherCompiler(records: readonly JournalRecord[], again: readonly JournalRecord[]): string | null {
+  const [then, now] = [records, again].map((made) => made.find((record) => record.kind === 'model_requested')?.compiler)
+  if (then === undefined || now === undefined || then === now) return null
+  return `the run was recorded by prompt compiler ${then}; this program has ${now}, and makes its prompts otherwise`
 }
 
 /** When it happened is no part of what happened. */

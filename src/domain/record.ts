@@ -73,6 +73,12 @@ export interface Cut {
   readonly from: number
   readonly summary: string
   readonly recalled: readonly string[]
+  /** Tokens that the owner's words from before it may take, the task aside. Absent in cuts of compiler 4 and before, which showed none of them. */
+  readonly words?: number
+  /** Tokens that one message may take; what is longer is shown without its middle. Absent: as long as they are. */
+  readonly longest?: number
+  /** With `longest`: also what is new in the turn that was cut in is shortened. */
+  readonly input?: true
 }
 
 /** What a request is made of. Tokens are estimated, rather too many than too few. */

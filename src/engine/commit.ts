@@ -9,6 +9,7 @@ import type { Patch } from '../domain/patch.ts'
 import { endingOf } from '../domain/stop.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { Op } from '../ports/store.ts'
+import { isFromInbox } from './bind-input.ts'
 import type { Judged } from './critic.ts'
 import { contextOf } from './execute.ts'
 import { settleInterrupted } from './interrupted.ts'
@@ -119,11 +120,10 @@ export function settling({ engine }: Claimed, next: End): Op {
 
 /** What the mind never came to see stays unread. */
 function acknowledging(run: Claimed, turn: OpenTurn): Op[] {
-  if (turn.input.length === 0 || (!turn.answer && !turn.decided)) return []
+  const observation_ids = turn.input.filter(isFromInbox).map(({ id }) => id)
+  if (observation_ids.length === 0 || (!turn.answer && !turn.decided)) return []
   const { session_id } = run.dispatch
-  return [
-    { op: 'acknowledge', session_id, observation_ids: turn.input.map(({ id }) => id), now: run.engine.clock.now() },
-  ]
+  return [{ op: 'acknowledge', session_id, observation_ids, now: run.engine.clock.now() }]
 }
 
 /** The results are on disk: what tools kept for the case of a crash can go. */

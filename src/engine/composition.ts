@@ -18,7 +18,9 @@ export function compositionOf(
   const id = hash('sha256', model.id + prefix.digest).slice(0, 12)
   const added = sumOf(prepared === undefined ? [] : [{ role: 'user', text: prepared }])
   const remembered = sumOf(recalled ? [recalled.message] : [])
-  const newInput = sumOf(open.messages.filter((message) => message !== recalled?.message))
+  // As they are shown: a cut may have shortened them.
+  const shown = conversation.messages.slice(conversation.messages.length - open.messages.length)
+  const newInput = sumOf(shown.filter((message) => message !== recalled?.message))
   const known = asked?.prefix === id
   const begunAlike = known && asked.messages === conversation.messages ? asked.bytes : 0
   const { cut, dropped } = (recalled?.turn === open.turn && recalled.recalled) || {}

@@ -15,7 +15,7 @@ import { modelToAsk } from './chain.ts'
 import { compositionOf } from './composition.ts'
 import { decisionOf } from './decision-of.ts'
 import { mostOf, reserve, settle } from './money.ts'
-import { compact, viewOf } from './past.ts'
+import { fittingCut, isNewCut } from './past.ts'
 import { prefixOf } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
 import { type Prefix, type Run, record, say } from './run.ts'
@@ -23,8 +23,6 @@ import type { OpenTurn } from './thread.ts'
 import { checkCall } from './toolbox.ts'
 import { Unusable } from './unusable.ts'
 import { decisionOfWish } from './wish.ts'
-
-const ROOM_AFTER_CUT = 0.7
 
 export async function decide(run: Run, open: OpenTurn): Promise<Decision> {
   const decided =
@@ -105,23 +103,25 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
 /** As much of the past as there is room for. Contract: throws `model_oversize` where even without it the request is too long. */
 function fitting(run: Run, open: OpenTurn, prefix: Prefix, prepared: string | undefined): Composition {
   const { context } = run.wishes.budget
-  let room = context ?? Number.POSITIVE_INFINITY
-  for (;;) {
-    const cut = viewOf(run, open.input)
-    if (cut !== run.thread.cut && cut.from > 0) record(run, { kind: 'cut', turn: open.turn, cut })
-    const composition = compositionOf(run, open, prefix, prepared)
-    const tokens = Object.values(composition.sections).reduce((sum, of) => sum + of, 0)
-    if (tokens <= room) return composition
-    // Once it has to be cut, far enough that the next turns need no cut of their own.
-    room = (context ?? 0) * ROOM_AFTER_CUT
-    if (compact(run)) continue
-    if (context === null || tokens <= context) return composition
-    throw new TirelessError('model_oversize', {
-      what: 'the request is too long, and nothing is left that could be cut',
-      got: `about ${tokens} tokens`,
-      expected: `at most ${context} (models.max_input)`,
-    })
-  }
+  const composition = compositionOf(run, open, prefix, prepared)
+  const tokens = tokensOf(composition)
+  const besides = tokens - run.thread.conversation.tokens
+  const cut = fittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - besides)
+  if (!cut) throw oversize(tokens, context)
+  if (!isNewCut(run, cut)) return composition
+  record(run, { kind: 'cut', turn: open.turn, cut })
+  return compositionOf(run, open, prefix, prepared)
+}
+
+const tokensOf = ({ sections }: Composition): number => Object.values(sections).reduce((sum, of) => sum + of, 0)
+
+function oversize(tokens: number, most: number | null): TirelessError {
+  return new TirelessError('model_oversize', {
+    what: 'the request is too long: the task, the system prompt and the tools leave no room, and nothing else is left that could be cut',
+    got: `about ${tokens} tokens`,
+    expected: `at most ${most} (models.max_input)`,
+    fix: 'shorten the task, offer fewer tools, or raise models.max_input',
+  })
 }
 
 async function orInterrupted(run: Run, ask: () => Promise<Answer>): Promise<Answer> {

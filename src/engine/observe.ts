@@ -13,7 +13,10 @@ import type { EnvView } from '../ports/behaviour.ts'
 import { observationText } from '../prompt/conversation.ts'
 import { recalledOf, withMemory } from '../prompt/facts.ts'
 import { memoryMark } from '../prompt/placeholders.ts'
+import { estimateTokens } from '../prompt/tokens.ts'
+import { withinRoom } from './bind-input.ts'
 import { viewOf } from './past.ts'
+import { roomBesidePrefix } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
 import { type Run, record } from './run.ts'
 import type { Spent } from './spent.ts'
@@ -21,6 +24,10 @@ import { type OpenTurn, opened } from './thread.ts'
 
 /** More than this no observation may hold: what is not bounded here would be in every prompt. */
 const MOST_CHARACTERS = 200_000
+/** Of a request, so much at most for what is new; so much, in characters for its tokens, always fits. */
+const INPUT_SHARE = 0.5
+const ALWAYS_FITS = 0.02
+const INPUT_WITHOUT_LIMIT = 200_000
 /** Facts that a run is shown as it begins. */
 const MOST_FACTS = 8
 
@@ -34,13 +41,34 @@ export interface Input {
 export async function findInput(run: Run): Promise<Input | undefined> {
   const { thread, dispatch } = run
   if (thread.open) return { observations: thread.open.input }
-  const unread = await run.engine.store.inbox(dispatch.session_id)
+  const unread = bindable(run, await run.engine.store.inbox(dispatch.session_id))
   const last = thread.turns > 0 ? thread.last : undefined
   const feedback = last?.kind === 'end' ? undefined : last?.feedback
   const begun = thread.begun ? { observations: unread } : await begin(run, unread)
   if (begun.observations.length === 0 && last?.kind !== 'continue' && feedback === undefined) return undefined
   return { ...begun, ...(feedback === undefined ? {} : { feedback }) }
 }
+
+/** What of it can be bound now; the rest stays unread. */
+function bindable(run: Run, unread: readonly Observation[]): readonly Observation[] {
+  const { thread, wishes, behaviour, dispatch } = run
+  // Most often there is little, and nothing has to be counted.
+  const most = Math.min(wishes.budget.context ?? INPUT_WITHOUT_LIMIT, thread.roomLearnt)
+  if (sizeOf(unread) < most * ALWAYS_FITS) return unread
+  const left = Math.min(roomBesidePrefix(run), INPUT_WITHOUT_LIMIT) - estimateTokens(dispatch.prompt)
+  return withinRoom(
+    unread,
+    {
+      tokens: left * INPUT_SHARE,
+      // What a behaviour makes of it must not be too much for the journal.
+      characters: behaviour.observe ? MOST_CHARACTERS * INPUT_SHARE : Number.POSITIVE_INFINITY,
+    },
+    thread.turn + 1,
+  )
+}
+
+const sizeOf = (unread: readonly Observation[]): number =>
+  unread.reduce((sum, observation) => sum + observationText(observation).length, 0)
 
 /** The first input of a run: its task, and of what its agent remembers what may matter; where the task has a place for that, there. */
 async function begin(run: Run, unread: readonly Observation[]): Promise<Input> {

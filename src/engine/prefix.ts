@@ -12,6 +12,19 @@ export function prefixOf(run: Run): Prefix {
   return run.prefix
 }
 
+/** What a request has room for beside its prefix; infinite where there is no limit. A prompt that cannot be made is told of by whoever needs it. */
+export function roomBesidePrefix(run: Run): number {
+  const { context } = run.wishes.budget
+  const { roomLearnt } = run.thread
+  if (context === null) return roomLearnt
+  try {
+    const tokens = Object.values(prefixOf(run).sections).reduce((sum, of) => sum + of, 0)
+    return Math.max(0, Math.min(context - tokens, roomLearnt))
+  } catch {
+    return Math.min(context, roomLearnt)
+  }
+}
+
 function madePrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
   const specs = specsOf(toolbox)
   const prompt = behaviour.buildSystemPrompt(ownCopy(thread.state))

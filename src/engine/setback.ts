@@ -9,9 +9,11 @@ import type { Next } from '../domain/decision.ts'
 import { asTirelessError, categoryOf, type ErrorCode, type TirelessError } from '../domain/error.ts'
 import type { FailingPhase, Ruling } from '../domain/record.ts'
 import type { StopReason } from '../domain/stop.ts'
+import { messagesIn } from './bind-input.ts'
 import { standIn } from './chain.ts'
 import { afterFailure, timeIsUp } from './check-stop.ts'
 import { closeTurn, commitStep, type End, end, type Moved, park, release } from './commit.ts'
+import { restart } from './conversation.ts'
 import { settleInterrupted } from './interrupted.ts'
 import { whyInterrupted } from './interruption.ts'
 import { giveBack } from './money.ts'
@@ -20,7 +22,7 @@ import { compact } from './past.ts'
 import { phase, tellHooks } from './phase.ts'
 import { type Patience, type Run, record } from './run.ts'
 import { Suspended } from './suspended.ts'
-import type { OpenTurn } from './thread.ts'
+import { LEAST_ROOM, type OpenTurn } from './thread.ts'
 import { Unusable } from './unusable.ts'
 
 /** An empty answer is asked for once more only: a provider that says nothing twice has nothing to say. */
@@ -41,17 +43,19 @@ export async function setBack(run: Run, input: Input, thrown: unknown, began: nu
   const open = run.thread.open ?? openWith(run, input)
   const where = run.phase.toUpperCase() as FailingPhase
   const trouble = { error, failures: open.failures, failed: run.thread.failed, patience: run.engine.patience }
-  const compacted = error.code === 'model_oversize' && !open.failures.includes(error.code) && compact(run)
   const now = run.engine.clock.now()
   const asked = where === 'DECIDE' && !open.answer && (open.requested || error.code === 'model_auth')
-  const ruling: Ruling = compacted
-    ? { kind: 'retry', until: null }
-    : rule(trouble, {
-        asked,
-        standIn: asked ? standIn(run, open, error.code) : undefined,
-        run_id: run.dispatch.dispatch_id,
-        now,
-      })
+  const canWait = someCanWait(run, open)
+  const ruling: Ruling =
+    error.code === 'model_oversize' && asked && !canWait && isShorter(run, open)
+      ? { kind: 'retry', until: null }
+      : rule(trouble, {
+          asked,
+          standIn: asked ? standIn(run, open, error.code) : undefined,
+          canWait,
+          run_id: run.dispatch.dispatch_id,
+          now,
+        })
   giveBack(run, open, error)
   record(run, { kind: 'failed', turn: open.turn, phase: where, code: error.code, message: error.message, ruling }, now)
   await tellHooks(run, 'on_recover', { error: error.message })
@@ -67,6 +71,17 @@ export async function setBack(run: Run, input: Input, thrown: unknown, began: nu
       return end(run, next, await closeTurn(run, next))
     }
   }
+}
+
+/** Whether the next request of the turn, the second at most, is shorter: by turns that are given up, or because what is left can be cut. */
+function isShorter(run: Run, { failures }: OpenTurn): boolean {
+  return !failures.includes('model_oversize') && (compact(run) || run.thread.conversation.tokens > LEAST_ROOM)
+}
+
+/** Several messages are new, and are much of what was asked: of them some can wait for the next turn. */
+function someCanWait({ thread, dispatch }: Run, open: OpenTurn): boolean {
+  if (messagesIn(open.input, dispatch.dispatch_id).length < 2) return false
+  return restart(open.messages).tokens > thread.conversation.tokens / 4
 }
 
 async function interrupted(run: Run): Promise<Moved> {
@@ -113,11 +128,14 @@ export interface Asking {
   readonly asked: boolean
   /** Whether another model may stand in for it. */
   readonly standIn?: 'now' | 'later' | undefined
+  /** Of what is new some can wait for the next turn. */
+  readonly canWait: boolean
   readonly run_id: string
   readonly now: number
 }
 
-export function rule({ error, failures, failed, patience }: Trouble, { asked, standIn, run_id, now }: Asking): Ruling {
+export function rule({ error, failures, failed, patience }: Trouble, asking: Asking): Ruling {
+  const { asked, standIn, canWait, run_id, now } = asking
   const inARow = failed.inARow + 1
   if (error.code === 'budget_busy') {
     const waits = failures.filter((code) => code === 'budget_busy').length
@@ -130,7 +148,7 @@ export function rule({ error, failures, failed, patience }: Trouble, { asked, st
   if (inARow >= patience.inARow || failed.inAll + 1 >= patience.inAll) return { kind: 'stop' }
   const again = failed.inARow > 0 && failed.last === error.code
   if (error.code === 'decision_empty' && again) return { kind: 'stop' }
-  if (error.code === 'model_oversize') return { kind: 'stop' }
+  if (error.code === 'model_oversize') return canWait ? { kind: 'feedback' } : { kind: 'stop' }
   if (!asked) return { kind: 'feedback' }
   const empty = failures.filter((code) => code === 'model_empty').length + 1
   const hopeless = error.retry !== 'later' || (error.code === 'model_empty' && empty >= MAX_EMPTY)

@@ -5,9 +5,11 @@
 
 import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
 import type { Message } from '../ports/model.ts'
+import { openingMessage, shortenMessage } from '../prompt/after-cut.ts'
 import { asText, pastMessages } from '../prompt/conversation.ts'
 import { recalledMessage } from '../prompt/facts.ts'
 import { restart, say } from './conversation.ts'
+import { taskIn, unsay } from './owner-words.ts'
 import type { OpenTurn, Thread } from './thread.ts'
 
 export function saying(thread: Thread, open: OpenTurn, message: Message): void {
@@ -29,21 +31,51 @@ export function remind(
 /** From here on the model sees of the past what the cut says. */
 export function cutHere(thread: Thread, open: OpenTurn, cut: Cut): void {
   thread.cut = cut
-  thread.conversation = restart([...afterCut(thread, cut), ...open.messages])
+  thread.conversation = restart(shownWith(thread, open, cut))
+}
+
+/** What the model would be shown with this cut. */
+export function shownWith(thread: Thread, open: OpenTurn, cut: Cut): readonly Message[] {
+  return [...afterCut(thread, cut), ...(cut.input ? shortened(thread, open.messages, cut.longest) : open.messages)]
 }
 
 const NO_CUT: Cut = { from: 0, summary: '', recalled: [] }
 
-/** What is remembered stays in sight, also where the turn is gone that began with it. */
-function afterCut({ past, recalled }: Thread, cut: Cut): Message[] {
-  return [
-    ...pastMessages(cut),
-    ...(recalled && recalled.turn < cut.from ? [recalled.message] : []),
-    ...past.filter(({ turn }) => turn >= cut.from).flatMap(({ messages }) => messages),
-  ]
+function afterCut(thread: Thread, cut: Cut): Message[] {
+  const { past, recalled } = thread
+  const kept = past.filter(({ turn }) => turn >= cut.from).flatMap(({ messages }) => messages)
+  // What is remembered stays in sight, also where the turn is gone that began with it.
+  const remembered = recalled && recalled.turn < cut.from ? [recalled.message] : []
+  const shown = shortened(thread, kept, cut.longest)
+  if (cut.words === undefined) return [...pastMessages(cut), ...remembered, ...shown]
+  return [...remembered, ...opening(thread, cut), ...shown]
 }
 
-export function takeBack(thread: Thread, { before }: OpenTurn): void {
+function opening({ past, words, run_id }: Thread, cut: Cut): Message[] {
+  const gone = past.filter(({ turn }) => turn < cut.from)
+  const [first, last] = [gone[0], gone.at(-1)]
+  if (!first || !last) return []
+  const messages = gone.reduce((sum, turn) => sum + turn.messages.length, 0)
+  const task = taskIn(words, run_id)
+  const said = words
+    .filter((word) => word.turn < cut.from && (word.isOwner || word === task))
+    .map((word) => ({ turn: word.turn, text: word.text, isTask: word === task }))
+  return [openingMessage(cut, said, { first: first.turn, last: last.turn, turns: gone.length, messages })]
+}
+
+/** What is remembered from other sessions is bounded, and stays whole. */
+function shortened(
+  { words, run_id, recalled }: Thread,
+  messages: readonly Message[],
+  longest: number | undefined,
+): readonly Message[] {
+  if (longest === undefined) return messages
+  const task = taskIn(words, run_id)?.text ?? ''
+  return messages.map((message) => (message === recalled?.message ? message : shortenMessage(message, longest, task)))
+}
+
+export function takeBack(thread: Thread, { before, turn }: OpenTurn): void {
+  unsay(thread.words, turn)
   const { messages } = thread.conversation
   if (messages !== before.messages) {
     thread.conversation = restart(afterCut(thread, thread.cut ?? NO_CUT))

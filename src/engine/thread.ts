@@ -20,6 +20,7 @@ import { answerMessage, approvedMessage, inputMessages, resultMessage, type Show
 import { nonceOf } from '../prompt/data-fence.ts'
 import { type Conversation, emptyConversation } from './conversation.ts'
 import { type Heard, hearInput, hearResult } from './heard.ts'
+import { type SaidWords, saidIn } from './owner-words.ts'
 import { barrenAfter, isNews, RECENT, wasHeldBack } from './repeats.ts'
 import { cutHere, inText, refit, remind, saying, takeBack, withOwnIds } from './shown.ts'
 import { afterStep, nothingSpent, type Spent } from './spent.ts'
@@ -44,6 +45,8 @@ export interface OpenTurn {
   /** One of its calls brought something new. */
   news: boolean
   requested: boolean
+  /** Its last request has neither been answered nor failed. */
+  asking: boolean
   /** The number of the last request's record, and the US dollars that were set aside for its answer. */
   requestSeq: number
   reserved?: number | undefined
@@ -80,6 +83,10 @@ export interface Thread {
   /** Committed in this run. */
   turns: number
   spent: Spent
+  /** Tokens of the longest conversation that was answered in this run. */
+  taken: number
+  /** Tokens that the conversation may take: fewer after the provider found it too long, whatever the configuration says. */
+  roomLearnt: number
   /** Whether its mind has taken in what the run is about. */
   begun: boolean
   /** Failures in a row, and in this run. */
@@ -95,6 +102,8 @@ export interface Thread {
   cut?: Cut
   readonly past: (PastTurn & { readonly messages: Message[] })[]
   conversation: Conversation
+  /** What people said to it, and its tasks, in order. */
+  readonly words: SaidWords[]
   /** What the run was shown of what is remembered, and in which turn. */
   recalled?: { readonly turn: number; readonly recalled: Recalled; readonly message: Message } | undefined
   /** The last request: its prefix, and how many bytes of what was said in it still stand. */
@@ -127,6 +136,7 @@ export function emptyThread(): Thread {
     state: null,
     past: [],
     conversation: emptyConversation(),
+    words: [],
     called: new Set(),
     seen: new Map(),
     cwd: '',
@@ -139,11 +149,13 @@ export function emptyThread(): Thread {
 /** What every run begins with. */
 function unused(): Pick<
   Thread,
-  'turns' | 'spent' | 'begun' | 'failed' | 'retries' | 'stuck' | 'barren' | 'known' | 'recent'
+  'turns' | 'spent' | 'taken' | 'roomLearnt' | 'begun' | 'failed' | 'retries' | 'stuck' | 'barren' | 'known' | 'recent'
 > {
   return {
     turns: 0,
     spent: nothingSpent(),
+    taken: 0,
+    roomLearnt: Number.POSITIVE_INFINITY,
     begun: false,
     failed: { inARow: 0, inAll: 0 },
     retries: 0,
@@ -204,6 +216,7 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     unprepared: record.prepares ?? false,
     news: false,
     requested: false,
+    asking: false,
     requestSeq: 0,
     answeredAt: record.ts,
     intended: new Map(),
@@ -212,6 +225,7 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     before: { ...thread.conversation, length: thread.conversation.messages.length },
   }
   hearInput(thread, record)
+  thread.words.push(...saidIn(thread.run_id ?? '', record))
   if (!thread.begun) remind(thread, thread.open, record)
   const shown = record.prepares ? [] : record.input
   for (const message of inputMessages(shown, record.feedback)) saying(thread, thread.open, message)
@@ -229,6 +243,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     case 'model_requested':
       open.requested = true
+      open.asking = true
       open.requestSeq = record.seq
       open.reserved = record.reserved
       // What an earlier request of this turn had set aside is gone: nobody knows what became of it.
@@ -249,6 +264,8 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       open.reserved = undefined
       // To wait for others' money is no failure.
       if (record.code === 'budget_busy') return
+      if (record.code === 'model_oversize' && open.asking) thread.roomLearnt = roomAfter(thread)
+      open.asking = false
       if (record.phase === 'DECIDE' && open.model !== undefined) open.tried.push(open.model)
       open.givenUp ||= record.ruling.kind !== 'retry'
       thread.failed.inARow += 1
@@ -258,6 +275,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
     case 'model_answered':
       open.answer = record.answer
       open.answeredAt = record.ts
+      thread.taken = Math.max(thread.taken, thread.conversation.tokens)
       open.shown = withOwnIds(thread, open.turn, record.answer)
       thread.spent.tokens += record.answer.usage.input_tokens + record.answer.usage.output_tokens
       thread.spent.usd += (record.usd ?? 0) - (open.reserved ?? 0)
@@ -297,6 +315,14 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     }
   }
+}
+
+/** Where so little was too long, it is not the conversation that is. */
+export const LEAST_ROOM = 500
+
+/** What was taken before it was too long, or half of what was not; in any case less than that. */
+function roomAfter({ taken, conversation: { tokens } }: Thread): number {
+  return Math.floor(Math.max(LEAST_ROOM, Math.min(tokens * 0.9, Math.max(taken, tokens / 2))))
 }
 
 /** A turn without an answer leaves no trace in the conversation: its input is still unread and will be bound again. */

@@ -1,6 +1,7 @@
 /** Gist: what is left of turns when they are given up. Gists of neighbouring turns add up to one, which stays bounded. */
 
 import type { PastTurn } from '../ports/memory.ts'
+import { addLines, type LineForms, linesOf, mostTelling } from './lines.ts'
 import { clipped, messageText } from './text.ts'
 
 export interface Gist {
@@ -14,6 +15,8 @@ export interface Gist {
   readonly tools: ReadonlyMap<string, { readonly times: number; readonly ok: boolean }>
   /** How the answers ended: the earliest, and the latest. */
   readonly said: readonly { readonly turn: number; readonly text: string }[]
+  /** What the results said. */
+  readonly lines: LineForms
 }
 
 const REQUEST_LIMIT = 300
@@ -21,6 +24,8 @@ const SAID_LIMIT = 160
 const TOOLS_LIMIT = 30
 const EARLIEST = 3
 const LATEST = 20
+/** What the answers said takes at most this share, unless the results leave more. */
+const SAID_SHARE = 0.3
 
 export function gistOf({ turn, messages }: PastTurn): Gist {
   const user = messages.find((message) => message.role === 'user')
@@ -38,6 +43,7 @@ export function gistOf({ turn, messages }: PastTurn): Gist {
       .filter((message) => message.role === 'assistant')
       .map(({ text }) => ({ turn, text: clipped(lastSentence(text), SAID_LIMIT) }))
       .filter(({ text }) => text !== ''),
+    lines: linesOf({ turn, messages }),
   }
 }
 
@@ -50,6 +56,7 @@ export function added(earlier: Gist, later: Gist): Gist {
     request: earlier.request || later.request,
     tools: addedTools(earlier.tools, later.tools),
     said: said.length > EARLIEST + LATEST ? [...said.slice(0, EARLIEST), ...said.slice(-LATEST)] : said,
+    lines: addLines(earlier.lines, later.lines),
   }
 }
 
@@ -71,24 +78,48 @@ export function gistText(gist: Gist, limit: number): string {
   const head = [
     `Turns ${gist.turn} to ${gist.last}, in short.`,
     ...(gist.request === '' ? [] : [`First request: ${gist.request}`]),
-    ...(tools.length === 0 ? [] : [`Tools used: ${clipped(tools.join(', '), Math.floor(limit / 3))}`]),
+    ...(tools.length === 0 ? [] : [`Tools used: ${clipped(tools.join(', '), Math.floor(room / 6))}`]),
   ].join('\n')
-  return clipped([head, ...fitting(gist, room - head.length)].join('\n'), room)
+  const told = toldLines(gist)
+  const said = saidLines(gist)
+  const left = room - head.length
+  const atFirst = within(said, Math.floor(left * SAID_SHARE))
+  const results = within(told, left - sizeOf(atFirst))
+  const saidToo = within(said, left - sizeOf(results))
+  return clipped([head, ...inOrder(saidToo), ...inOrder(results)].join('\n'), room)
 }
 
-/** The earliest and then the latest that fit, in order of turn. */
-function fitting({ said }: Gist, room: number): string[] {
-  const lines = said.map(({ turn, text }) => `Turn ${turn}: ${text}`)
-  const order = [...lines.keys()].sort((a, b) => (a < EARLIEST || b < EARLIEST ? a - b : b - a))
-  const kept = new Set<number>()
-  let left = room
-  for (const index of order) {
-    left -= (lines[index]?.length ?? 0) + 1
-    if (left < 0) break
-    kept.add(index)
-  }
-  return lines.filter((_, index) => kept.has(index))
+interface GistLine {
+  readonly turn: number
+  readonly text: string
 }
+
+/** The earliest and then the latest. */
+function saidLines({ said }: Gist): readonly GistLine[] {
+  const order = [...said.keys()].sort((a, b) => (a < EARLIEST || b < EARLIEST ? a - b : b - a))
+  return order.flatMap((index) => {
+    const line = said[index]
+    return line ? [{ turn: line.turn, text: `Turn ${line.turn}: ${line.text}` }] : []
+  })
+}
+
+const toldLines = ({ lines }: Gist): readonly GistLine[] =>
+  mostTelling(lines).map(({ turn, source, text }) => ({ turn, text: `Turn ${turn}, ${source}: ${text}` }))
+
+/** The first that fit, whole. */
+function within(lines: readonly GistLine[], room: number): readonly GistLine[] {
+  let left = room
+  return lines.filter(({ text }) => {
+    if (text.length + 1 > left) return false
+    left -= text.length + 1
+    return true
+  })
+}
+
+const sizeOf = (lines: readonly GistLine[]): number => lines.reduce((sum, { text }) => sum + text.length + 1, 0)
+
+const inOrder = (lines: readonly GistLine[]): readonly string[] =>
+  lines.toSorted((a, b) => a.turn - b.turn).map(({ text }) => text)
 
 function lastSentence(text: string): string {
   const sentences = text.slice(-1000).split(/(?<=[.!?])\s+|(?<=[。！？])|[\r\n]+/)

@@ -2,6 +2,8 @@
 
 import { wordsOf } from '../domain/words.ts'
 import type { PastTurn } from '../ports/memory.ts'
+import type { Message } from '../ports/model.ts'
+import { linesOf, mostTelling } from './lines.ts'
 import { clipped, messageText, whole } from './text.ts'
 
 export interface Passage {
@@ -22,11 +24,19 @@ const B = 0.75
 
 export function passageOf({ turn, messages }: PastTurn): Passage {
   const text = clipped(
-    messages.map((message) => clipped(messageText(message), MESSAGE_LIMIT)).join('\n'),
+    messages.map((message) => clipped(shortText(message, turn), MESSAGE_LIMIT)).join('\n'),
     PASSAGE_LIMIT,
   )
   const words = wordsOf(text)
   return { turn, text, words: ` ${words.join('  ')} `, count: words.length }
+}
+
+/** Of a long result what tells most, not how it begins. */
+function shortText(message: Message, turn: number): string {
+  const text = messageText(message)
+  if (message.role === 'assistant' || text.length <= MESSAGE_LIMIT) return text
+  const lines = mostTelling(linesOf({ turn, messages: [message] })).map((line) => line.text)
+  return lines.length === 0 ? text : lines.join('\n')
 }
 
 /** At most `limit` snippets, in order of turn. */

@@ -1,42 +1,53 @@
 /**
- * Recall: the window, and of the turns before it those that have most to do with what the present turn is about. They are chosen
+ * Recall: the summary, and of the turns before the window those that have most to do with what the present turn is about. They are chosen
  * with the first question asked after the window has moved, and stay until it moves again: a prompt that changed with every question
  * could never be cached.
  */
 
 import type { Memory, PastTurn } from '../ports/memory.ts'
 import { type Passage, passageOf, ranked } from './rank.ts'
-import { slide } from './slide.ts'
+import { summaryMemory } from './summary.ts'
 
 const SNIPPETS = 3
 /** Turns that can be recalled; those before are gone. */
 const PASSAGES = 5000
 
 export function recallMemory(n: number): Memory {
-  const turns = slide<PastTurn>(n)
+  const summary = summaryMemory(n)
+  let shown: PastTurn[] = []
   let given: Passage[] = []
-  let recalled: readonly string[] | undefined
+  let recalled: { readonly from: number; readonly snippets: readonly string[] } | undefined
 
-  const giveUp = (gone: readonly PastTurn[]): number => {
-    if (gone.length === 0) return 0
+  /** What the summary has given up can be recalled. */
+  const follow = (): void => {
+    const { from } = summary.retrieve({ text: '', room: 0 })
+    const gone = shown.filter(({ turn }) => turn < from)
+    if (gone.length === 0) return
+    shown = shown.slice(gone.length)
     given = [...given, ...gone.map(passageOf)].slice(-PASSAGES)
-    recalled = undefined
-    return gone.length
   }
   return {
+    ...summary,
     reset() {
-      turns.reset()
+      summary.reset()
+      shown = []
       given = []
       recalled = undefined
     },
     append(turn) {
-      giveUp(turns.add(turn))
+      summary.append(turn)
+      shown.push(turn)
+      follow()
     },
-    retrieve({ text }) {
-      recalled ??= ranked(given, text, SNIPPETS)
-      return { from: turns.from(), summary: '', recalled }
+    retrieve(query) {
+      const view = summary.retrieve(query)
+      if (recalled?.from !== view.from) recalled = { from: view.from, snippets: ranked(given, query.text, SNIPPETS) }
+      return { ...view, recalled: recalled.snippets }
     },
-    summarise: () => '',
-    evict: () => giveUp(turns.halve()),
+    evict() {
+      const turns = summary.evict()
+      follow()
+      return turns
+    },
   }
 }

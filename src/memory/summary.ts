@@ -1,39 +1,54 @@
-/** Summary: the window, and a short extract of the turns before it. What is summarised is exactly what was given up. */
+/**
+ * Summary: the window, and an extract of the turns before it: what was said, and of the results what tells most. What is summarised is
+ * exactly what was given up.
+ */
 
-import type { Memory } from '../ports/memory.ts'
+import type { Memory, PastTurn } from '../ports/memory.ts'
 import { added, type Gist, gistOf, gistText } from './gist.ts'
 import { slide } from './slide.ts'
 
-const LIMIT = 2000
+/** Characters. */
+const LIMIT = 6000
 /** Turns of which each has a gist of its own; those before share one. */
 const GISTS = 5000
 
 export function summaryMemory(n: number): Memory {
-  const turns = slide<Gist>(n)
+  const turns = slide<PastTurn>(n)
   let given: readonly Gist[] = []
   let all: Gist | undefined
-  let summary = ''
+  let last: { readonly limit: number; readonly text: string } | undefined
 
-  const giveUp = (gone: readonly Gist[]): number => {
+  const giveUp = (gone: readonly PastTurn[]): number => {
     if (gone.length === 0) return 0
-    given = shortened([...given, ...gone])
-    all = inOne(all ? [all, ...gone] : gone)
-    summary = textOf(all)
+    const gists = gone.map(gistOf)
+    given = shortened([...given, ...gists])
+    all = inOne(all ? [all, ...gists] : gists)
+    last = undefined
     return gone.length
+  }
+  const summaryWithin = (limit: number): string => {
+    if (last?.limit !== limit) last = { limit, text: textOf(all, limit) }
+    return last.text
   }
   return {
     reset() {
       turns.reset()
       given = []
       all = undefined
-      summary = ''
+      last = undefined
     },
     append(turn) {
-      giveUp(turns.add(gistOf(turn)))
+      giveUp(turns.add(turn))
     },
-    retrieve: () => ({ from: turns.from(), summary, recalled: [] }),
-    summarise: (from, upto) =>
-      textOf(inOne([...given, ...turns.shown()].filter(({ turn, last }) => from <= turn && last < upto))),
+    retrieve: ({ room = LIMIT }) => ({
+      from: turns.from(),
+      summary: summaryWithin(Math.min(room, LIMIT)),
+      recalled: [],
+    }),
+    summarise: (from, upto) => {
+      const gists = [...given, ...turns.shown().map(gistOf)]
+      return textOf(inOne(gists.filter(({ turn, last: end }) => from <= turn && end < upto)), LIMIT)
+    },
     evict: () => giveUp(turns.halve()),
   }
 }
@@ -43,8 +58,8 @@ function shortened(gists: readonly Gist[]): readonly Gist[] {
   return eldest ? [eldest, ...gists.slice(-GISTS)] : gists
 }
 
-function textOf(gist: Gist | undefined): string {
-  return gist ? gistText(gist, LIMIT) : ''
+function textOf(gist: Gist | undefined, limit: number): string {
+  return gist ? gistText(gist, limit) : ''
 }
 
 function inOne([first, ...rest]: readonly Gist[]): Gist | undefined {

@@ -1,4 +1,4 @@
-/** Window: the last turns whole, and nothing of those before. With an endless window, everything. */
+/** Window: the last turns whole, and nothing of those before. */
 
 import type { Memory } from '../ports/memory.ts'
 import { slide } from './slide.ts'

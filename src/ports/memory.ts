@@ -11,9 +11,14 @@ export interface PastTurn {
 export interface MemoryQuery {
   /** What the present turn is about. */
   readonly text: string
+  /** Characters that the summary may take; absent: as many as this kind of memory likes. */
+  readonly room?: number
 }
 
-/** What the model gets of the past, and nothing else: also what `env_view.memory` shows. */
+/**
+ * What the model gets of turns that are not shown whole, beside the task and the owner's words, which the engine keeps; also what
+ * `env_view.memory` shows.
+ */
 export interface MemoryView {
   /** The first turn that is shown whole; those before it are in `summary` and `recalled`, or gone. */
   readonly from: number

@@ -7,8 +7,8 @@ import type { Answer, Cut } from '../domain/record.ts'
 import type { Message } from '../ports/model.ts'
 import { quarantined } from './data-fence.ts'
 
-/** Raised whenever the same records would give other bytes. Recorded with every request. */
-export const COMPILER_VERSION = 4
+/** Raised whenever the same records, or the same run, would give other bytes. Recorded with every request. */
+export const COMPILER_VERSION = 5
 
 export function inputMessages(input: readonly Observation[], feedback?: string): Message[] {
   const lines = input.map(observationText)
@@ -16,7 +16,7 @@ export function inputMessages(input: readonly Observation[], feedback?: string):
   return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
 }
 
-/** What is left of the turns before a cut. */
+/** What is left of the turns before a cut that was recorded by compiler 4 or before; see openingMessage for those since. */
 export function pastMessages({ summary, recalled }: Cut): Message[] {
   const parts = [
     ...(summary === '' ? [] : [`[what happened before, in short]\n${summary}`]),

@@ -1,5 +1,6 @@
-/** A text, cut to so many tokens: its beginning, whole lines where that costs little, and a mark that says how much is missing. */
+/** A text, cut to so many tokens, with a mark that says how much is missing: its beginning, or its beginning and its end. */
 
+import { balanceFences } from './data-fence.ts'
 import { estimateTokens } from './tokens.ts'
 
 /** A token never stands for more characters than this (a blank before a word is free). */
@@ -26,6 +27,32 @@ export function fitted(text: string, room: number): Fitted | undefined {
   const cut = marked(text, atLineBreak(text, fits))
   const tokens = estimateTokens(cut)
   return { text: cut, tokens, missing: Math.max(0, all - tokens) }
+}
+
+/** Of what is kept, so much is the beginning. */
+const HEAD_SHARE = 0.6
+
+/** Contract: at most `room` tokens, beginning and end kept, or a mark alone. Data fences that are cut through still enclose what they did. */
+export function cutMiddle(text: string, room: number): string {
+  if (text.length <= room * MOST_PER_TOKEN && estimateTokens(text) <= room) return text
+  let [fits, tooLong] = [0, Math.min(text.length, room * MOST_PER_TOKEN) + 1]
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (estimateTokens(withoutMiddle(text, middle)) <= room) fits = middle
+    else tooLong = middle
+  }
+  return withoutMiddle(text, fits)
+}
+
+function withoutMiddle(text: string, kept: number): string {
+  const head = Math.ceil(kept * HEAD_SHARE)
+  const ends = balanceFences(
+    text.slice(0, head).replace(/[\ud800-\udbff]$/, ''),
+    text.slice(text.length - (kept - head)).replace(/^[\udc00-\udfff]/, ''),
+  )
+  const left = text.length - ends.head.length - ends.tail.length
+  const mark = `[… ${left} of ${text.length} characters left out here …]`
+  return [ends.head + ends.closing, mark, ends.tail].filter((part) => part !== '').join('\n')
 }
 
 function marked(text: string, length: number): string {

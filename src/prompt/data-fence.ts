@@ -39,3 +39,30 @@ export function withoutFences(text: string): string {
   const open = left.search(/<data [0-9a-f]{12} /)
   return open < 0 ? left : left.slice(0, open)
 }
+
+interface CutEnds {
+  readonly head: string
+  /** Closes the fence that the head leaves open; empty where it need not be closed. */
+  readonly closing: string
+  readonly tail: string
+}
+
+/**
+ * Both ends of a text whose middle was taken out. Contract: what stood in a data fence still does. A fence that only the head opens is closed;
+ * what a fence enclosed whose opening is gone is left out of the tail.
+ */
+export function balanceFences(head: string, tail: string): CutEnds {
+  const open = unclosedFence(head)
+  let from = 0
+  for (const { 0: closing, 1: nonce = '', index } of tail.matchAll(/<\/data ([0-9a-f]{12})>/g)) {
+    if (tail.slice(from, index).includes(`<data ${nonce} `)) continue
+    if (nonce === open) return { head, closing: '', tail: tail.slice(from) }
+    from = index + closing.length
+  }
+  return { head, closing: open === undefined ? '' : `\n</data ${open}>`, tail: tail.slice(from) }
+}
+
+const unclosedFence = (text: string): string | undefined =>
+  [...text.matchAll(/<data ([0-9a-f]{12}) /g)]
+    .map(([, nonce]) => nonce)
+    .findLast((nonce) => nonce !== undefined && !text.includes(`</data ${nonce}>`))

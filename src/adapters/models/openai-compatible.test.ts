@@ -99,6 +99,24 @@ test('a conversation reaches the wire message by message, in order, and leaves t
   }
 })
 
+test('B3: messages of the user in a row are one on the wire: templates of many models refuse two', async () => {
+  await using server = await scripted([{ text: 'ok' }])
+  const messages: readonly Message[] = [
+    { role: 'user', text: 'first' },
+    { role: 'user', text: 'second' },
+    { role: 'assistant', text: 'so', calls: [] },
+    { role: 'user', text: 'look', images: [{ media_type: 'image/png', data: 'AAAA' }] },
+    { role: 'user', text: 'there' },
+  ]
+  await modelAt(server.url).call({ system: '', messages, tools: [] }, { signal })
+  const [first, , last] = server.requests[0]?.body.messages ?? []
+  assert.deepEqual(first, { role: 'user', content: 'first\n\nsecond' })
+  assert.deepEqual(
+    ((last?.content ?? []) as unknown as readonly { readonly type: string }[]).map(({ type }) => type),
+    ['text', 'image_url', 'text'],
+  )
+})
+
 test('reasoning is kept, goes back verbatim to the same provider, and to no other', async () => {
   await using server = await scripted([{ reasoning: 'hm, hm', calls: [{ tool: 'bash' }] }, { text: 'done' }])
   for (const stream of [true, false]) {

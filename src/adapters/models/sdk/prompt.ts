@@ -33,6 +33,8 @@ export function promptOf(
     const last = prompt.at(-1)
     // The protocol wants the results of one answer together.
     if (message.role === 'tool' && last?.role === 'tool') last.content.push(resultPart(message))
+    // Templates of many models refuse two messages of the user in a row.
+    else if (message.role === 'user' && last?.role === 'user') last.content = joinedParts(last.content, message)
     else prompt.push(messageOf(message, provider))
   }
   const tools = request.tools.map(({ name, description, parameters }) => ({
@@ -76,6 +78,18 @@ function messageOf(message: Message, provider: string): LanguageModelV4Message {
     default:
       return assertNever(message)
   }
+}
+
+type UserMessage = Extract<Message, { role: 'user' }>
+type UserParts = Extract<LanguageModelV4Message, { role: 'user' }>['content']
+
+function joinedParts(before: UserParts, { text, images = [] }: UserMessage): UserParts {
+  const last = before.at(-1)
+  const joined: UserParts =
+    last?.type === 'text'
+      ? [...before.slice(0, -1), { ...last, text: `${last.text}\n\n${text}` }]
+      : [...before, { type: 'text', text }]
+  return [...joined, ...images.map(imagePart)]
 }
 
 const imagePart = ({ media_type, data }: Image): LanguageModelV4FilePart => ({
