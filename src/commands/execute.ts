@@ -23,10 +23,34 @@ export async function execute(
 }
 
 /** Whoever asks: an error says no more than an answer does. */
-function withoutSecrets(thrown: unknown, hide: Redact): unknown {
+function withoutSecrets(raw: unknown, hide: Redact): unknown {
+  const thrown = pathTrouble(raw) ?? raw
   const error = asTirelessError(thrown)
   const message = hide(error.message)
   return message === error.message ? thrown : new TirelessError(error.code, message)
+}
+
+/** What the machine says of a path that it cannot use; a disk that fails is none of them. */
+const PATH_TROUBLE: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'it is no folder, or something above it is none',
+  ENOENT: 'there is no such file or folder',
+  EEXIST: 'it is there already',
+  ENOTEMPTY: 'it is not empty',
+  ENAMETOOLONG: 'its name is too long',
+  EINVAL: 'it is no path that can be used',
+  ELOOP: 'its links lead in a circle',
+  EACCES: 'access is denied',
+  EPERM: 'access is denied',
+  EROFS: 'the disk is read-only',
+}
+
+function pathTrouble(thrown: unknown): TirelessError | undefined {
+  if (!(thrown instanceof Error) || thrown instanceof TirelessError) return undefined
+  const { code = '', path } = thrown as NodeJS.ErrnoException
+  const what = PATH_TROUBLE[code]
+  if (what === undefined || path === undefined) return undefined
+  return new TirelessError('path_refused', { what, got: path, fix: 'name another path' }, { cause: thrown })
 }
 
 /** Contract: throws `why` for a command that can do nothing without the home. */

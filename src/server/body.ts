@@ -22,7 +22,16 @@ export async function textOf(incoming: IncomingMessage): Promise<string> {
       throw refusal(413, { what: 'the body is too large', expected: `at most ${MOST_BYTES} bytes` })
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return decoded(Buffer.concat(chunks))
+}
+
+/** Bytes that are no text would be kept as something else than was sent. The mark at the beginning stays: a signature counts it. */
+function decoded(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new TirelessError('usage', { what: 'the body is not UTF-8 text', fix: 'send it as UTF-8' }, { cause })
+  }
 }
 
 function objectOf(text: string): object {
@@ -30,7 +39,7 @@ function objectOf(text: string): object {
     new TirelessError('usage', { what: 'the body is no JSON object', got, expected: 'such as {"prompt": "…"}' })
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (cause) {
     throw wrong((cause as Error).message)
   }

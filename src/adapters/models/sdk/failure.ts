@@ -11,6 +11,7 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider'
 import { type ErrorCode, TirelessError } from '../../../domain/error.ts'
+import { describeMismatch } from '../../../domain/mismatch.ts'
 
 export interface Circumstances {
   readonly where: string
@@ -85,7 +86,10 @@ function kindOf(chain: readonly Error[], { responded, spoke }: Circumstances): [
   }
   if (code !== undefined && responded) return ['model_cut', 'the connection broke in the middle of the answer']
   if (code !== undefined) return ['model_unavailable', 'the provider cannot be reached']
-  return ['internal', 'the model adapter failed']
+  // The SDK stumbles over what it did not expect; nothing of ours runs while it reads.
+  return responded
+    ? ['model_garbled', "the answer is not the provider's protocol"]
+    : ['internal', 'the model adapter failed']
 }
 
 function byStatus(
@@ -158,8 +162,15 @@ function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
+const MOST_ISSUES = 2
+
 function innermost(thrown: unknown): string {
-  const error = [...causes(thrown)].at(-1)
+  const chain = [...causes(thrown)]
+  const error = chain.at(-1)
+  // A validator's own words, and an engine's, say nothing to people.
+  if (error && 'issues' in error && Array.isArray(error.issues))
+    return describeMismatch(error.issues.slice(0, MOST_ISSUES), chain.find(TypeValidationError.isInstance)?.value)
+  if (error instanceof TypeError && codeOf(error) === undefined) return 'something that cannot be read'
   const code = error && codeOf(error)
   return code ? `${code} ${error.message}` : (error?.message ?? String(thrown))
 }

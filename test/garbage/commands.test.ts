@@ -1,0 +1,102 @@
+/** Every command of the library with generated input: refused in words or done, and the home is readable afterwards. */
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import type { App } from '../../src/app.ts'
+import { COMMANDS } from '../../src/commands/all.ts'
+import type { Command } from '../../src/commands/command.ts'
+import { type Field, fieldsOf } from '../../src/commands/fields.ts'
+import type { Dispatch } from '../../src/domain/dispatch.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp } from '../apps.ts'
+import { assertReopens, refusedInWords } from './homes.ts'
+import { always, anything, longText, number, TIMES, text } from './values.ts'
+
+/** Those go on until somebody ends them, or end the one who is asked. */
+const ENDLESS = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init']
+const ASKED: readonly Command[] = COMMANDS.filter(({ name }) => !ENDLESS.includes(name))
+
+/** What a field could be given: mostly its own type, so that the command itself gets to see it. */
+function generated({ type, choices, isPath }: Field, known: readonly string[], folder: string): fc.Arbitrary<unknown> {
+  if (isPath)
+    return fc.oneof(
+      fc.constantFrom('', '/dev/null', '/proc/self', folder),
+      text.map((name) => `${folder}/${name.replaceAll('..', '')}`),
+    )
+  switch (type) {
+    case 'number':
+      return fc.oneof({ arbitrary: number, weight: 4 }, anything)
+    case 'boolean':
+      return fc.oneof({ arbitrary: fc.boolean(), weight: 4 }, anything)
+    case 'enum':
+      return fc.oneof({ arbitrary: fc.constantFrom(...choices), weight: 4 }, anything)
+    case 'string':
+      return fc.oneof(
+        { arbitrary: text, weight: 10 },
+        { arbitrary: fc.constantFrom('default', ...known), weight: 8 },
+        { arbitrary: fc.constantFrom(...TIMES), weight: 3 },
+        { arbitrary: anything, weight: 2 },
+        { arbitrary: longText, weight: 1 },
+      )
+    default:
+      return anything
+  }
+}
+
+function inputOf(command: Command, known: readonly string[], folder: string): fc.Arbitrary<unknown> {
+  const fields = fieldsOf(command)
+  const required = fields.filter((field) => field.required).map(({ key }) => key)
+  const shaped = fc.record(Object.fromEntries(fields.map((field) => [field.key, generated(field, known, folder)])), {
+    requiredKeys: required,
+  })
+  return fc.oneof(
+    { arbitrary: shaped, weight: 12 },
+    { arbitrary: anything, weight: 1 },
+    {
+      arbitrary: fc.tuple(shaped, text, anything).map(([input, key, value]) => ({ ...input, [key]: value })),
+      weight: 1,
+    },
+  )
+}
+
+/** Ids that there are. */
+async function idsIn(app: App): Promise<readonly string[]> {
+  const { dispatch_id, session_id } = (await app.run('run', { task: 'something' })) as Dispatch
+  await app.run('schedule add', { id: 'known', prompt: 'x', every: '1h' })
+  await app.run('agent new', { sentence: 'watch the news every hour', id: 'known', here: '/' })
+  await app.run('secrets set', { name: 'KNOWN', value: 'a-known-secret' })
+  return [dispatch_id, session_id, 'known', 'KNOWN', 'solo', 'scripted/model', 'per_day_usd', 'STATE.md', 'console']
+}
+
+async function tryAll(t: TestContext, commands: readonly Command[], runs: number): Promise<void> {
+  const folder = freshFolder(t, 'garbage')
+  mkdirSync(join(folder, 'inside'))
+  const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })) }
+  const app = await openApp(t, options)
+  const known = await idsIn(app)
+  for (const command of commands)
+    await t.test(`${command.name}: whatever it is given, it is done or refused in words`, () =>
+      always(runs, inputOf(command, known, join(folder, 'inside')), async (input) => {
+        await refusedInWords(() => app.run(command.name, input))
+      }),
+    )
+  await t.test('afterwards the home opens, and everything in it can be read', async () => {
+    await (await assertReopens(t, app, options)).close()
+  })
+}
+
+test('commands of the queue, its sessions and its schedules', (t) =>
+  tryAll(
+    t,
+    ASKED.filter(({ name }) => /^(run|enqueue|send|queue|sessions|schedule|simulate|cycle)/.test(name)),
+    8,
+  ))
+
+test('all other commands', (t) =>
+  tryAll(
+    t,
+    ASKED.filter(({ name }) => !/^(run|enqueue|send|queue|sessions|schedule|simulate|cycle)/.test(name)),
+    4,
+  ))

@@ -1,0 +1,85 @@
+/** Generated requests over HTTP: never a 500, an error in words, and a home that is readable afterwards. */
+
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { COMMANDS } from '../../src/commands/all.ts'
+import { fieldsOf } from '../../src/commands/fields.ts'
+import { endpointsOf } from '../../src/server/endpoints.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder } from '../apps.ts'
+import { type Answered, ask, type ServedApp, servedApp } from '../served.ts'
+import { assertPlain, assertReopens } from './homes.ts'
+import { always, anything, bytes, text } from './values.ts'
+
+/** Those end the one who is asked, or go on for long. */
+const LEFT_OUT = ['stop', 'run', 'cycle now']
+const ENDPOINTS = endpointsOf(COMMANDS.filter(({ name }) => !LEFT_OUT.includes(name)))
+const POSTS = fc.constantFrom(...ENDPOINTS.filter(({ method }) => method === 'POST'))
+const GETS = ENDPOINTS.filter(({ method }) => method === 'GET')
+const TYPES = ['application/json', 'application/json; charset=utf-16', 'text/plain', 'multipart/form-data', '', 'x']
+
+function assertNoFault({ status, text: said }: Answered): void {
+  assert.notEqual(status, 500, said)
+  if (status >= 400) assertPlain((JSON.parse(said) as { error: { message: string } }).error.message)
+}
+
+const escaped = (words: string): string => encodeURIComponent(words.toWellFormed())
+
+/** A body in chunks, one of which has no length. */
+const chunkedGarbage = ({ port, bearer }: ServedApp): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const head = [
+      ...['POST /api/v1/enqueue HTTP/1.1', `Host: 127.0.0.1:${port}`, `Authorization: ${bearer.authorization}`],
+      ...['Content-Type: application/json', 'Transfer-Encoding: chunked', '', 'zz', 'not a chunk', ''],
+    ].join('\r\n')
+    const socket = connect(port, '127.0.0.1', () => socket.write(head))
+    let said = ''
+    socket.setEncoding('utf8').on('data', (piece) => (said += piece))
+    socket.on('close', () => resolve(said)).on('error', reject)
+  })
+
+test('HTTP, whatever is sent', async (t) => {
+  const options = {
+    ...{ home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })), yaml: 'server: { port: 0 }\n' },
+  }
+  const served = await servedApp(t, options)
+  const headers = { ...served.bearer, 'content-type': 'application/json' }
+
+  await t.test('bodies that are no JSON, no text, or of another type', () =>
+    always(100, fc.tuple(POSTS, bytes, fc.constantFrom(...TYPES)), async ([{ path }, body, type]) => {
+      assertNoFault(await ask(served, path, { method: 'POST', headers: { ...headers, 'content-type': type }, body }))
+    }),
+  )
+
+  await t.test('bodies of JSON that fit no command', () =>
+    always(100, fc.tuple(POSTS, fc.dictionary(text, anything, { maxKeys: 3 })), async ([{ path }, body]) => {
+      assertNoFault(await ask(served, path, { method: 'POST', headers, body: JSON.stringify(body) }))
+    }),
+  )
+
+  await t.test('queries with unknown keys, and values that are none', () => {
+    const asked = fc.constantFrom(...GETS).chain((endpoint) => {
+      const known = fieldsOf(endpoint.command).map(({ key }) => key)
+      const key = known.length === 0 ? text : fc.oneof({ arbitrary: fc.constantFrom(...known), weight: 4 }, text)
+      return fc.tuple(fc.constant(endpoint), fc.array(fc.tuple(key, text), { maxLength: 3 }))
+    })
+    return always(100, asked, async ([{ path }, pairs]) => {
+      const query = pairs.map(([key, value]) => `${escaped(key)}=${escaped(value)}`).join('&')
+      // What is longer is refused by the parser of HTTP itself.
+      if (query.length < 10_000) assertNoFault(await ask(served, `${path}?${query}`, { headers: served.bearer }))
+    })
+  })
+
+  await t.test('a body without end, and one whose chunks are none', async () => {
+    const body = 'x'.repeat(2 * 1024 * 1024)
+    const large = await ask(served, '/api/v1/enqueue', { method: 'POST', headers, body }).catch(() => undefined)
+    assert.ok(large === undefined || large.status === 413)
+    assert.match(await chunkedGarbage(served), /^HTTP\/1.1 400 /)
+  })
+
+  await t.test('afterwards the home opens, and everything in it can be read', async () => {
+    await (await assertReopens(t, served.app, options)).close()
+  })
+})

@@ -1,0 +1,98 @@
+/** Generated answers of a provider, in both formats, streamed and whole: an answer or a typed error, never a fault of ours. */
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { freshFolder, openApp } from '../apps.ts'
+import { assertPlain, assertReopens } from './homes.ts'
+import { always, anything, bytes, number, text } from './values.ts'
+
+interface Reply {
+  readonly type: string
+  readonly body: string | Buffer
+  readonly status?: number
+  readonly retryAfter?: string | undefined
+}
+
+const FIELDS = [
+  ...['id', 'type', 'object', 'choices', 'delta', 'message', 'content', 'role', 'finish_reason', 'index', 'tool_calls'],
+  ...['function', 'name', 'arguments', 'usage', 'prompt_tokens', 'completion_tokens', 'input_tokens', 'output_tokens'],
+  ...['text', 'content_block', 'stop_reason', 'error', 'model', 'partial_json', 'signature'],
+]
+
+/** Objects made of the protocols' own words, so that they get far. */
+const spoken = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 4 }, anything, tie('object'), fc.array(tie('object'), { maxLength: 2 })),
+  object: fc.dictionary(fc.constantFrom(...FIELDS), tie('value'), { maxKeys: 5 }),
+})).object
+
+const COUNTS = ['prompt_tokens', 'completion_tokens', 'input_tokens', 'output_tokens']
+const usage = fc.dictionary(fc.constantFrom(...COUNTS), anything)
+
+/** A whole answer with one thing or another wrong in it. */
+const almost = fc.tuple(usage, anything, anything, fc.oneof(number, text)).map(([of, content, args, id]) => ({
+  ...{ id, type: 'message', object: 'chat.completion', created: 0, model: 'm', role: 'assistant', usage: of },
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content }, delta: { content } }],
+  content: [
+    { type: 'text', text: content },
+    { type: 'tool_use', id, name: 'bash', input: args },
+  ],
+  stop_reason: 'end_turn',
+}))
+
+const EVENTS = ['message_start', 'content_block_start', 'content_block_delta', 'message_delta', 'message_stop', 'error']
+const frame = fc
+  .tuple(fc.constantFrom(...EVENTS), fc.oneof(spoken, almost))
+  .map(([type, said]) => `event: ${type}\ndata: ${JSON.stringify({ type, ...(said as object) })}\n\n`)
+
+const STREAM = 'text/event-stream'
+const reply: fc.Arbitrary<Reply> = fc.oneof(
+  fc.oneof(spoken, almost).map((said) => ({ type: 'application/json', body: JSON.stringify(said) })),
+  fc.array(frame, { maxLength: 5 }).map((frames) => ({ type: STREAM, body: frames.join('') })),
+  bytes.map((body) => ({ type: 'application/json', body })),
+  bytes.map((raw) => ({ type: STREAM, body: Buffer.concat([Buffer.from('data: '), raw, Buffer.from('\n\n')]) })),
+)
+const status = fc.constantFrom(200, 200, 200, 429, 503)
+const retryAfter = fc.constantFrom(undefined, '-1', '1e999', '9'.repeat(30), '0.00001', 'soon')
+
+/** Says whatever it is told to say next. */
+async function puppet(t: TestContext): Promise<{ readonly url: string; say(next: Reply): void }> {
+  let next: Reply = { type: '', body: '' }
+  const server = createServer((request, response) => {
+    request.resume()
+    if (next.retryAfter !== undefined) response.setHeader('retry-after', next.retryAfter)
+    response.writeHead(next.status ?? 200, { 'content-type': next.type }).end(next.body)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return {
+    url,
+    say(said) {
+      next = said
+    },
+  }
+}
+
+for (const type of ['openai-compatible', 'anthropic'] as const)
+  for (const stream of [true, false])
+    test(`${type}, ${stream ? 'streamed' : 'whole'}: whatever it says`, async (t) => {
+      const { url: base_url, say } = await puppet(t)
+      const providers = { one: { type, base_url, stream, api_key: 'some-key' } }
+      const models = { default: 'one/m', providers, prices: { 'one/m': { input: 1, output: 1 } } }
+      const home = freshFolder(t)
+      const app = await openApp(t, { home, yaml: JSON.stringify({ models, budget: { per_day_usd: null } }) })
+      await t.test('is an answer or a typed error', () =>
+        always(50, fc.tuple(reply, status, retryAfter), async ([said, code, after]) => {
+          say({ ...said, status: code, retryAfter: after })
+          const tested = (await app.run('models test', { model: 'one/m' })) as Record<'code' | 'error', string | null>
+          assert.ok(tested.code === null || tested.code.startsWith('model_'), `${tested.code}: ${tested.error}`)
+          assertPlain(tested.error ?? '')
+        }),
+      )
+      await t.test('leaves a home that opens, and in which everything can be read', async () => {
+        await (await assertReopens(t, app, { home })).close()
+      })
+    })
