@@ -20,6 +20,7 @@ import type { Batch, Op, Store } from '../ports/store.ts'
 import { fanOut } from './events.ts'
 import { rosterIn } from './roster.ts'
 import { refuseBadSchedules } from './schedules.ts'
+import { refuseUnbuilt } from './unbuilt.ts'
 
 export function base(clock: Clock, ids: Ids): Plugin {
   return definePlugin({
@@ -99,7 +100,11 @@ export function config(file: string | undefined): Plugin {
       const paths = host.get('home')
       // Before anything in the home is read.
       refuseHalfRestored(paths)
-      const read = (): LoadedConfig => readConfig(paths, file)
+      const read = (): LoadedConfig => {
+        const loaded = readConfig(paths, file)
+        refuseUnbuilt(loaded)
+        return loaded
+      }
       const target = file ?? paths.config
       const stampNow = (): string => stampOf(target, paths.agents)
       let stamp = stampNow()

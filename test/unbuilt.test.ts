@@ -1,0 +1,52 @@
+/** What is configured and not built yet is refused, not ignored. */
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { freshFolder, openApp } from './apps.ts'
+import { tireless } from './command-line.ts'
+
+const KERNEL = 'kernel: { agents: [{ agent_id: a, prompt: look }] }\n'
+const UNBUILT: readonly (readonly [string, RegExp])[] = [
+  ['store: postgres://joe:hunter2@db/x\n', /tireless\.yaml:2: store is set, and nothing uses it yet; do this: write/],
+  ['residents: [{ agent_id: r }]\n', /tireless\.yaml:2: residents is set.*kernel\.agents/],
+  ['sources: { mail: { kind: imap } }\n', /tireless\.yaml:2: sources is set/],
+  ['plugins: [some-package]\n', /tireless\.yaml:2: plugins is set/],
+  ['channels:\n  lark: { app_id: x }\n', /tireless\.yaml:3: channels\.lark is set.*webhook/],
+]
+
+test('C5: a home with a key that nothing uses yet is not opened: key, file, line and what to do are named, no value is', async (t) => {
+  for (const [yaml, message] of UNBUILT)
+    await assert.rejects(openApp(t, { yaml: KERNEL + yaml }), (error: Error & { code: string }) => {
+      assert.equal(error.code, 'config_invalid')
+      assert.match(error.message, message)
+      assert.doesNotMatch(error.message, /hunter2/)
+      return true
+    })
+  const app = await openApp(t, { yaml: `${KERNEL}residents: []\nsources: {}\nplugins: []\nstore: sqlite\n` })
+  await app.close()
+})
+
+test('C5: start, once and run refuse it from the command line; config check names it', async (t) => {
+  const home = freshFolder(t)
+  writeFileSync(join(home, 'tireless.yaml'), `${KERNEL}store: postgres://db/x\n`)
+  for (const args of [['start', '--until-idle'], ['once'], ['run', 'a task']]) {
+    const { exit, stderr } = await tireless(home, ...args)
+    assert.equal(exit, 1, args.join(' '))
+    assert.match(stderr, /config_invalid: .*tireless\.yaml:2: store is set, and nothing uses it yet/, args.join(' '))
+  }
+  const { exit, stdout } = await tireless(home, 'config', 'check')
+  assert.equal(exit, 0)
+  assert.match(stdout, /not used yet: store/)
+})
+
+test('C5: a changed file with such a key is refused, and the last good one holds', async (t) => {
+  const app = await openApp(t, { yaml: KERNEL })
+  const config = app.service('config')
+  writeFileSync(config.file, `${KERNEL}residents: [{ agent_id: r }]\n`)
+  assert.equal(config.refresh(), 'refused')
+  assert.deepEqual(config.loaded.config.residents, [])
+  const { degraded } = (await app.run('status', {})) as { degraded: string[] }
+  assert.ok(degraded.some((text) => /the last good one holds: .*residents is set/.test(text)))
+})
