@@ -20,7 +20,7 @@ interface Check {
 
 const CHECKS = [
   ...['node', 'sqlite', 'privacy', 'configuration', 'disk', 'file system', 'git', 'bash', 'sandbox'],
-  ...['durability', 'database', 'model', 'dead work', 'unknown outcomes', 'orphaned work', 'leftovers'],
+  ...['durability', 'database', 'model', 'documents', 'dead work', 'unknown outcomes', 'orphaned work', 'leftovers'],
 ]
 
 async function doctorIn(
@@ -42,7 +42,7 @@ const named = (checks: readonly Check[]): string[] => checks.map(({ name }) => n
 describe('doctor', () => {
   test('a home in order: every check, exit 0; what is unused or missing for later is information', async (t) => {
     const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), 'residents: [{ agent_id: r }]\n')
+    writeFileSync(join(home, 'tireless.yaml'), 'residents: []\n')
     const { exit, checks } = await doctorIn(home)
     assert.deepEqual([exit, named(checks)], [0, CHECKS])
     assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not used yet: residents/)

@@ -47,6 +47,27 @@ async function calls(app: App, model: ReturnType<typeof scriptedModel>): Promise
 
 const scripted = (...steps: readonly ScriptedStep[]) => scriptedModel([...steps, { text: 'done' }])
 
+/** A home whose kernel has an agent, and an edited file that waits. */
+test('C4: with `sandbox: off` an edit that waits is told wherever the owner looks, with the command that accepts it', async (t) => {
+  const home = freshFolder(t)
+  const yaml = 'sandbox: off\nkernel: { channel: console, agents: [{ agent_id: a, prompt: look }] }\n'
+  fs.writeFileSync(join(home, 'tireless.yaml'), yaml)
+  await tireless(home, 'once')
+  fs.appendFileSync(join(home, 'kernels/default/STATE.md'), 'by hand\n')
+  const telling = /STATE\.md .*edit.* is not in use.*tireless state accept/
+  // A fresh process each: nobody has looked at the file before.
+  for (const args of [['status', '--json'], ['status'], ['doctor']])
+    assert.match((await tireless(home, ...args)).stdout.replaceAll('\n', ' '), telling, args.join(' '))
+  assert.match((await tireless(home, 'state', 'show')).stdout, /edit is not in use.*tireless state accept/)
+  const started = await tireless(home, 'start', '--until-idle')
+  assert.match(`${started.stdout}${started.stderr}`.replaceAll('\n', ' '), telling, 'start')
+  await tireless(home, 'once')
+  assert.match((await tireless(home, 'notices', 'list', '--json')).stdout, telling, 'a notice')
+  await tireless(home, 'state', 'accept')
+  for (const args of [['status'], ['doctor']])
+    assert.doesNotMatch((await tireless(home, ...args)).stdout, /is not in use/, args.join(' '))
+})
+
 describe('read_state, edit_state', () => {
   test('Q9: take what the contract says, and have the effects that it says', () => {
     assert.deepEqual(

@@ -11,6 +11,7 @@ import { commandNamed } from '../commands/named.ts'
 import { type Config, environment } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { replay } from '../engine/replay.ts'
+import { waitingNotes } from '../kernel/waiting-documents.ts'
 import type { Choice } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
 import type { HttpServer } from '../server/http.ts'
@@ -78,7 +79,10 @@ export function commands(): Plugin {
         timeLimit: () => engine.budget.ms,
         workspace: (sessionId, wanted) =>
           typeof wanted === 'object' ? place(sessionId, placeOf(wanted.agent)) : prepare(sessionId, wanted),
-        notices: async () => noticesOf(config.loaded.config, await models.choice()),
+        notices: async () => [
+          ...noticesOf(config.loaded.config, await models.choice()),
+          ...waitingNotes(await documents.waiting()).map(({ text }) => text),
+        ],
         sandboxNotices: async () => offBy(await sandbox.trial()),
         async refuseWithoutSandbox() {
           const trial = config.loaded.config.sandbox === 'required' ? await sandbox.trial() : undefined
@@ -114,6 +118,8 @@ export function commands(): Plugin {
               .refusing()
               .map((provider) => `the provider ${provider} refuses its key: set the right one, then: models test`),
           ]
+          // Looked at now: the edit may be newer than the last cycle.
+          await documents.waiting()
           return {
             ok: reasons.length === 0,
             reasons,

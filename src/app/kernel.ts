@@ -18,6 +18,7 @@ import { beatMs, Loop, nextFor } from '../kernel/loop.ts'
 import { recordBoot, recordCut, recordCycle } from '../kernel/recorder.ts'
 import { prune } from '../kernel/retention.ts'
 import type { Settings, Surroundings } from '../kernel/settings.ts'
+import { waitingNotes } from '../kernel/waiting-documents.ts'
 import { type Hands, sideWork, workOn } from '../kernel/work-on.ts'
 import { iso } from '../ports/clock.ts'
 import { definePlugin, type Plugin, type PluginHost, type Services } from '../ports/plugin.ts'
@@ -67,6 +68,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
       ...refusedKeys(around.breaker.refusing()),
       ...host.get('skills').changes(),
       ...host.get('mcp').notes(),
+      ...waitingNotes(await around.documents.waiting()),
     ]
     return notifier.news(cycled, [...(await ailing(cycled.result)), ...notes])
   }

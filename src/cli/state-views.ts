@@ -7,7 +7,9 @@ interface Shown {
 
 export function stateText({ text, pending }: Shown): string {
   const whole = text.replace(/\n$/, '')
-  return pending ? `${whole}\n\nthe file was edited, and waits: state diff, then state accept or state revert` : whole
+  return pending
+    ? `${whole}\n\nThe file was edited, and the edit is not in use: the sandbox is off. Look: tireless state diff. To accept it: tireless state accept`
+    : whole
 }
 
 export function stateDifference({ from, to, diff }: { from: string; to: string; diff: string }): string {

@@ -73,6 +73,15 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
     return good(id.startsWith('offline/') ? `${id}: no model is configured; it understands no language` : id)
   }),
   ...(await servers(context)),
+  await look('documents', async () => {
+    const waiting = await context.documents.waiting()
+    return waiting.length === 0
+      ? good('no edit waits')
+      : bad(
+          `${waiting.join(', ')} edited as a file, and the edit is not in use, because the sandbox is off`,
+          'look, then accept it: tireless state diff, tireless state accept',
+        )
+  }),
   await look('dead work', async () => {
     const { dead } = await context.store.counts()
     return dead === 0

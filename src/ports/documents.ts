@@ -41,6 +41,8 @@ export interface Documents {
   /** Contract: the text of a file with an edit that has to be accepted first. */
   pending(name: DocumentName): Promise<string | undefined>
   accept(name: DocumentName): Promise<Taken>
+  /** Contract: those whose files have an edit that has to be accepted first; no file is read where edits are taken in as they come. */
+  waiting(): Promise<readonly DocumentName[]>
   /** Contract: files that a process was killed before it could write are written. For whoever takes up its work. */
   catchUp(): Promise<void>
   /** Contract: what does not work right now, and what happens instead; null where all is well. */

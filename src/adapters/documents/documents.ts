@@ -63,7 +63,7 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     else
       trouble.is(
         about,
-        `${name} was edited as a file and the sandbox is off, so that anybody could have done it: look with \`state diff\`, then: state accept`,
+        `${name} was edited as a file, and the edit is not in use: the sandbox is off, so an agent could have made it. Look: tireless state diff. To accept it: tireless state accept`,
       )
     return settled
   }
@@ -133,6 +133,13 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
       return write(name, (now) => (wanted ? revertedText(now, wanted.text) : now), by)
     },
     pending: (name) => alone(name, async () => (await settle(name)).pending),
+    async waiting() {
+      const names: DocumentName[] = []
+      if (!guarded()) return names
+      for (const name of DOCUMENT_NAMES)
+        if ((await alone(name, async () => (await settle(name)).pending)) !== undefined) names.push(name)
+      return names
+    },
     accept: (name) => alone(name, async () => (await settle(name, true)).taken),
     async catchUp() {
       for (const name of DOCUMENT_NAMES) {
