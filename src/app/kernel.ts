@@ -18,8 +18,9 @@ import { beatMs, Loop, nextFor } from '../kernel/loop.ts'
 import { recordBoot, recordCut, recordCycle } from '../kernel/recorder.ts'
 import { prune } from '../kernel/retention.ts'
 import type { Settings, Surroundings } from '../kernel/settings.ts'
+import { runSingleCycle } from '../kernel/single-cycle.ts'
 import { waitingNotes } from '../kernel/waiting-documents.ts'
-import { type Hands, sideWork, workOn } from '../kernel/work-on.ts'
+import { type Hands, workOn } from '../kernel/work-on.ts'
 import { iso } from '../ports/clock.ts'
 import { definePlugin, type Plugin, type PluginHost, type Services } from '../ports/plugin.ts'
 import type { Op } from '../ports/store.ts'
@@ -53,12 +54,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     return { ...own, planner: { ...own.planner, model: own.planner.model ?? models.planner } }
   }
   const notifier = host.get('notifier')
-  /** Where the whole queue is worked, what a cycle sends needs nobody else. */
-  let whole = false
-  const side = sideWork(handsOf(host), queue.signals.drain)
-  const around = surroundingsOf(host, settings, (ids, until) => {
-    if (!whole && !queue.draining()) side.workOn(ids, until)
-  })
+  const around = surroundingsOf(host, settings)
   const update = async (cycled: Cycled): Promise<readonly Op[]> => {
     await recordCycle(around, cycled.result)
     // Not every file system tells.
@@ -129,11 +125,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     },
     async once(signal) {
       await boot()
-      try {
-        return await loop.once(signal)
-      } finally {
-        await side.handsOff()
-      }
+      return runSingleCycle(handsOf(host), (until, planned) => loop.once(until, planned), settings().timeout, signal)
     },
     async catchUp(signal) {
       await boot()
@@ -142,7 +134,6 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     async run(signal) {
       await boot()
       since = clock.now()
-      whole = true
       const watching = [watchFile(config.file, takeOver), watchFolder(host.get('home').agents, takeOver)]
       restBetweenWork(host.get('events'), store, signal)
       try {
@@ -150,7 +141,6 @@ function kernelOf(host: PluginHost): Services['kernel'] {
       } finally {
         for (const each of watching) each.close()
         since = null
-        whole = false
       }
     },
     ailments: async () => (await ailing()).map(({ text }) => text),
@@ -164,7 +154,7 @@ const refusedKeys = (providers: readonly string[]): readonly Note[] =>
     zh: `模型服务 ${provider} 拒绝了密钥：请设置正确的密钥，然后运行 models test`,
   }))
 
-function surroundingsOf(host: PluginHost, settings: () => Settings, sent: Surroundings['sent']): Surroundings {
+function surroundingsOf(host: PluginHost, settings: () => Settings): Surroundings {
   const paths = host.get('home')
   const log = host.get('log')
   const watch = createWatch(paths.root, {
@@ -186,7 +176,6 @@ function surroundingsOf(host: PluginHost, settings: () => Settings, sent: Surrou
     survey: (agent, since) => watch.survey(agent.watch, since),
     workspace: async (sessionId, wanted = null) => (await place(sessionId, wanted)).path,
     work: (ids, until) => workOn(handsOf(host), ids, until),
-    sent,
     ended: (result) => host.get('notifier').ended(result),
     systemPrompt: () =>
       compileSystem(told.buildSystemPrompt(told.initState('', { language: languageOfAll(settings().agents) }))).text,

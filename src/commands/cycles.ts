@@ -3,11 +3,11 @@
 import { z } from 'zod'
 import type { Cycle } from '../domain/cycle.ts'
 import { CYCLE_STATUSES } from '../domain/cycle.ts'
-import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
 import { FAILURE_CLASSES } from '../domain/stop.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { command } from './command.ts'
+import { type Context, command, type Progress } from './command.ts'
 
 export const cycleShape = z.object({
   cycle_id: z.string(),
@@ -41,19 +41,29 @@ export const resultOf = (result: NonNullable<Cycle['result']>): Result => struct
 
 const EXITS = { success: 0, partial_success: 3, failed: 1, error: 1 } as const
 
+/** One cycle that was waited for, and what of its work is not over. */
+const awaitedShape = cycleShape.extend({
+  left: z.array(
+    z.object({
+      agent_id: z.string(),
+      dispatch_id: z.string(),
+      status: z.enum(DISPATCH_STATUSES),
+      reason: z.string().nullable(),
+      until: z.string().nullable(),
+    }),
+  ),
+})
+
 export const once = command({
   name: 'once',
-  summary: 'one cycle of the kernel, now, in the foreground',
+  summary: 'one cycle of the kernel, now, in the foreground, with whatever else there is to be done',
   place: 'holder',
   input: z.object({}),
-  output: cycleShape,
+  output: awaitedShape,
   async run(context, _, tell) {
     const stopListening = context.listen(tell)
     try {
-      const { result, notes } = await context.kernel.once(context.signals.drain)
-      await context.notifier.once(context.signals.drain)
-      for (const { text } of notes) tell({ kind: 'note', text })
-      return resultOf(result)
+      return await singleCycle(context, tell)
     } finally {
       stopListening()
     }
@@ -66,15 +76,48 @@ export const cycleNow = command({
   summary: 'one cycle, now: of the running kernel, after the one that runs',
   place: 'home',
   input: z.object({}),
-  output: cycleShape,
-  async run({ kernel, notifier, signals }) {
-    if (kernel.running()) return resultOf((await kernel.now()).result)
-    const { result } = await kernel.once(signals.drain)
-    await notifier.once(signals.drain)
-    return resultOf(result)
+  output: awaitedShape,
+  async run(context, _, tell) {
+    if (!context.kernel.running()) return singleCycle(context, tell)
+    const { result, open } = await context.kernel.now()
+    return { ...resultOf(result), left: await leftOf(context, open) }
   },
   exit: ({ status }) => EXITS[status],
 })
+
+async function singleCycle(
+  context: Context,
+  tell: (progress: Progress) => void,
+): Promise<z.input<typeof awaitedShape>> {
+  const { kernel, notifier, signals } = context
+  const { result, notes, open } = await kernel.once(signals.drain)
+  await notifier.once(signals.drain)
+  for (const { text } of notes) tell({ kind: 'note', text })
+  const left = await leftOf(context, open)
+  for (const one of left) tell({ kind: 'note', text: wordsOf(one) })
+  return { ...resultOf(result), left }
+}
+
+type Left = z.output<typeof awaitedShape>['left'][number]
+
+async function leftOf({ store }: Context, open: readonly string[]): Promise<Left[]> {
+  const found = await Promise.all(open.map((id) => store.dispatch(id)))
+  return found.flatMap((one) => {
+    if (!one || isTerminal(one.status)) return []
+    const { agent_id, dispatch_id, status, wait } = one
+    const until = wait?.until ?? null
+    return [{ agent_id, dispatch_id, status, reason: wait?.reason ?? null, until: until === null ? null : iso(until) }]
+  })
+}
+
+/** What is not over, and how it goes on. */
+function wordsOf({ agent_id, dispatch_id, status, reason, until }: Left): string {
+  const its = `${agent_id} (${dispatch_id})`
+  if (status !== 'waiting')
+    return `${its} is not over: nothing of it is lost; do this: tireless once, or tireless start, goes on with it`
+  const when = until === null ? '' : `, at the latest at ${until}`
+  return `${its} waits: ${reason}; do this once that is there${when}: tireless once, or tireless start, goes on with it`
+}
 
 export const cyclesList = command({
   name: 'cycles list',

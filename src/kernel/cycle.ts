@@ -5,24 +5,23 @@
  * one, it is recorded).
  */
 
-import { type AgentResult, type CycleResult, errorResult, inOrder, statusOf, tallyOf } from '../domain/cycle.ts'
-import { type Dispatch, isTerminal, type NewDispatch } from '../domain/dispatch.ts'
+import { type CycleResult, errorResult } from '../domain/cycle.ts'
+import type { Dispatch, NewDispatch } from '../domain/dispatch.ts'
 import { asTirelessError } from '../domain/error.ts'
 import type { Note } from '../domain/note.ts'
 import { outsideBlock } from '../domain/runtime-block.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { agentResultOf } from './agent-result.ts'
+import { inPart, over, resultsOf, settled, whyIdle } from './cycle-end.ts'
 import { dispatchFor, nobodySpecial } from './dispatch-for.ts'
 import type { Insertions } from './layers.ts'
 import { hybridPlanner } from './planners/hybrid.ts'
-import { llmPlanner, PLANNER_AGENT } from './planners/llm.ts'
+import { llmPlanner } from './planners/llm.ts'
 import type { Candidate, Occasion, Planned, Planner } from './planners/planner.ts'
 import { staticPlanner } from './planners/static.ts'
 import { probed } from './probe.ts'
 import { historyTable, resultsTable } from './recorder.ts'
 import type { Surroundings } from './settings.ts'
 import { sightOf } from './sight.ts'
-import { reach } from './ticks.ts'
 
 /** What a cycle was begun by. */
 export interface Trigger {
@@ -39,8 +38,10 @@ export interface Trigger {
   readonly deadline: number
   /** Aborts when another cycle stands in line: then it waits no longer. */
   readonly giveWay: AbortSignal
-  /** What it waits for besides what it sends itself: dispatches that the cycle before it handed over. */
-  readonly handedOver: readonly string[]
+  /** What it waits for besides what it sends itself: everything that earlier cycles left, or what the one before it handed over. */
+  readonly waitsFor: 'left' | readonly string[]
+  /** Told once it is decided who goes. */
+  readonly planned: () => void
 }
 
 /** How many of an agent's dispatches are looked at. */
@@ -110,14 +111,22 @@ async function attempt(
     const candidates = await orient(around, trigger)
     const occasion: Occasion = { cycle_id, at, state, goal, candidates }
     const plan = await plannerOf(around, trigger).plan(occasion, signal)
+    trigger.planned()
     if (plan.kind === 'error') throw new Error(`plan: ${plan.error}`)
     const planned =
       plan.kind === 'plan' ? plan.planned.map((one) => ({ prompt: trigger.prompt ?? undefined, ...one })) : []
-    const sent = planned.length > 0 ? await act(around, occasion, planned, signal) : NOTHING_SENT
-    const freeSince = await settled(around, [...trigger.handedOver, ...sent.ids], trigger, signal)
+    // Told to stop while it planned: whoever is next plans anew.
+    const isCalledOff = signal.aborted && planned.length > 0
+    const sent = planned.length > 0 && !isCalledOff ? await act(around, occasion, planned, signal) : NOTHING_SENT
+    const isSingle = trigger.waitsFor === 'left'
+    const awaited = [...(trigger.waitsFor === 'left' ? left : trigger.waitsFor), ...sent.ids]
+    const freeSince = await settled(around, awaited, trigger, signal)
     const results = await resultsOf(around, [...left, ...sent.ids])
-    const idle_reason = plan.kind === 'idle' ? plan.reason : null
-    return { ...over(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes]), freeSince }
+    const idle_reason = isCalledOff ? CALLED_OFF : plan.kind === 'idle' ? whyIdle(plan.reason, results, isSingle) : null
+    const cycled = over(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes])
+    const unfinished =
+      isSingle && (isCalledOff || results.some(({ status }) => status === 'pending' || status === 'running'))
+    return { ...(unfinished ? inPart(cycled) : cycled), freeSince }
   } catch (thrown) {
     const error = asTirelessError(thrown)
     if (error.code.startsWith('store_')) throw error
@@ -126,6 +135,8 @@ async function attempt(
     return { result: errorResult(cycle_id, error.message, 0), notes: [], open: [...left, ...sent] }
   }
 }
+
+const CALLED_OFF = 'told to stop before anything was sent'
 
 /** STATE.md, seeded where there is none; where it cannot be read, what it would be seeded with. */
 export async function perceive({ documents, settings, log }: Surroundings): Promise<string> {
@@ -205,10 +216,6 @@ async function act(
   const enqueue = async (dispatches: readonly NewDispatch[]): Promise<void> => {
     if (dispatches.length === 0) return
     await commitOne(store, [{ op: 'enqueue', dispatches, now: clock.now() }])
-    around.sent(
-      dispatches.map(({ dispatch_id }) => dispatch_id),
-      signal,
-    )
   }
   const { first, rest, hold } = await probed(around, made, enqueue, signal)
   if (hold !== null) notes.push(hold)
@@ -229,64 +236,4 @@ export async function insertionsFor(
     cycle_history: historyTable(cycles, max_cycle_history),
     state_label: await documents.label('STATE.md'),
   }
-}
-
-/**
- * Until everything is over or parked, the deadline, or somebody stands in line: what is still at work then goes on by itself.
- * Contract: since when it waited in vain; undefined where it did not.
- */
-async function settled(
-  { store, clock, bell }: Surroundings,
-  ids: readonly string[],
-  { deadline, giveWay }: Pick<Trigger, 'deadline' | 'giveWay'>,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const late = new AbortController()
-  const over = new AbortController()
-  void reach(deadline, clock, over.signal).then(() => late.abort())
-  const until = AbortSignal.any([late.signal, giveWay, signal])
-  try {
-    for (;;) {
-      const since = bell.rung()
-      const found = await Promise.all(ids.map((id) => store.dispatch(id)))
-      if (found.every((one) => !one || isTerminal(one.status) || isParked(one))) return undefined
-      if (until.aborted) return Math.min(deadline, clock.now())
-      await bell.wait(since, until)
-    }
-  } finally {
-    over.abort('over')
-  }
-}
-
-/** On something that will take its time. One that rests before its next try is at work. */
-const isParked = ({ status, wait }: Dispatch): boolean => status === 'waiting' && wait?.kind !== 'retry'
-
-async function resultsOf({ store }: Surroundings, ids: readonly string[]): Promise<readonly AgentResult[]> {
-  const found = await Promise.all(ids.map((id) => store.dispatch(id)))
-  const counted = found.filter((one): one is Dispatch => one !== undefined && one.agent_id !== PLANNER_AGENT)
-  return Promise.all(counted.map(async (one) => agentResultOf(one, await store.journal(one.session_id))))
-}
-
-/** Its own are told as they stand; of what earlier cycles left, what is over by now: what is parked is told once, and again when it is over. */
-function over(
-  cycle_id: string,
-  results: readonly AgentResult[],
-  { idle_reason, sent }: { readonly idle_reason: string | null; readonly sent: readonly string[] },
-  notes: readonly Note[] = [],
-): Cycled {
-  const open = results.filter(({ status }) => !isTerminal(status)).map(({ dispatch_id }) => dispatch_id)
-  const agents = inOrder(results.filter(({ status, dispatch_id }) => isTerminal(status) || sent.includes(dispatch_id)))
-  const dispatched = sent.length
-  const tally = tallyOf(agents)
-  const result = {
-    cycle_id,
-    status: statusOf(tally),
-    dispatched,
-    ...tally,
-    idle_reason,
-    error: null,
-    duration_ms: 0,
-    agents,
-  }
-  return { result, notes, open }
 }

@@ -18,12 +18,16 @@ import { ownZone } from './zone.ts'
 const FIRST_REST_MS = 5_000
 const LONGEST_REST_MS = 300_000
 /** A cycle without a next beat ends after this. */
-const LONGEST_CYCLE_MS = 30 * 60_000
+export const LONGEST_CYCLE_MS = 30 * 60_000
 
 /** A cycle that no beat brings, and whom it is for; null: everybody who has no schedule of its own. */
 export type Wanted = Pick<Trigger, 'name' | 'agents'>
 
 const MANUAL: Wanted = { name: 'manual', agents: null }
+const BY_HAND = { beat: null, prompt: null }
+
+/** How a cycle is begun: the rest of its trigger is the loop's to say. */
+type Begun = Pick<Trigger, 'name' | 'beat' | 'agents' | 'prompt'> & Partial<Pick<Trigger, 'waitsFor' | 'planned'>>
 
 interface Asked {
   readonly wanted: Wanted
@@ -87,13 +91,9 @@ export class Loop {
     return this.#asked.done
   }
 
-  /** Contract: one cycle, now, in whatever process this is; after the one that runs. */
-  once(signal: AbortSignal): Promise<Cycled> {
-    return this.#inLine(() => this.#byHand(MANUAL, signal))
-  }
-
-  #byHand(wanted: Wanted, signal: AbortSignal): Promise<Cycled> {
-    return this.#cycle({ ...wanted, beat: null, prompt: null }, signal)
+  /** Contract: one cycle, now, in whatever process this is; after the one that runs. It waits also for what earlier ones left. */
+  once(signal: AbortSignal, planned: () => void): Promise<Cycled> {
+    return this.#inLine(() => this.#cycle({ ...MANUAL, ...BY_HAND, waitsFor: 'left', planned }, signal))
   }
 
   /** Contract: resolves when told to stop; rejects only where the store has failed. */
@@ -172,7 +172,7 @@ export class Loop {
         await this.#inLine(async () => {
           if (stop.aborted) return
           this.#asked = undefined
-          await this.#byHand(asked.wanted, stop).then(asked.resolve, asked.reject)
+          await this.#cycle({ ...asked.wanted, ...BY_HAND }, stop).then(asked.resolve, asked.reject)
         })
         continue
       }
@@ -233,11 +233,11 @@ export class Loop {
     return { deadline, beatMs: beatMs(settings(), now) }
   }
 
-  async #cycle(begun: Pick<Trigger, 'name' | 'beat' | 'agents' | 'prompt'>, signal: AbortSignal): Promise<Cycled> {
+  async #cycle(begun: Begun, signal: AbortSignal): Promise<Cycled> {
     this.#giveWay = new AbortController()
     if (this.#inLineNow > 0) this.#giveWay.abort()
     const { signal: giveWay } = this.#giveWay
-    const trigger = { ...begun, ...this.#times(), giveWay, handedOver: this.#handedOver }
+    const trigger = { waitsFor: this.#handedOver, planned: () => {}, ...begun, ...this.#times(), giveWay }
     const cycled = await runCycle(this.#around, trigger, this.#update, signal)
     const its = new Set([...this.#handedOver, ...cycled.result.agents.map(({ dispatch_id }) => dispatch_id)])
     const gaveWay = giveWay.aborted && cycled.freeSince !== undefined

@@ -64,8 +64,6 @@ export interface Surroundings {
   workspace(sessionId: string, wanted?: string | null): Promise<string>
   /** Contract: works on these dispatches, in this process, whatever else is at work; resolves when none is pending, running or about to be. */
   work(dispatchIds: readonly string[], until: AbortSignal): Promise<void>
-  /** Told of what a cycle has enqueued: whoever does not work the whole queue works on these, as long as the cycle may go on. */
-  sent(dispatchIds: readonly string[], until: AbortSignal): void
   /** Contract: told of each cycle that is over and on record; never throws. */
   ended(result: CycleResult): void
   /** What an unattended run is told by the system. */

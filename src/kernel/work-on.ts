@@ -37,31 +37,3 @@ export async function workOn(
     over.abort('over')
   }
 }
-
-/** Work that a cycle has sent and nobody else does. */
-export interface SideWork {
-  /** Contract: begins nothing once `until` is over. */
-  workOn(ids: readonly string[], until: AbortSignal): void
-  /** Contract: what was begun comes to the end of its step; nothing of it goes on afterwards. */
-  handsOff(): Promise<void>
-}
-
-export function sideWork(hands: Hands, stop: AbortSignal): SideWork {
-  const works = new Set<Promise<void>>()
-  let enough = new AbortController()
-  return {
-    workOn(ids, until) {
-      const working = workOn(hands, ids, AbortSignal.any([stop, enough.signal, until])).catch(() => {
-        // The store has failed: whoever waits for the cycle hears of that from the store itself.
-      })
-      works.add(working)
-      void working.finally(() => works.delete(working))
-    },
-    async handsOff() {
-      enough.abort()
-      // At once: the next cycle may be in line already.
-      enough = new AbortController()
-      await Promise.all(works)
-    },
-  }
-}

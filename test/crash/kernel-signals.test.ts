@@ -52,14 +52,17 @@ async function comesToItsEnd({ home, go }: Place): Promise<void> {
 }
 
 describe('SIGTERM during a cycle (case 133)', () => {
-  for (const command of ['start', 'once'])
-    test(`case 133: ${command}: the step in flight is finished, the cycle is on record, exit 0, and the rest goes on later`, async (t) => {
+  for (const [command, exit] of [
+    ['start', 0],
+    ['once', 3],
+  ] as const)
+    test(`case 133: ${command}: the step in flight is finished, the cycle is on record, exit ${exit}, and the rest goes on later`, async (t) => {
       const scene = await place(t)
       const holder = begin(t, scene.home, command)
       await until(() => existsSync(scene.here))
       holder.kill('SIGTERM')
       writeFileSync(scene.go, '')
-      assert.equal(await ended(holder), 0)
+      assert.equal(await ended(holder), exit)
       const [cycle] = await listed<Cycle>(scene.home, 'cycles')
       assert.deepEqual([cycle?.result?.error, cycle?.ended_at === null], [null, false])
       const [dispatch] = await listed<Dispatch>(scene.home, 'queue')

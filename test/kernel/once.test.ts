@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Cycle } from '../../src/domain/cycle.ts'
+import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
+import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { until } from '../apps.ts'
-import { diligent, dispatchesIn, kernelApp, once, stateOf } from './kernels.ts'
+import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../apps.ts'
+import { approvals, call, sending } from '../contract/asking.ts'
+import { actedIn, diligent, dispatchesIn, kernelApp, MINUTE, once, stateOf, taskIn, write } from './kernels.ts'
 
 describe('once', () => {
   test('I10, E1: what is not over at the deadline comes to the end of its step before once returns, and is there to be taken up again', async (t) => {
@@ -30,4 +32,97 @@ describe('once', () => {
     await app.run('start', { until_idle: true })
     assert.deepEqual(await statuses(), ['done'])
   })
+})
+
+describe('once takes up what is there (E19)', () => {
+  /** Parks first, on what it is told to wait for; goes on when it is woken. */
+  const waiting = (args: object) =>
+    scriptedModel((request) => {
+      if (request.messages.length === 1) return { calls: [{ tool: 'wait', args: args as never }] }
+      return actedIn(request) && JSON.stringify(request.messages).includes('create_file')
+        ? { text: '## Execution Summary\ndone' }
+        : write('x.md')
+    })
+
+  test('E19: work that was enqueued by hand is done beside the cycle', async (t) => {
+    const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }] })
+    const { dispatch_id } = (await app.run('enqueue', { prompt: 'by hand' })) as { dispatch_id: string }
+    assert.equal((await once(app)).dispatched, 1)
+    assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
+  })
+
+  test('E19: one whose deadline has passed while nobody was there goes on, and is counted', async (t) => {
+    const home = freshFolder(t)
+    const given = { agents: [{ agent_id: 'a' }], home, model: waiting({ for: 'the deploy event', until: '2h' }) }
+    const before = await kernelApp(t, given)
+    assert.equal((await once(before.app)).parked, 1)
+    await before.app.close()
+    const { clock } = before
+    await clock.advance(3 * 60 * MINUTE)
+    const { app } = await kernelApp(t, { ...given, clock })
+    const { dispatched, succeeded, idle_reason } = await once(app)
+    assert.deepEqual([dispatched, succeeded, idle_reason], [0, 1, 'took up what was left of a'])
+  })
+
+  test('E19: a message that came while nobody was there is read, and what it was waited for with goes on', async (t) => {
+    const home = freshFolder(t)
+    const given = { agents: [{ agent_id: 'a' }], home, model: waiting({ for: 'the deploy event' }) }
+    const before = await kernelApp(t, given)
+    const [parked] = (await once(before.app)).agents
+    await before.app.run('send', { session: parked?.session_id, text: 'deployed' })
+    await before.app.close()
+    const { app } = await kernelApp(t, { ...given, clock: before.clock })
+    const { succeeded, agents } = await once(app)
+    assert.deepEqual([succeeded, agents[0]?.dispatch_id], [1, parked?.dispatch_id])
+  })
+
+  test('E19: an approval that was given while nobody was there is used: the call is made, once', async (t) => {
+    const home = freshFolder(t)
+    const send = sending()
+    const model = scriptedModel((request) => {
+      const { length } = request.messages.filter(({ role }) => role === 'assistant')
+      const steps = [{ calls: [call('send', { to: 'bob', text: 'hi' })] }, { calls: [call('wait', { for: 'reply' })] }]
+      return steps[length] ?? { text: '## Execution Summary\nsent it' }
+    })
+    const given = { agents: [{ agent_id: 'a' }], home, model, options: { tools: [send] } }
+    const before = await kernelApp(t, given)
+    assert.equal((await once(before.app)).parked, 1)
+    const [approval] = await approvals(before.app, { status: 'open' })
+    await before.app.run('approvals allow', { id: approval?.id })
+    await before.app.close()
+    const { app } = await kernelApp(t, { ...given, clock: before.clock })
+    assert.deepEqual([(await once(app)).succeeded, send.asked.length], [1, 1])
+    assert.deepEqual([(await once(app)).dispatched, send.asked.length], [1, 1])
+  })
+
+  test('E19, E14: a retry that is far away is not waited for: once says so and is no success; when it is due, the next one makes it', async (t) => {
+    let fails = true
+    const model = scriptedModel((request) => {
+      if (fails) throw new TirelessError('model_limited', 'too many', { retryAfterMs: 10 * MINUTE })
+      return diligent(request)
+    })
+    const home = freshFolder(t)
+    const { app, clock } = await kernelApp(t, { agents: [{ agent_id: 'a' }], home, model })
+    const first = (await passing(clock, once(app))) as CycleResult & { left: { reason: string; until: string }[] }
+    assert.equal(first.status, 'partial_success')
+    assert.match(first.left[0]?.reason ?? '', /model_limited/)
+    assert.equal((await once(app)).status, 'partial_success')
+    fails = false
+    await app.close()
+    await clock.advance(Date.parse(first.left[0]?.until ?? '') - clock.now())
+    const later = await kernelApp(t, { agents: [{ agent_id: 'a' }], home, model, clock })
+    assert.deepEqual([(await once(later.app)).succeeded, await statusesIn(later.app)], [1, ['done']])
+  })
+
+  test('E19: beside a task that somebody watches, both come to their end, each once', async (t) => {
+    const model = scriptedModel((request) =>
+      taskIn(request).includes('watched') ? { text: 'seen to' } : diligent(request),
+    )
+    const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }], model })
+    const [{ answer }, cycle] = await Promise.all([runTaskIn(app, 'watched'), once(app)])
+    assert.deepEqual([answer, cycle.succeeded, model.requests.length], ['seen to', 1, 3])
+  })
+
+  const statusesIn = async (app: Parameters<typeof dispatchesIn>[0]) =>
+    (await dispatchesIn(app)).map(({ status }) => status)
 })

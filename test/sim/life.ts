@@ -147,7 +147,7 @@ export class Life {
     const { store, clock, ids, purse } = engine
     const signals = { drain: this.term.signal, abort: this.abort.signal }
     const drains = (wanted: Parameters<Context['drain']>[0]): Promise<void> => this.#drain(engine, wanted, signals)
-    const parts = { engine, store, clock, bell: this.#bell, stop: signals.drain, drain: drains }
+    const parts = { engine, store, clock, bell: this.#bell, drain: drains }
     const { kernel } = this.#world.plan
     const used: Used = {
       store,
@@ -167,7 +167,7 @@ export class Life {
       health: async () => ({ ok: true, reasons: [], degraded: [] }),
       notifier: SILENT,
       settings: () => settingsOf(this.#world, kernel ?? NO_KERNEL),
-      kernel: kernel ? simKernel(this.#world, this, kernel, { ...parts, draining: () => this.#draining > 0 }) : ASLEEP,
+      kernel: kernel ? simKernel(this.#world, this, kernel, parts) : ASLEEP,
       draining: () => this.#draining > 0,
       serve: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),
       drain: drains,

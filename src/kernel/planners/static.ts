@@ -4,6 +4,8 @@
  */
 
 import { isTerminal } from '../../domain/dispatch.ts'
+import { clipped } from '../../domain/summary.ts'
+import { iso } from '../../ports/clock.ts'
 import { type Candidate, idle, type Occasion, type Planned, type Planner, plan } from './planner.ts'
 import { motionNote } from './progress.ts'
 
@@ -35,10 +37,23 @@ export const planned = ({ agent, due }: Candidate): Planned => ({
 export function whyNobody({ candidates }: Occasion): string {
   const enabled = candidates.filter(({ agent }) => agent.enabled)
   if (enabled.length === 0) return candidates.length === 0 ? 'there is no agent for this beat' : 'no agent is enabled'
-  const busy = enabled.filter(inFlight).map(({ agent }) => agent.agent_id)
-  const resting = enabled.filter((candidate) => !inFlight(candidate)).map(({ agent }) => agent.agent_id)
+  const busy = enabled.filter((candidate) => inFlight(candidate) && waitOf(candidate) === undefined)
+  const resting = enabled.filter((candidate) => !inFlight(candidate))
+  const waiting = enabled.flatMap((candidate) => waitOf(candidate) ?? [])
+  const names = (those: readonly Candidate[]): string => those.map(({ agent }) => agent.agent_id).join(', ')
   return [
-    ...(busy.length > 0 ? [`still at work: ${busy.join(', ')}`] : []),
-    ...(resting.length > 0 ? [`at rest: ${resting.join(', ')}`] : []),
+    ...(busy.length > 0 ? [`still at work: ${names(busy)}`] : []),
+    ...(waiting.length > 0 ? [`waiting: ${waiting.join(', ')}`] : []),
+    ...(resting.length > 0 ? [`at rest: ${names(resting)}`] : []),
   ].join('; ')
+}
+
+const MOST_OF_A_REASON = 100
+
+/** What one that is parked waits for, in words. */
+function waitOf({ agent, recent }: Candidate): string | undefined {
+  const { status, wait } = recent[0] ?? {}
+  if (status !== 'waiting' || !wait) return undefined
+  const until = wait.until === null ? '' : `, until ${iso(wait.until)}`
+  return `${agent.agent_id} (${clipped(wait.reason, MOST_OF_A_REASON)}${until})`
 }

@@ -8,7 +8,8 @@ import { dispatchByHand } from '../../../src/kernel/by-hand.ts'
 import { Loop } from '../../../src/kernel/loop.ts'
 import { recordBoot, recordCut, recordCycle } from '../../../src/kernel/recorder.ts'
 import type { Settings, Surroundings } from '../../../src/kernel/settings.ts'
-import { type Hands, sideWork, workOn } from '../../../src/kernel/work-on.ts'
+import { runSingleCycle } from '../../../src/kernel/single-cycle.ts'
+import { type Hands, workOn } from '../../../src/kernel/work-on.ts'
 import { SEED_STATE } from '../invariants/state.ts'
 import type { AgentPlan, KernelPlan } from '../kernel-plan.ts'
 import type { Life } from '../life.ts'
@@ -17,15 +18,11 @@ import { simFiles } from './files.ts'
 
 export interface Parts extends Hands {
   readonly engine: Engine
-  /** SIGTERM. */
-  readonly stop: AbortSignal
-  draining(): boolean
 }
 
 export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Parts): Living {
-  const { engine, store, clock, bell, stop } = parts
+  const { engine, store, clock, bell } = parts
   let since: number | null = null
-  const side = sideWork(parts, stop)
   const around: Surroundings = {
     store,
     clock,
@@ -39,9 +36,6 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
     workspace: async (sessionId) => `/nowhere/${sessionId}`,
     work: (ids, until) => workOn(parts, ids, until),
-    sent(ids, until) {
-      if (since === null && !parts.draining()) side.workOn(ids, until)
-    },
     systemPrompt: () => 'you are simulated',
     ended: () => {},
     log: (_, event) => world.note(`${life.id} ${event}`),
@@ -66,11 +60,7 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     byHand: (agents, prompt, metadata) => dispatchByHand(around, agents, prompt, metadata),
     async once(signal) {
       await boot()
-      try {
-        return await loop.once(signal)
-      } finally {
-        await side.handsOff()
-      }
+      return runSingleCycle(parts, (until, planned) => loop.once(until, planned), undefined, signal)
     },
     async catchUp(signal) {
       await boot()
