@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { systemClock } from './adapters/clock.ts'
 import { randomIds } from './adapters/ids.ts'
+import { checkOptions } from './app/check-options.ts'
 import { documents } from './app/documents.ts'
 import { egress } from './app/egress.ts'
 import { commands, server, socket } from './app/face.ts'
@@ -65,6 +66,7 @@ export interface App {
 
 /** Contract: holds the home until it is closed; throws `home_locked` when another process does. */
 export async function createApp(options: AppOptions = {}): Promise<App> {
+  checkOptions(options)
   const { clock = systemClock, ids = randomIds, signals = neverStop() } = options
   const host = createHost(clock).use(
     base(clock, ids),

@@ -1,10 +1,11 @@
 /** The library in one call: a task in, its result out. */
 
+import { checkOptions } from './app/check-options.ts'
 import { type AppOptions, createApp } from './app.ts'
 import type { Progress } from './commands/command.ts'
 import type { Issue } from './domain/decision.ts'
 import type { DispatchStatus } from './domain/dispatch.ts'
-import { asTirelessError } from './domain/error.ts'
+import { asTirelessError, TirelessError } from './domain/error.ts'
 import type { FailureClass, StopReason } from './domain/stop.ts'
 import type { Resource } from './domain/task.ts'
 import type { Wait } from './domain/wait.ts'
@@ -60,8 +61,21 @@ export interface TaskResult extends Ending {
 
 /** Contract: resolves when the task is over or parked, whatever came of it; rejects when it could not even be queued. */
 export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {
+  checkOptions(options)
+  if (typeof task !== 'string' && (typeof task !== 'object' || task === null || Array.isArray(task)))
+    throw new TirelessError('usage', {
+      what: 'the task is none',
+      got: String(task).slice(0, 60),
+      expected: 'text, or an object with `objective`',
+    })
   const { agent, workspace, onProgress, ...appOptions } = options
   const { objective, success_criteria = [], ...wishes } = typeof task === 'string' ? { objective: task } : task
+  if (!Array.isArray(success_criteria))
+    throw new TirelessError('usage', {
+      what: 'this is no list',
+      where: 'success_criteria',
+      expected: 'a list of criteria',
+    })
   const app = await createApp(appOptions)
   try {
     const input = { task: objective, agent, workspace, ...wishes }

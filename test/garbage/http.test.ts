@@ -72,6 +72,14 @@ test('HTTP, whatever is sent', async (t) => {
     })
   })
 
+  await t.test('a body that is not UTF-8 is refused; a byte order mark is no part of it', async () => {
+    const body = Buffer.from('{"prompt":"caf\xe9"}', 'latin1')
+    const { status, code } = await ask(served, '/api/v1/enqueue', { method: 'POST', headers, body })
+    assert.deepEqual([status, code], [400, 'usage'])
+    const marked = await ask(served, '/api/v1/enqueue', { method: 'POST', headers, body: '\ufeff{"prompt":"x"}' })
+    assert.equal(marked.status, 200)
+  })
+
   await t.test('a body without end, and one whose chunks are none', async () => {
     const body = 'x'.repeat(2 * 1024 * 1024)
     const large = await ask(served, '/api/v1/enqueue', { method: 'POST', headers, body }).catch(() => undefined)

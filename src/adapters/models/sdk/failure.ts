@@ -170,7 +170,8 @@ function innermost(thrown: unknown): string {
   // A validator's own words, and an engine's, say nothing to people.
   if (error && 'issues' in error && Array.isArray(error.issues))
     return describeMismatch(error.issues.slice(0, MOST_ISSUES), chain.find(TypeValidationError.isInstance)?.value)
-  if (error instanceof TypeError && codeOf(error) === undefined) return 'something that cannot be read'
+  if ((error instanceof TypeError || error instanceof RangeError) && codeOf(error) === undefined)
+    return 'something that cannot be read'
   const code = error && codeOf(error)
   return code ? `${code} ${error.message}` : (error?.message ?? String(thrown))
 }

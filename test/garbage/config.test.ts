@@ -1,0 +1,64 @@
+/** Generated configurations: each is taken or refused in words that name its place, and what is taken starts. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { levels } from '../../src/config/explain.ts'
+import { jsonSchema, loadConfig } from '../../src/config.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp } from '../apps.ts'
+import { assertReopens, refusedInWords } from './homes.ts'
+import { always, anything, bytes, number, TIMES, text } from './values.ts'
+
+/** A key of the configuration, with all that is above it. */
+const path: fc.Arbitrary<readonly string[]> = fc.constantFrom(
+  ...levels(jsonSchema() as Parameters<typeof levels>[0]).flatMap((level) =>
+    level.keys.map((key) => [...level.path, key]),
+  ),
+)
+const value = fc.oneof(number, fc.constantFrom(...TIMES), text, anything)
+
+function putIn(mapping: Record<string, unknown>, [step = '', ...rest]: readonly string[], leaf: unknown): void {
+  const key = step === '*' ? 'x' : step
+  if (rest.length === 0) mapping[key] = leaf
+  else {
+    const inner = mapping[key]
+    mapping[key] = typeof inner === 'object' && inner !== null ? inner : {}
+    putIn(mapping[key] as Record<string, unknown>, rest, leaf)
+  }
+}
+
+/** JSON is YAML; a list or a name stands where the schema has one of any name. */
+const written = fc.array(fc.tuple(path, value), { minLength: 1, maxLength: 3 }).map((entries) => {
+  const root: Record<string, unknown> = {}
+  for (const [steps, leaf] of entries) putIn(root, steps, leaf)
+  return JSON.stringify(root)
+})
+
+test('a configuration of any kind is taken or refused in words', (t) => {
+  const file = join(freshFolder(t), 'tireless.yaml')
+  const source = fc.oneof({ arbitrary: written, weight: 4 }, { arbitrary: fc.oneof(bytes, text), weight: 1 })
+  return always(400, source, async (yaml) => {
+    writeFileSync(file, yaml)
+    await refusedInWords(async () => loadConfig({ file, env: {} }))
+  })
+})
+
+/** Sections that a start reads and that reach nothing outside of the home. */
+const SAFE = ['budget', 'retention', 'models']
+
+test('a configuration that is taken starts, works and stops', async (t) => {
+  await always(
+    6,
+    written.filter((yaml) => Object.keys(JSON.parse(yaml)).every((key) => SAFE.includes(key))),
+    async (yaml) => {
+      const home = freshFolder(t)
+      const model = scriptedModel(() => ({ text: 'done' }))
+      const app = await refusedInWords(() => openApp(t, { home, model, yaml }))
+      if (!app) return
+      await app.run('run', { task: 'something' })
+      await (await assertReopens(t, app, { home, model })).close()
+    },
+  )
+})

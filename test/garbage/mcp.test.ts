@@ -1,0 +1,51 @@
+/** Generated calls of the tools that `mcp serve` offers: each is answered, in words. */
+
+import { test } from 'node:test'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import fc from 'fast-check'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp } from '../apps.ts'
+import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
+import { assertPlain, assertReopens } from './homes.ts'
+import { always, anything, number, text } from './values.ts'
+
+const KEYS = [
+  'prompt',
+  'agent',
+  'at',
+  'priority',
+  'key',
+  'id',
+  'limit',
+  'version',
+  'run',
+  'max_seconds',
+  'status',
+  'by',
+]
+
+test('mcp serve, whatever it is asked', async (t) => {
+  const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })) }
+  const app = await openApp(t, options)
+  const args = [...NODE_FLAGS, MAIN, 'mcp', 'serve', '--home', options.home]
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'pipe' }))
+  t.after(() => client.close())
+  const { tools } = await client.listTools()
+  const named = fc.constantFrom(...tools.map(({ name }) => name))
+  const given = fc.dictionary(fc.oneof(fc.constantFrom(...KEYS), text), fc.oneof(number, text, anything), {
+    maxKeys: 4,
+  })
+
+  await t.test('answers in words', () =>
+    always(80, fc.tuple(named, given), async ([name, input]) => {
+      const { content } = await client.callTool({ name, arguments: JSON.parse(JSON.stringify(input)) })
+      const [part] = content as { text: string }[]
+      if (!part?.text.startsWith('{')) assertPlain(part?.text ?? '')
+    }),
+  )
+  await t.test('afterwards the home opens, and everything in it can be read', async () => {
+    await (await assertReopens(t, app, options)).close()
+  })
+})
