@@ -8,6 +8,7 @@
  */
 
 import { type Change, changesOf, linesOf } from './lines.ts'
+import { markdownTable, oneLine, shortened } from './markdown-table.ts'
 
 const START = '<!-- KERNEL_RUNTIME:START -->'
 const END = '<!-- KERNEL_RUNTIME:END -->'
@@ -40,7 +41,6 @@ export interface Runtime {
 const NONE = '(none)'
 /** Characters, as people count them. */
 const MOST_VALUE = 2000
-const MOST_CELL = 80
 
 /** `history`: newest first; as many rows as `most` are shown. */
 export function renderBlock(runtime: Runtime, history: readonly CycleRow[], most: number): string {
@@ -52,9 +52,10 @@ export function renderBlock(runtime: Runtime, history: readonly CycleRow[], most
     ...VALUES.map((key) => `- ${key}: ${shortened(oneLine(String(said[key])), MOST_VALUE) || NONE}`),
     '',
     '### cycle_history',
-    `| ${COLUMNS.join(' | ')} |`,
-    `|${COLUMNS.map(() => '---').join('|')}|`,
-    ...history.slice(0, most).map((row) => `| ${COLUMNS.map((key) => cell(String(row[key]))).join(' | ')} |`),
+    markdownTable(
+      COLUMNS,
+      history.slice(0, most).map((row) => COLUMNS.map((key) => String(row[key]))),
+    ),
     END,
   ].join('\n')
 }
@@ -64,25 +65,6 @@ const VALUES = [
   ...(['agent_summary', 'duration_ms', 'error'] as const),
 ]
 const COLUMNS = ['cycle_id', 'status', 'dispatched', 'succeeded', 'failed', 'summary', 'updated_at'] as const
-
-/** Nothing in it ends a line, or looks like a mark. */
-function oneLine(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .replaceAll('<!--', '&lt;!--')
-    .trim()
-}
-
-function shortened(text: string, most: number): string {
-  const characters = [...text]
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
-}
-
-/** Shortened first, so that no escape is cut in two. */
-function cell(text: string): string {
-  return shortened(oneLine(text), MOST_CELL).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
-}
 
 interface Parts {
   readonly head: string

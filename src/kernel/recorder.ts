@@ -6,11 +6,11 @@
 
 import { CUT_SHORT, type Cycle, type CycleResult, decorated, errorResult } from '../domain/cycle.ts'
 import { asTirelessError } from '../domain/error.ts'
+import { markdownTable } from '../domain/markdown-table.ts'
 import { type CycleRow, renderBlock, withBlock } from '../domain/runtime-block.ts'
 import { clipped } from '../domain/summary.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { agentLine } from './notice.ts'
 import type { Surroundings } from './settings.ts'
 
 const MOST_OF_AN_AGENT = 80
@@ -81,19 +81,21 @@ const rowOf = (result: CycleResult, updated_at: string): CycleRow => ({
 const pastRow = ({ result, ended_at }: Cycle): CycleRow[] =>
   result && ended_at !== null ? [rowOf(result, ended_at)] : []
 
-/** For `{CYCLE_HISTORY}`. */
+/** Characters of a cell of the tables for prompts. */
+const MOST_SAID = 200
+const HISTORY_COLUMNS = ['updated_at', 'cycle_id', 'status', 'dispatched', 'succeeded', 'failed', 'summary'] as const
+
+/** For `{CYCLE_HISTORY}`: newest first; empty where there is none. */
 export function historyTable(cycles: readonly Cycle[], most: number): string {
   const rows = cycles.flatMap(pastRow).slice(0, most)
-  return rows
-    .map((row) => {
-      const { cycle_id, status, dispatched, succeeded, failed, updated_at, summary } = row
-      return `- ${updated_at} ${cycle_id} ${status}: ${succeeded}/${dispatched} done, ${failed} failed. ${clipped(summary, 200)}`
-    })
-    .join('\n')
+  const cells = rows.map((row) => HISTORY_COLUMNS.map((key) => String(row[key])))
+  return rows.length === 0 ? '' : markdownTable(HISTORY_COLUMNS, cells, MOST_SAID)
 }
 
-/** For `{RECENT_RESULTS}`: of the last cycle in which somebody did something. */
+/** For `{RECENT_RESULTS}`: of the last cycle in which an agent did something; empty where there is none. */
 export function resultsTable(cycles: readonly Cycle[]): string {
-  const last = cycles.find(({ result }) => (result?.agents.length ?? 0) > 0)?.result
-  return (last?.agents ?? []).map((agent) => `- ${agentLine(agent)}`).join('\n')
+  const last = cycles.find(({ result }) => (result?.agents.length ?? 0) > 0)
+  const agents = last?.result?.agents ?? []
+  const cells = agents.map((agent) => [agent.agent_id, agent.status, decorated(agent), last?.ended_at ?? ''])
+  return agents.length === 0 ? '' : markdownTable(['agent', 'status', 'result', 'updated_at'], cells, MOST_SAID)
 }

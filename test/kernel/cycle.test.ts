@@ -102,8 +102,14 @@ describe('one cycle', () => {
     await once(app)
     const second = taskIn(model.requests[2] as never)
     assert.match(second, /now 2030-03-10T12:00:00\.000Z state <data \w+ STATE>\nTIME is \{TIME\} and \{GOAL\}\n<\/data/)
-    assert.match(second, /results <data \w+ RECENT_RESULTS>\n- \[a\|done\]/)
-    assert.match(second, /history <data \w+ CYCLE_HISTORY>\n- 2030/)
+    assert.match(
+      second,
+      /results <data \w+ RECENT_RESULTS>\n\| agent \| status \| result \| updated_at \|\n\|---\|---\|---\|---\|\n\| a \| done \| /,
+    )
+    assert.match(
+      second,
+      /history <data \w+ CYCLE_HISTORY>\n\| updated_at \| cycle_id \| .* \| summary \|\n[|-]+\n\| 2030/,
+    )
     assert.match(second, /odd \{ODD\}/)
     assert.doesNotMatch(second, /KERNEL_RUNTIME/)
     assert.ok(stateOf(home).startsWith('TIME is {TIME} and {GOAL}\n'))

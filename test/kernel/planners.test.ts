@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { chosen } from '../../src/kernel/planners/llm.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
   diligent,
@@ -85,6 +86,32 @@ describe('the hybrid planner (E5)', () => {
       ['a'],
     )
     assert.match(notes.join('\n'), /named "ghost"[\s\S]*named "off"/)
+  })
+
+  test('E20: the planner sees what each agent is for, what it watches and what came of it last', async (t) => {
+    const agents = [
+      { agent_id: 'a', prompt: 'Tend the inbox. {STATE}', watch: ['inbox', { git: 'repo' }] },
+      { agent_id: 'b', prompt: 'ignored', metadata: { purpose: 'Writes the daily report' } },
+    ]
+    const { app, model } = await kernelApp(t, { agents, kernel: HYBRID, model: planning('[]') })
+    await once(app)
+    const asked = JSON.stringify(model.requests[0])
+    assert.match(asked, /- a \(priority 0\): never run\\n {2}purpose: Tend the inbox\.\\n {2}watches: inbox, repo/)
+    assert.match(asked, /- b \(priority 0\): never run\\n {2}purpose: Writes the daily report/)
+  })
+
+  test('C6: what is wrong with the answer of a planner is said in words', () => {
+    const refused: readonly (readonly [string, RegExp])[] = [
+      ['[{"agent": "a"}]', /^the planner's list cannot be used: entry 1: agent_id must be a text$/],
+      ['[{"agent_id": "a"}, 7]', /entry 2: it must be an object with agent_id and reason$/],
+      [
+        '[{"agent_id": "a", "priority": "high", "prompt": ""}]',
+        /priority must be a whole number; entry 1: prompt must not be empty$/,
+      ],
+      ['[{"agent_id": "a"', /^the planner answered no list: /],
+      ['[{"agent_id": a}]', /^the planner's list is not valid JSON: \[\{"agent_id": a\}\]$/],
+    ]
+    for (const [answer, message] of refused) assert.throws(() => chosen(answer, [], null), { message })
   })
 
   test('an error of the model, and only that, falls back to everybody with news', async (t) => {

@@ -23,6 +23,7 @@ export const PLANNER_AGENT = 'planner'
 const PRIORITY = 1_000_000
 const MOST_GOAL = 3000
 const MOST_STATE = 6000
+const MOST_PURPOSE = 200
 
 export function llmPlanner(around: Surroundings, beatMs: number): Planner {
   return {
@@ -100,7 +101,7 @@ export function chosen(
   open: readonly Candidate[],
   most: number | null,
 ): { readonly planned: readonly Planned[]; readonly refused: readonly Note[] } {
-  const decisions = answerShape.parse(JSON.parse(listIn(answer)))
+  const decisions = decisionsIn(answer)
   const known = new Set(open.map(({ agent }) => agent.agent_id))
   const wanted = decisions.filter(({ dispatch }) => dispatch)
   const strangers = [...new Set(wanted.map(({ agent_id }) => agent_id).filter((id) => !known.has(id)))]
@@ -132,6 +133,36 @@ function listIn(answer: string): string {
   return answer.slice(from, to + 1)
 }
 
+function decisionsIn(answer: string): z.infer<typeof answerShape> {
+  const list = listIn(answer)
+  let data: unknown
+  try {
+    data = JSON.parse(list)
+  } catch {
+    throw new Error(`the planner's list is not valid JSON: ${clipped(list, 200)}`)
+  }
+  const { success, data: decisions, error } = answerShape.safeParse(data)
+  if (success) return decisions
+  throw new Error(`the planner's list cannot be used: ${error.issues.slice(0, 3).map(issueText).join('; ')}`)
+}
+
+/** In words: `entry 2: agent_id must be a string`. */
+function issueText(issue: z.core.$ZodIssue): string {
+  const [entry, ...path] = issue.path.map(String)
+  const what = path.length === 0 ? 'it' : path.join('.')
+  const wanted =
+    issue.code === 'invalid_type' ? `must be ${ARTICLE[issue.expected] ?? issue.expected}` : 'must not be empty'
+  return `entry ${Number(entry) + 1}: ${what} ${wanted}`
+}
+
+const ARTICLE: Readonly<Record<string, string>> = {
+  string: 'a text',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a whole number',
+  object: 'an object with agent_id and reason',
+}
+
 function promptOf(
   { at, state, goal }: Occasion,
   open: readonly Candidate[],
@@ -149,11 +180,25 @@ function promptOf(
   ].join('\n\n')
 }
 
+/** What it is for, what it watches and what came of it last: the planner has nothing else to choose by. */
 function line({ agent, recent }: Candidate, at: number): string {
   const told = recent.slice(0, 2).map(({ status, failure_class, result, error, updated_at }) => {
     const minutes = Math.round((at - Date.parse(updated_at)) / 60_000)
     const said = clipped(summaryOf(result ?? error ?? '').replaceAll(/\s+/g, ' '), 100)
     return `${status}${failure_class === null ? '' : ` [${failure_class}]`} ${minutes} min ago: ${said}`
   })
-  return `- ${agent.agent_id} (priority ${agent.priority}): ${told.join(' | ') || 'never run'}`
+  const watched = agent.watch
+    .map((one) => (typeof one === 'string' ? one : String(one.path ?? one.git ?? '')))
+    .join(', ')
+  return [
+    `- ${agent.agent_id} (priority ${agent.priority}): ${told.join(' | ') || 'never run'}`,
+    `  purpose: ${purposeOf(agent) || '(none given)'}`,
+    ...(watched === '' ? [] : [`  watches: ${clipped(watched, MOST_PURPOSE)}`]),
+  ].join('\n')
+}
+
+/** What its owner says it is for, else how its prompt begins, without what is filled in. */
+function purposeOf({ metadata, prompt }: Candidate['agent']): string {
+  const said = [metadata.purpose, metadata.description].find((text) => typeof text === 'string')
+  return clipped((said ?? prompt.replaceAll(/\{[A-Z_]+\}/g, ' ')).replaceAll(/\s+/g, ' ').trim(), MOST_PURPOSE)
 }

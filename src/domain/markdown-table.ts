@@ -1,0 +1,35 @@
+/** Tables in Markdown, of texts that anybody may have written: none can break a row, a line or a mark. */
+
+/** Characters, as people count them. */
+const MOST_CELL = 80
+
+export function markdownTable(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+  mostCell = MOST_CELL,
+): string {
+  return [
+    `| ${columns.join(' | ')} |`,
+    `|${columns.map(() => '---').join('|')}|`,
+    ...rows.map((row) => `| ${row.map((text) => tableCell(text, mostCell)).join(' | ')} |`),
+  ].join('\n')
+}
+
+/** Shortened first, so that no escape is cut in two. */
+function tableCell(text: string, most: number): string {
+  return shortened(oneLine(text), most).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
+}
+
+/** Nothing in it ends a line, or looks like a mark of the runtime block. */
+export function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replaceAll('<!--', '&lt;!--')
+    .trim()
+}
+
+export function shortened(text: string, most: number): string {
+  const characters = [...text]
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
+}
