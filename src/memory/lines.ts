@@ -13,6 +13,8 @@ export interface ResultLine {
   /** The tool, or `event`. */
   readonly source: string
   readonly text: string
+  /** How little it looks like the other lines of its result: 1 where none begins alike. */
+  readonly oddness: number
 }
 
 /** Lines that differ in their numbers alone: how many there were, and the latest of them, oldest first. */
@@ -27,13 +29,13 @@ export type LineForms = ReadonlyMap<string, LineForm>
 const LINE_LIMIT = 240
 /** Of one form, and forms in all. */
 const MOST_ALIKE = 24
-const MOST_FORMS = 400
-const MOST_PER_TURN = 40
+const MOST_FORMS = 1000
+const MOST_PER_TURN = 60
 
 export function linesOf({ turn, messages }: PastTurn): LineForms {
   const lines = messages.flatMap((message) =>
     resultsIn(message).flatMap(({ source, text }) =>
-      piecesOf(text).map((piece): ResultLine => ({ turn, source, text: piece })),
+      oddnessOf(piecesOf(text)).map(([piece, oddness]): ResultLine => ({ turn, source, text: piece, oddness })),
     ),
   )
   const forms = new Map<string, LineForm>()
@@ -47,17 +49,42 @@ export function addLines(earlier: LineForms, later: LineForms): LineForms {
   return bounded(forms, MOST_FORMS)
 }
 
-/** Contract: what tells most first; of lines that tell as much, the newest. */
+/** Contract: what tells most of each turn first, then what comes second in each, …; of lines that tell as much, the newest. */
 export function mostTelling(forms: LineForms): readonly ResultLine[] {
   const lines = [...forms.values()].flatMap(({ times, latest }) => latest.map((line) => ({ line, times })))
   const holding = new Map<string, number>()
   for (const { line } of lines)
     for (const word of new Set(wordsOf(line.text))) holding.set(word, (holding.get(word) ?? 0) + 1)
+  const places = new Map<number, number>()
   return lines
-    .map(({ line, times }) => ({ line, weight: weightOf(line.text, times) + rarityOf(line.text, holding) }))
+    .map(({ line, times }) => ({ line, weight: weightOf(line, times) + rarityOf(line.text, holding) }))
     .sort((a, b) => b.weight - a.weight || b.line.turn - a.line.turn)
+    .map(({ line }) => {
+      const place = places.get(line.turn) ?? 0
+      places.set(line.turn, place + 1)
+      return { line, place }
+    })
+    .sort((a, b) => a.place - b.place)
     .map(({ line }) => line)
 }
+
+/** Each line with its oddness. A result is most often a list of lines that look alike; what does not is worth more than all of them. */
+function oddnessOf(pieces: readonly string[]): readonly (readonly [string, number])[] {
+  const times = new Map<string, number>()
+  const looks = pieces.map(lookOf)
+  for (const look of looks) times.set(look, (times.get(look) ?? 0) + 1)
+  return pieces.map((piece, i) => [piece, 1 / (times.get(looks[i] ?? '') ?? 1)])
+}
+
+/** How a line begins: words, numbers, keys and Chinese as one sign each, the rest as it is. */
+const lookOf = (text: string): string =>
+  text
+    .slice(0, 20)
+    .replace(/\p{sc=Han}+/gu, '~')
+    .replace(/[\p{L}_]+/gu, 'a')
+    .replace(/\p{N}+/gu, '#')
+    .replace(/[a#]{2,}/g, 'k')
+    .slice(0, 8)
 
 function addTo(forms: Map<string, LineForm>, form: string, { times, latest }: LineForm): void {
   const before = forms.get(form)
@@ -70,7 +97,7 @@ function addTo(forms: Map<string, LineForm>, form: string, { times, latest }: Li
 function bounded(forms: ReadonlyMap<string, LineForm>, most: number): LineForms {
   if (forms.size <= most) return forms
   const kept = [...forms]
-    .map(([form, lines], index) => ({ form, index, weight: weightOf(lines.latest.at(-1)?.text ?? '', lines.times) }))
+    .map(([form, lines], index) => ({ form, index, weight: weightOf(lines.latest.at(-1), lines.times) }))
     .sort((a, b) => b.weight - a.weight || b.index - a.index)
     .slice(0, most)
   const names = new Set(kept.map(({ form }) => form))
@@ -142,9 +169,11 @@ const SIGNS: readonly (readonly [RegExp, number])[] = [
 const RARE_FORM = 3
 const RARE_WORDS = 2
 
-/** By itself: its signs, and how rare its form is. */
-function weightOf(text: string, times: number): number {
-  return SIGNS.reduce((sum, [sign, weight]) => sum + (sign.test(text) ? weight : 0), RARE_FORM / times)
+const ODD = 3
+
+/** By itself: its signs, how rare its form is, and how odd it is in its result. */
+function weightOf({ text = '', oddness = 0 }: Partial<ResultLine> = {}, times: number): number {
+  return SIGNS.reduce((sum, [sign, weight]) => sum + (sign.test(text) ? weight : 0), RARE_FORM / times + ODD * oddness)
 }
 
 /** Among the others: how rare its words are, on the average. */
