@@ -39,7 +39,7 @@ const written = fc.array(fc.tuple(path, value), { minLength: 1, maxLength: 3 }).
 test('a configuration of any kind is taken or refused in words', (t) => {
   const file = join(freshFolder(t), 'tireless.yaml')
   const source = fc.oneof({ arbitrary: written, weight: 4 }, { arbitrary: fc.oneof(bytes, text), weight: 1 })
-  return always(400, source, async (yaml) => {
+  return always(150, source, async (yaml) => {
     writeFileSync(file, yaml)
     await refusedInWords(async () => loadConfig({ file, env: {} }))
   })
