@@ -77,6 +77,13 @@ export function isAnswer(observation: Observation): boolean {
   return observation.type === 'system_event' && observation.name === EVENT
 }
 
+/** The approval that an observation says was answered, be it by nobody in time. */
+export function answeredBy(observation: Observation): string | undefined {
+  if (observation.type !== 'system_event' || observation.name !== EVENT) return undefined
+  const { id } = (observation.payload ?? {}) as { readonly id?: Json }
+  return typeof id === 'string' ? id : undefined
+}
+
 /** The approval that an observation says was allowed. It is a claim: what counts is the approval itself. */
 export function allowedBy(observation: Observation): string | undefined {
   if (observation.type !== 'system_event' || observation.name !== EVENT) return undefined

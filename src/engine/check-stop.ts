@@ -42,18 +42,33 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: Standi
     const error = `critics asked ${MAX_RETRIES} times in a row for the step again; the last: ${verdict.instruction}`
     return { kind: 'end', stop_reason: 'critic_stop', error }
   }
+  // Whatever its mind says: what a person has been asked is answered first, in this run.
   if (decision?.kind === 'final' && verdict.kind === 'continue')
-    return { kind: 'end', stop_reason: 'final', answer: decision.answer }
+    return untilAnswered(thread) ?? { kind: 'end', stop_reason: 'final', answer: decision.answer }
   if (behaviour.shouldStop?.(ownCopy(state))) return { kind: 'end', stop_reason: 'agent_condition' }
   if (env.isTerminal?.(ownCopy(state))) return { kind: 'end', stop_reason: 'env_terminal' }
   const waits = decision?.kind === 'wait' && verdict.kind === 'continue' && beganWell(thread, decision)
   const used = usedBy(run, began, waits ? 0 : 1)
-  const stopped = interruption(run) ?? stagnation(thread) ?? overBudget(used, wishes.budget)
+  const stopped = interruption(run) ?? overBudget(used, wishes.budget)
   if (stopped) return stopped
+  const stuck = stagnation(thread)
+  // Who goes on asking for what waits for its answer already has nothing else to do.
+  if (stuck) return untilAnswered(thread) ?? stuck
   if (verdict.kind === 'retry') return again(verdict, thread.open?.answeredAt ?? 0)
   if (!waits) return { kind: 'continue' }
   const { match, reason, until = (thread.open?.answeredAt ?? 0) + LONGEST_WAIT_MS } = decision
   return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
+}
+
+/** Parked, where somebody has yet to allow or deny a call. An answer wakes it, and so does the end of its time. */
+function untilAnswered({ unanswered, open }: Thread): Next | undefined {
+  if (unanswered.size === 0) return undefined
+  const tools = [...new Set(unanswered.values())].join(', ')
+  const [first = ''] = unanswered.keys()
+  const more = unanswered.size === 1 ? `: tireless approvals allow ${first}, or deny` : ': tireless approvals list'
+  const reason = `a person has to allow or deny ${tools}${more}`
+  const until = (open?.answeredAt ?? 0) + LONGEST_WAIT_MS
+  return { kind: 'park', wait: { kind: 'observation', match: 'user_message', until, reason } }
 }
 
 /** Nothing is waited for that could not be asked for. */

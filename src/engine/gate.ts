@@ -155,7 +155,7 @@ const FACTS = { held: true }
 function parked({ id, reason, expires_at }: Approval): CallResult {
   const next = 'do something else, or wait; the answer comes by itself, and with it the result'
   const content = JSON.stringify({ parked: true, id, reason, expires_at, next })
-  return { status: 'parked', content, facts: FACTS }
+  return { status: 'parked', content, facts: { ...FACTS, approval: id } }
 }
 
 /** Held back like any call that leads nowhere: one question is enough for people, and who goes on asking is stuck. */

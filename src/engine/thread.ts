@@ -5,6 +5,7 @@
  * id that no other call of it has.
  */
 
+import { answeredBy } from '../domain/approval.ts'
 import type { Call, CallResult, Decision, Next } from '../domain/decision.ts'
 import type { ErrorCode } from '../domain/error.ts'
 import type { Recalled } from '../domain/fact.ts'
@@ -117,6 +118,8 @@ export interface Thread {
   readonly seen: Map<string, string>
   /** The folder of the workspace that the session stands in. */
   cwd: string
+  /** Approvals that this run has asked for and that nobody has answered: id, and the tool. */
+  readonly unanswered: Map<string, string>
   /** Approvals that were acted on: each is good for one use. */
   readonly used: Set<string>
   /** The lowest label of what it has read, and what that was. */
@@ -149,7 +152,18 @@ export function emptyThread(): Thread {
 /** What every run begins with. */
 function unused(): Pick<
   Thread,
-  'turns' | 'spent' | 'taken' | 'roomLearnt' | 'begun' | 'failed' | 'retries' | 'stuck' | 'barren' | 'known' | 'recent'
+  | 'turns'
+  | 'spent'
+  | 'taken'
+  | 'roomLearnt'
+  | 'begun'
+  | 'failed'
+  | 'retries'
+  | 'stuck'
+  | 'barren'
+  | 'known'
+  | 'recent'
+  | 'unanswered'
 > {
   return {
     turns: 0,
@@ -163,6 +177,7 @@ function unused(): Pick<
     barren: 0,
     known: new Set(),
     recent: [],
+    unanswered: new Map(),
   }
 }
 
@@ -224,6 +239,7 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     messages: [],
     before: { ...thread.conversation, length: thread.conversation.messages.length },
   }
+  for (const observation of record.input) thread.unanswered.delete(answeredBy(observation) ?? '')
   hearInput(thread, record)
   thread.words.push(...saidIn(thread.run_id ?? '', record))
   if (!thread.begun) remind(thread, thread.open, record)
@@ -299,6 +315,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
     case 'call_settled': {
       open.settled.set(record.index, record.result)
       remember(thread, record.result)
+      noteAsked(thread, open, record)
       const call = open.intended.get(record.index)?.call
       if (call) hearResult(thread, record, call.tool)
       if (call && record.result.status !== 'not_started')
@@ -360,6 +377,17 @@ const shownOf = ({ result, outside, ts, turn, index }: Extract<JournalRecord, { 
 
 /** What was decided without a model. */
 const callsOf = ({ decided }: OpenTurn): readonly Call[] => (decided?.kind === 'act' ? decided.calls : [])
+
+function noteAsked(
+  { unanswered }: Thread,
+  { shown, decided }: OpenTurn,
+  { index, result: { status, facts } }: Extract<JournalRecord, { kind: 'call_settled' }>,
+): void {
+  const id = (facts as { readonly approval?: unknown } | null | undefined)?.approval
+  if (status !== 'parked' || typeof id !== 'string') return
+  const named = shown?.calls[index]?.tool ?? (decided?.kind === 'act' ? decided.calls[index]?.tool : undefined)
+  unanswered.set(id, named ?? 'a call')
+}
 
 function remember(thread: Thread, result: CallResult): void {
   const { facts } = result

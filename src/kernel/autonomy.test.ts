@@ -132,7 +132,8 @@ describe('E8: the validation of an attempt', () => {
     const ended = after(held, final('I asked; please confirm.'))
     assert.equal(ended.failed, 0)
     const verdict = critic?.judge(ended, stepOf(final('I asked; please confirm.')))
-    assert.deepEqual(Object.keys(verdict ?? {}), ['kind', 'instruction'])
+    // The engine parks it.
+    assert.deepEqual(verdict, { kind: 'continue' })
     const answer = { id: 'o', type: 'system_event', name: 'approval', ts: 0 } as const
     const answered = conduct.reduce?.(held, { ...stepOf(acts('bash'), ['ok']), input: [answer] })
     assert.deepEqual([answered?.held, answered?.real], [0, true])

@@ -13,7 +13,7 @@ import { LANGUAGES, type Language, languageOf } from '../domain/language.ts'
 import { FAILURE_CLASSES, type FailureClass } from '../domain/stop.ts'
 import type { Behaviour, Critic, Reduced } from '../ports/behaviour.ts'
 import { asksPerson } from './asking.ts'
-import { notAutonomous, retryRequirement, waitForLeave } from './requirement.ts'
+import { notAutonomous, retryRequirement } from './requirement.ts'
 import { isResult, summaryOf } from './summary.ts'
 
 /** What is known of a run's autonomy. */
@@ -84,7 +84,8 @@ export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: I
       const failure = failureOf(state, decision)
       if (failure === undefined) return { kind: 'continue' }
       const { language, held, failed } = state
-      if (held > 0) return { kind: 'retry', instruction: waitForLeave(language) }
+      // The engine parks it until somebody has answered; then it is judged again.
+      if (held > 0) return { kind: 'continue' }
       const summary = summaryOf(saidIn(decision))
       if (max_attempts !== null && failed >= max_attempts)
         return { kind: 'stop', reason: notAutonomous(failure, failed, summary), failure_class: failure }

@@ -76,7 +76,14 @@ export async function runCycle(
   const more = await update(done)
   await commitOne(store, [{ op: 'cycle_end', result: done.result, open: done.open, now: clock.now() }, ...more])
   around.ended(done.result)
+  tellLog(around, trigger.name, done.result)
   return done
+}
+
+/** One line for each cycle (E20). */
+function tellLog({ log }: Surroundings, trigger: string, { agents: _, failed_agents, ...result }: CycleResult): void {
+  const level = result.status === 'error' ? 'error' : result.status === 'failed' ? 'warn' : 'info'
+  log(level, 'cycle', { ...result, trigger, failed_agents: failed_agents.join(', ') })
 }
 
 /** On record before anything is done. `left`: what earlier cycles did not live to count. */

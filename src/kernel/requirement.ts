@@ -30,12 +30,6 @@ Previous attempt summary:
 ${summary || '(none)'}`
 }
 
-export function waitForLeave(language: Language): string {
-  return language === 'zh'
-    ? '你有一个调用需要先得到批准，系统已经登记。先做其他能做的事；没有别的事可做时调用 wait，答复会自动到来。'
-    : 'A call of yours has to be allowed first; the runtime has asked. Do what else you can. When there is nothing else, call wait: the answer comes by itself.'
-}
-
 const WHY: Readonly<Partial<Record<FailureClass, string>>> = {
   awaiting_input: 'it asked a person instead of deciding',
   no_real_action: 'no tool did anything real',

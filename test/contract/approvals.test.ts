@@ -114,17 +114,19 @@ describe('approvals: asked, answered, done', () => {
     assert.equal((await replayed(app, dispatch_id)).identical, true)
   })
 
-  test('I8: a session that is done is not woken for an approval that nobody answered; it hears of it with what comes next', async (t) => {
+  test('E8: an answer does not end a run whose call waits to be allowed: it is parked, with what to type; expired, it is told and ends', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'asked' }, { text: 'so be it' }])
     const app = await openApp(t, { clock, model, tools: [sending()] })
-    const { session_id } = await runTaskIn(app)
+    const { status, wait, dispatch_id } = await runTaskIn(app)
+    assert.equal(status, 'waiting')
+    assert.match(wait?.reason ?? '', /allow or deny send: tireless approvals allow \S+/)
     await clock.advance(DAY)
     await drained(app)
-    assert.deepEqual([(await theApproval(app)).status, model.requests.length], ['expired', 2])
-    await app.run('send', { session: session_id, text: 'well?' })
-    await drained(app)
-    assert.match(heard(model, 2), /expired.*well\?/)
+    assert.deepEqual([(await theApproval(app)).status, model.requests.length], ['expired', 3])
+    assert.match(heard(model, 2), /expired/)
+    const { status: after, result } = await dispatchOf(app, dispatch_id)
+    assert.deepEqual([after, result], ['done', 'so be it'])
   })
 
   test('O11: other work goes on meanwhile: in the same run, and in other sessions', async (t) => {
@@ -145,16 +147,17 @@ describe('approvals: asked, answered, done', () => {
 
   test('case 54: allowed after its run has ended: a dispatch of its own does it, and the agent hears the result', async (t) => {
     const send = sending()
-    const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'asked' }, { text: 'and sent' }])
-    const app = await openApp(t, { model, tools: [send] })
-    assert.equal((await runTaskIn(app)).answer, 'asked')
+    const note = sending({ name: 'note', asks: () => undefined })
+    const model = scriptedModel([{ calls: [call('send', LETTER)] }, { calls: [call('note')] }, { text: 'and sent' }])
+    const app = await openApp(t, { model, tools: [send, note] })
+    assert.equal((await runTaskIn(app, 'the task', { max_steps: 2 })).stop_reason, 'budget_steps')
     await answered(app, 'allow')
     assert.deepEqual(send.asked, [LETTER])
     assert.match(heard(model, 2), /\[approved: send\] sent/)
     const { items } = (await app.run('queue list', {})) as { items: { dispatch_id: string; result: string }[] }
     assert.deepEqual(
       items.map(({ result }) => result),
-      ['and sent', 'asked'],
+      ['and sent', null],
     )
     assert.equal((await replayed(app, items[0]?.dispatch_id ?? '')).identical, true)
   })
