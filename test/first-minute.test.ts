@@ -8,11 +8,13 @@ import { offlineModel } from '../src/adapters/models/offline.ts'
 import type { App } from '../src/app.ts'
 import { agreed } from '../src/cli/consent.ts'
 import type { Command, Progress } from '../src/commands/command.ts'
+import { tellMade } from '../src/commands/first-minute.ts'
 import { init } from '../src/commands/init.ts'
 import { madeBy } from '../src/commands/made.ts'
 import type { CycleResult } from '../src/domain/cycle.ts'
 import { TirelessError } from '../src/domain/error.ts'
-import { scriptedModel } from '../src/testing/scripted-model.ts'
+import type { ModelRequest } from '../src/ports/model.ts'
+import { type ScriptedAnswer, scriptedModel } from '../src/testing/scripted-model.ts'
 import { freshFolder, openApp, until } from './apps.ts'
 import { ended, json, tireless } from './command-line.ts'
 import { NODE_FLAGS } from './crash/kills.ts'
@@ -298,6 +300,33 @@ describe('E5: what an agent watches, through the kernel', () => {
     const run = (await app.run('run', { task })) as { dispatch_id: string; workspace: string }
     assert.deepEqual(await madeBy(app.context.store, run.dispatch_id), [join(run.workspace, 'a.md')])
     assert.deepEqual(await madeBy(app.context.store, 'nobody'), [])
+  })
+
+  test('D5: what a run made is told, and the journal of one that was seen to write nothing is not read for it', async (t) => {
+    const write = { calls: [{ tool: 'create_file', args: { path: 'a.md', content: 'x' } }] }
+    const talksOrWrites = ({ messages: [first] }: ModelRequest, turn: number): ScriptedAnswer =>
+      first?.text.includes('write') && turn === 0 ? write : { text: 'done' }
+    const { context, run } = await openApp(t, { model: scriptedModel(talksOrWrites) })
+    const { store, listen } = context
+    const read: string[] = []
+    const journal: typeof store.journal = (id) => {
+      read.push(id)
+      return store.journal(id)
+    }
+    const told: string[] = []
+    const tell = (progress: Progress): void => void (progress.kind === 'note' && told.push(progress.text))
+    t.after(tellMade({ ...context, store: { ...store, journal } }, tell))
+    // From its second event on, as after a restart: nobody knows what it wrote before.
+    const lateListen: typeof listen = (hear) =>
+      listen((progress) => (progress.kind === 'event' && progress.event.phase === 'INIT' ? undefined : hear(progress)))
+    const later: string[] = []
+    const tellLater = (progress: Progress): void => void (progress.kind === 'note' && later.push(progress.text))
+    t.after(tellMade({ ...context, listen: lateListen }, tellLater))
+    await run('run', { task: 'only talk' })
+    const { session_id, workspace } = (await run('run', { task: 'write' })) as { session_id: string; workspace: string }
+    await until(() => told.length + later.length === 2)
+    assert.deepEqual([told, later], [[`made: ${join(workspace, 'a.md')}`], [`made: ${join(workspace, 'a.md')}`]])
+    assert.deepEqual(read, [session_id])
   })
 
   test('E5: an agent that must not work where it wants to stays behind, and the others go', async (t) => {

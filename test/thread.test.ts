@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Composition, Cut, RecordBody } from '../src/domain/record.ts'
+import type { Composition, Cut, JournalRecord, RecordBody } from '../src/domain/record.ts'
+import { weighConversation } from '../src/engine/conversation.ts'
 import { emptyThread, fold, type Thread } from '../src/engine/thread.ts'
 import { acting, bound, committed, recordsOf, requested, SETUP, started } from './journals.ts'
 
@@ -47,9 +48,41 @@ describe('the conversation, folded', () => {
     const first = folded(started(), ...acting(1))
     const asked: RecordBody = { ...requested(2), composition } as RecordBody
     const thread = folded(started(), ...acting(1), bound(2, 'lost'), asked)
-    assert.equal(thread.asked?.bytes, thread.conversation.bytes)
+    assert.equal(thread.asked?.length, thread.conversation.messages.length)
     const back = folded(started(), ...acting(1), bound(2, 'lost'), asked, given)
-    assert.deepEqual([back.asked?.bytes, back.conversation.bytes], [first.conversation.bytes, first.conversation.bytes])
+    assert.equal(back.asked?.length, first.conversation.messages.length)
+    assert.deepEqual(weighConversation(back.conversation), weighConversation(first.conversation))
+  })
+
+  test('D5: to read a journal weighs nothing; what is weighed is the same whenever it is asked for', () => {
+    const sections = { conversation: 20, input: 5 }
+    const weighed = [started(), ...acting(1), ...acting(2), bound(3, 'message 3')]
+    const bodies = weighed.map(
+      (body): RecordBody =>
+        body.kind === 'model_requested' ? { ...body, composition: { ...composition, sections } } : body,
+    )
+    const thread = folded(...bodies)
+    assert.equal(thread.taken, 25)
+    assert.deepEqual(thread.conversation.weights, [])
+    const whole = weighConversation(thread.conversation)
+    const step = emptyThread()
+    for (const record of recordsOf(...bodies)) {
+      fold(step, record)
+      weighConversation(step.conversation)
+    }
+    assert.deepEqual(weighConversation(step.conversation), whole)
+    const [first] = thread.conversation.weights
+    assert.deepEqual(weighConversation(thread.conversation, 1), first)
+    assert.equal(weighConversation(thread.conversation, 0).bytes, 0)
+  })
+
+  test('D5: after a turn that was taken back, only what still stands is weighed', () => {
+    const thread = folded(started(), ...acting(1), bound(2, 'lost'))
+    weighConversation(thread.conversation)
+    for (const [i, body] of [requested(2), given].entries())
+      fold(thread, { ...body, seq: thread.head + 1, ts: i } as JournalRecord)
+    const first = folded(started(), ...acting(1))
+    assert.deepEqual(weighConversation(thread.conversation), weighConversation(first.conversation))
   })
 
   test('B3: a cut of compiler 4 is shown as it was then; one of today keeps the task, and says how much is missing', () => {
@@ -70,7 +103,8 @@ describe('the conversation, folded', () => {
       (sum, message) => sum + Buffer.byteLength(JSON.stringify(message)),
       0,
     )
-    assert.equal(thread.conversation.bytes, bytes)
-    assert.ok(thread.conversation.tokens > 0 && thread.conversation.tokens < bytes)
+    const weight = weighConversation(thread.conversation)
+    assert.equal(weight.bytes, bytes)
+    assert.ok(weight.tokens > 0 && weight.tokens < bytes)
   })
 })

@@ -6,7 +6,7 @@ import type { ServerReady, ServerRequest, ServerUse } from './protocol.ts'
 const RESOLUTION_MS = 2
 
 /** Contract: tells the suite that the server is ready, then answers what it asks until the process ends. */
-export function answerSuite(ready: Omit<ServerReady, 'kind'>, steps: () => number): void {
+export function answerSuite(ready: Omit<ServerReady, 'kind'>, steps: () => number, wake: () => void = () => {}): void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   let [cpu, stepsBefore] = [process.cpuUsage(), steps()]
@@ -23,6 +23,7 @@ export function answerSuite(ready: Omit<ServerReady, 'kind'>, steps: () => numbe
     }
   }
   process.on('message', ({ kind }: ServerRequest) => {
+    if (kind === 'wake') return wake()
     if (kind === 'read') process.send?.(read())
     delay.reset()
     cpu = process.cpuUsage()

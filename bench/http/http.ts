@@ -1,6 +1,6 @@
 /**
- * The HTTP suite: how long `enqueue` takes over HTTP while the kernel works what is enqueued and one session goes on beside it, and what holds
- * up its event loop; beside a bare server with a bare commit. Both take turns, round after round.
+ * The HTTP suite: how long `enqueue` takes over HTTP while the kernel works what is enqueued and a session with a long past is taken up beside it,
+ * and what holds up its event loop; beside a bare server with a bare commit. Both take turns, round after round.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -20,12 +20,13 @@ interface Plan {
   readonly perSecond: number
   readonly seconds: number
   readonly resultSize: number
+  readonly past: number
 }
 
 const PLANS: Readonly<Record<Scale, Plan>> = {
-  full: { rounds: 5, perSecond: 20, seconds: 30, resultSize: 8000 },
-  quick: { rounds: 2, perSecond: 20, seconds: 10, resultSize: 8000 },
-  smoke: { rounds: 1, perSecond: 20, seconds: 1, resultSize: 8000 },
+  full: { rounds: 5, perSecond: 20, seconds: 30, resultSize: 8000, past: 1000 },
+  quick: { rounds: 2, perSecond: 20, seconds: 10, resultSize: 8000, past: 300 },
+  smoke: { rounds: 1, perSecond: 20, seconds: 1, resultSize: 8000, past: 10 },
 }
 
 const SERVERS = { tireless: 'a living kernel', bare: 'node:http with node:sqlite, bare' } as const
@@ -101,13 +102,17 @@ interface Round {
 }
 
 async function measureServer(server: ServerName, folder: string, plan: Plan, profile?: string): Promise<Round> {
-  const child = startServer(server, { folder, resultSize: plan.resultSize }, profile)
+  const { perSecond, seconds, resultSize, past } = plan
+  const child = startServer(server, { folder, resultSize, past }, profile)
   try {
     const { url, token } = await heard<ServerReady>(child, 'ready')
     child.send({ kind: 'reset' } satisfies ServerRequest)
-    const { perSecond, seconds } = plan
     const order: LoadOrder = { url, token, perSecond, seconds }
-    const latencies = await runSubject<number>('http/load.ts', order)
+    const loading = runSubject<number>('http/load.ts', order)
+    // In the middle of it, a start of the other process included.
+    await Promise.race([pause((seconds * 1000) / 2), loading])
+    child.send({ kind: 'wake' } satisfies ServerRequest)
+    const latencies = await loading
     if (latencies.length !== perSecond * seconds)
       throw new Error(`${latencies.length} of ${perSecond * seconds} tasks were enqueued`)
     const answered = heard<ServerUse>(child, 'use')

@@ -4,6 +4,8 @@ export interface ServerOrder {
   readonly folder: string
   /** Characters of what the tool of the session beside says, a step. */
   readonly resultSize: number
+  /** Steps that the session beside has behind it, and waits, when the server is ready. */
+  readonly past: number
 }
 
 export interface ServerReady {
@@ -12,8 +14,8 @@ export interface ServerReady {
   readonly token: string
 }
 
-/** To the server: begin to measure, and say what there is. */
-export type ServerRequest = { readonly kind: 'reset' } | { readonly kind: 'read' }
+/** To the server: begin to measure; let the session beside go on; say what there is. */
+export type ServerRequest = { readonly kind: 'reset' | 'wake' | 'read' }
 
 /** Of the time since the last reset. */
 export interface ServerUse {

@@ -29,7 +29,7 @@ export function httpReport(results: HttpResults): string {
       ]),
     ),
     '',
-    `${results.perSecond} a second, from another process. The kernel works each task (two tool calls) and one session beside them. Loop: by how much`,
+    `${results.perSecond} a second, from another process. The kernel works each task (two tool calls); half-way, a session with a long past goes on beside them. Loop: by how much`,
     'timers came late in the server. CPU: of the server’s process, over the number of requests.',
     '',
     barsTable(results),

@@ -1,6 +1,6 @@
 /**
- * A kernel that lives, as `start` makes it: works what is enqueued over HTTP, while one session goes on and on beside it. Every answer of the
- * model takes a moment, as answers do; nothing else is slowed down.
+ * A kernel that lives, as `start` makes it: works what is enqueued over HTTP, while one session beside it, which has waited with a long past, is
+ * woken and goes on and on. Every answer of the model takes a moment, as answers do; nothing else is slowed down.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,9 +12,10 @@ import { freePort } from '../kernel/program.ts'
 import { answerSuite } from './answering.ts'
 import type { ServerOrder } from './protocol.ts'
 
-const { folder, resultSize } = JSON.parse(process.argv[2] ?? '') as ServerOrder
+const { folder, resultSize, past } = JSON.parse(process.argv[2] ?? '') as ServerOrder
 
 const THINKING_MS = 10
+const LOOK_AGAIN_MS = 20
 const ENDLESS = 'Look at every page of the book.'
 const USAGE = { input_tokens: 900, output_tokens: 40, cached_tokens: 0 }
 
@@ -38,7 +39,8 @@ let [steps, calls] = [0, 0]
 const model: Model = {
   id: 'bench/thinking',
   async call({ messages }) {
-    await pause(THINKING_MS)
+    // The past is only there to be long.
+    if (steps >= past) await pause(THINKING_MS)
     const last = messages.findLast(({ role }) => role === 'tool')
     const call = nextCall(last?.role === 'tool' ? last.tool : undefined, messages[0]?.text ?? '')
     if (!call) return { text: 'The file is there, and says what it should.', calls: [], finish: 'stop', usage: USAGE }
@@ -55,7 +57,8 @@ interface Wanted {
 
 /** The session beside looks at page after page; each enqueued task writes a file and looks at it. */
 function nextCall(last: string | undefined, task: string): Wanted | undefined {
-  if (last === look.name || (last === undefined && task.includes(ENDLESS))) {
+  if (last === 'wait' || last === look.name || (last === undefined && task.includes(ENDLESS))) {
+    if (steps === past && last !== 'wait') return { tool: 'wait', args: { for: 'a word' } }
     steps += 1
     return { tool: look.name, args: { page: steps } }
   }
@@ -74,18 +77,13 @@ sandbox: off
 `,
 )
 const app = await createApp({ home: folder, model, tools: [look] })
-await app.run('enqueue', { prompt: ENDLESS })
+const { session_id: session } = (await app.run('enqueue', { prompt: ENDLESS })) as { session_id: string }
 process.once('SIGTERM', () => app.context.stop())
 const url = `http://127.0.0.1:${port}`
 const living = app.run('start', {})
-while (
-  !(await fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  ))
-)
-  await pause(20)
-answerSuite({ url, token: readFileSync(join(folder, 'token'), 'utf8').trim() }, () => steps)
+while ((await app.context.store.counts()).waiting === 0) await pause(LOOK_AGAIN_MS)
+const wake = (): void => void app.run('send', { session, text: 'Go on.' })
+answerSuite({ url, token: readFileSync(join(folder, 'token'), 'utf8').trim() }, () => steps - past, wake)
 await living
 await app.close()
 process.disconnect?.()

@@ -5,15 +5,21 @@ import { costOf, dollars, MICROS } from '../domain/money.ts'
 import { recordsOfRun } from '../domain/record.ts'
 import type { Context, Progress } from './command.ts'
 import { forecastDay } from './forecast.ts'
-import { madeBy } from './made.ts'
+import { madeBy, wroteFiles } from './made.ts'
 
 type Tell = (progress: Progress) => void
 
 /** Contract: tells of every run that ends well which files it has made, until it is called again; telling harms nobody. */
 export function tellMade({ listen, store }: Context, tell: Tell): () => void {
+  /** Runs seen from their beginning that have written nothing yet: their journals need not be read again. */
+  const idle = new Set<string>()
   return listen((progress) => {
-    if (progress.kind !== 'event' || progress.event.phase !== 'END' || !progress.event.ok) return
-    madeBy(store, progress.event.run_id).then(
+    if (progress.kind !== 'event') return
+    const { run_id, phase, ok } = progress.event
+    if (phase === 'INIT') idle.add(run_id)
+    if (wroteFiles(progress.event)) idle.delete(run_id)
+    if (phase !== 'END' || idle.delete(run_id) || !ok) return
+    madeBy(store, run_id).then(
       (files) => {
         for (const file of files) tell({ kind: 'note', text: `made: ${file}` })
       },

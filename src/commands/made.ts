@@ -1,10 +1,17 @@
 /** The files that a run has made or changed: what its tools say they did, not what it says itself. */
 
 import { join } from 'node:path'
+import type { Event } from '../domain/event.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
 import type { Store } from '../ports/store.ts'
 
 const WRITERS: ReadonlySet<string> = new Set(['create_file', 'edit_file'])
+
+/** Whether a call that writes files was settled with that event. */
+export function wroteFiles({ phase, payload: { results } }: Event): boolean {
+  if (phase !== 'ACT' || !Array.isArray(results)) return false
+  return results.some(({ tool }) => WRITERS.has(tool))
+}
 
 /** Contract: whole paths, each once, in the order of their making. */
 export async function madeBy(store: Store, runId: string): Promise<readonly string[]> {

@@ -20,7 +20,16 @@ export function mindsMoney({
 
 const KEY = /^per_(day|agent|kernel|month)_(usd|calls|tokens)$/
 
+/** Asked for with every request; a configuration that has changed is another object. */
+const known = new WeakMap<BudgetConfig, readonly Cap[]>()
+
 export function capsOf(budget: BudgetConfig): readonly Cap[] {
+  const caps = known.get(budget) ?? readCaps(budget)
+  known.set(budget, caps)
+  return caps
+}
+
+function readCaps(budget: BudgetConfig): readonly Cap[] {
   return Object.entries(budget).flatMap(([name, limit]) => {
     const [, scope, unit] = KEY.exec(name) ?? []
     if (scope === undefined || unit === undefined || limit === null) return []

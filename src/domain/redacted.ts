@@ -35,6 +35,17 @@ const OURS: ReadonlySet<string> = new Set([
   ...['recovery', 'reach', 'trust', 'stop_reason', 'failure_class', 'tool'],
 ])
 
+/** Names of fields that are names: records have the same few, over and over. */
+const names = new Set<string>()
+const MOST_NAMES = 1000
+
+function isName(key: string): boolean {
+  if (names.has(key)) return true
+  if (!NAME.test(key)) return false
+  if (names.size < MOST_NAMES) names.add(key)
+  return true
+}
+
 const isOurs = (key: string, value: unknown): boolean => OURS.has(key) && typeof value === 'string' && NAME.test(value)
 
 type Fields = Readonly<Record<string, unknown>>
@@ -43,7 +54,7 @@ function hiddenFields(fields: Fields, redact: Redact): Fields {
   let copy: [string, unknown][] | undefined
   let i = 0
   for (const key of Object.keys(fields)) {
-    const name = NAME.test(key) ? key : redact(key)
+    const name = isName(key) ? key : redact(key)
     const item = isOurs(key, fields[key]) ? fields[key] : hidden(fields[key], redact)
     if (name !== key || item !== fields[key]) {
       copy ??= Object.entries(fields)

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Composition } from '../domain/record.ts'
 import type { Message } from '../ports/model.ts'
-import { weightOf } from './conversation.ts'
+import { weighConversation, weightOf } from './conversation.ts'
 import type { Prefix, Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
@@ -22,16 +22,18 @@ export function compositionOf(
   const shown = conversation.messages.slice(conversation.messages.length - open.messages.length)
   const newInput = sumOf(shown.filter((message) => message !== recalled?.message))
   const known = asked?.prefix === id
-  const begunAlike = known && asked.messages === conversation.messages ? asked.bytes : 0
+  const said = weighConversation(conversation)
+  const begunAlike =
+    known && asked.conversation === conversation ? weighConversation(conversation, asked.length).bytes : 0
   const { cut, dropped } = (recalled?.turn === open.turn && recalled.recalled) || {}
   return {
     sections: {
       ...prefix.sections,
       ...(recalled ? { recalled: remembered.tokens } : {}),
-      conversation: conversation.tokens - remembered.tokens - newInput.tokens,
+      conversation: said.tokens - remembered.tokens - newInput.tokens,
       input: newInput.tokens + added.tokens,
     },
-    bytes: prefix.bytes + conversation.bytes + added.bytes,
+    bytes: prefix.bytes + said.bytes + added.bytes,
     cached: known ? prefix.bytes + begunAlike : 0,
     prefix: id,
     ...(cut === undefined ? {} : { cut }),

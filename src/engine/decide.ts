@@ -13,6 +13,7 @@ import { approvedDecision } from './approved.ts'
 import { choose } from './branch.ts'
 import { modelToAsk } from './chain.ts'
 import { compositionOf } from './composition.ts'
+import { weighConversation } from './conversation.ts'
 import { decisionOf } from './decision-of.ts'
 import { mostOf, reserve, settle } from './money.ts'
 import { fittingCut, isNewCut } from './past.ts'
@@ -84,7 +85,7 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
     upto,
     compiler: COMPILER_VERSION,
     // Of what was said before; what this request itself adds stands in it.
-    digest: hash('sha256', prefix.digest + thread.conversation.digest),
+    digest: hash('sha256', prefix.digest + weighConversation(thread.conversation).digest),
     ...(prepared === undefined ? {} : { prepared }),
     composition,
     ...(reserved === undefined ? {} : { reserved }),
@@ -105,7 +106,7 @@ function fitting(run: Run, open: OpenTurn, prefix: Prefix, prepared: string | un
   const { context } = run.wishes.budget
   const composition = compositionOf(run, open, prefix, prepared)
   const tokens = tokensOf(composition)
-  const besides = tokens - run.thread.conversation.tokens
+  const besides = tokens - weighConversation(run.thread.conversation).tokens
   const cut = fittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - besides)
   if (!cut) throw oversize(tokens, context)
   if (!isNewCut(run, cut)) return composition

@@ -12,7 +12,7 @@ import type { MemoryQuery, MemoryView } from '../ports/memory.ts'
 import { observationText } from '../prompt/conversation.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
 import { messagesIn } from './bind-input.ts'
-import { restart } from './conversation.ts'
+import { newConversation, weighConversation } from './conversation.ts'
 import { diagnose } from './phase.ts'
 import { roomBesidePrefix } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
@@ -69,7 +69,8 @@ export function fittingCut(run: Run, open: OpenTurn, allowed: number): Cut | und
   let room = most
   for (;;) {
     const isShown = cut === (thread.cut ?? WHOLE)
-    const { tokens } = isShown ? thread.conversation : restart(shownWith(thread, open, cut))
+    const shown = isShown ? thread.conversation : newConversation(shownWith(thread, open, cut))
+    const { tokens } = weighConversation(shown)
     if (tokens <= room) return cut
     // Once it has to be cut, far enough that the next turns need no cut of their own.
     room = most * ROOM_AFTER_CUT
@@ -109,7 +110,7 @@ function tighterCut(
     let least: Cut | undefined
     for (let longest = halved(most); longest >= LEAST_LONGEST; longest = halved(longest)) {
       const next: Cut = { ...now, words: Math.min(words, longest), longest, ...(input ? { input } : {}) }
-      const { tokens } = restart(shownWith(thread, open, next))
+      const { tokens } = weighConversation(newConversation(shownWith(thread, open, next)))
       if (tokens <= room) return next
       if (tokens <= most) least = next
     }

@@ -13,7 +13,7 @@ import { messagesIn } from './bind-input.ts'
 import { standIn } from './chain.ts'
 import { afterFailure, timeIsUp } from './check-stop.ts'
 import { closeTurn, commitStep, type End, end, type Moved, park, release } from './commit.ts'
-import { restart } from './conversation.ts'
+import { newConversation, weighConversation } from './conversation.ts'
 import { settleInterrupted } from './interrupted.ts'
 import { whyInterrupted } from './interruption.ts'
 import { giveBack } from './money.ts'
@@ -75,13 +75,17 @@ export async function setBack(run: Run, input: Input, thrown: unknown, began: nu
 
 /** Whether the next request of the turn, the second at most, is shorter: by turns that are given up, or because what is left can be cut. */
 function isShorter(run: Run, { failures }: OpenTurn): boolean {
-  return !failures.includes('model_oversize') && (compact(run) || run.thread.conversation.tokens > LEAST_ROOM)
+  return (
+    !failures.includes('model_oversize') &&
+    (compact(run) || weighConversation(run.thread.conversation).tokens > LEAST_ROOM)
+  )
 }
 
 /** Several messages are new, and are much of what was asked: of them some can wait for the next turn. */
 function someCanWait({ thread, dispatch }: Run, open: OpenTurn): boolean {
   if (messagesIn(open.input, dispatch.dispatch_id).length < 2) return false
-  return restart(open.messages).tokens > thread.conversation.tokens / 4
+  const { tokens } = weighConversation(newConversation(open.messages))
+  return tokens > weighConversation(thread.conversation).tokens / 4
 }
 
 async function interrupted(run: Run): Promise<Moved> {

@@ -8,13 +8,13 @@ import type { Message } from '../ports/model.ts'
 import { openingMessage, shortenMessage } from '../prompt/after-cut.ts'
 import { asText, pastMessages } from '../prompt/conversation.ts'
 import { recalledMessage } from '../prompt/facts.ts'
-import { restart, say } from './conversation.ts'
+import { newConversation, truncateConversation } from './conversation.ts'
 import { taskIn, unsay } from './owner-words.ts'
 import type { OpenTurn, Thread } from './thread.ts'
 
 export function saying(thread: Thread, open: OpenTurn, message: Message): void {
   open.messages.push(message)
-  say(thread.conversation, message)
+  thread.conversation.messages.push(message)
 }
 
 /** Once in a run, before its first input; a first turn that came to nothing is followed by another. */
@@ -31,7 +31,7 @@ export function remind(
 /** From here on the model sees of the past what the cut says. */
 export function cutHere(thread: Thread, open: OpenTurn, cut: Cut): void {
   thread.cut = cut
-  thread.conversation = restart(shownWith(thread, open, cut))
+  thread.conversation = newConversation(shownWith(thread, open, cut))
 }
 
 /** What the model would be shown with this cut. */
@@ -76,14 +76,13 @@ function shortened(
 
 export function takeBack(thread: Thread, { before, turn }: OpenTurn): void {
   unsay(thread.words, turn)
-  const { messages } = thread.conversation
-  if (messages !== before.messages) {
-    thread.conversation = restart(afterCut(thread, thread.cut ?? NO_CUT))
+  const { conversation, asked } = thread
+  if (conversation !== before.conversation) {
+    thread.conversation = newConversation(afterCut(thread, thread.cut ?? NO_CUT))
     return
   }
-  messages.length = before.length
-  if (thread.asked?.messages === messages) thread.asked.bytes = Math.min(thread.asked.bytes, before.bytes)
-  thread.conversation = before
+  truncateConversation(conversation, before.length)
+  if (asked?.conversation === conversation) asked.length = Math.min(asked.length, before.length)
 }
 
 /** Some providers count from nought in every answer, or give no id; a history with an id twice would be refused by others. */
@@ -105,7 +104,7 @@ export function refit(thread: Thread, setup: Setup): void {
   if (wasInText || !inText(thread)) return
   for (const turn of [...thread.past, ...(thread.open ? [thread.open] : [])])
     turn.messages.splice(0, turn.messages.length, ...turn.messages.map(asText))
-  thread.conversation = restart(thread.conversation.messages.map(asText))
+  thread.conversation = newConversation(thread.conversation.messages.map(asText))
 }
 
 /** Whether the model writes its calls as text. */

@@ -19,7 +19,7 @@ import type { PastTurn } from '../ports/memory.ts'
 import type { Message } from '../ports/model.ts'
 import { answerMessage, approvedMessage, inputMessages, resultMessage, type Shown } from '../prompt/conversation.ts'
 import { nonceOf } from '../prompt/data-fence.ts'
-import { type Conversation, emptyConversation } from './conversation.ts'
+import { type Conversation, conversationTokens, newConversation, weighConversation } from './conversation.ts'
 import { type Heard, hearInput, hearResult } from './heard.ts'
 import { type SaidWords, saidIn } from './owner-words.ts'
 import { barrenAfter, isNews, RECENT, wasHeldBack } from './repeats.ts'
@@ -48,6 +48,8 @@ export interface OpenTurn {
   requested: boolean
   /** Its last request has neither been answered nor failed. */
   asking: boolean
+  /** Tokens of the conversation in it, where its record says so. */
+  askedTokens?: number | undefined
   /** The number of the last request's record, and the US dollars that were set aside for its answer. */
   requestSeq: number
   reserved?: number | undefined
@@ -60,8 +62,8 @@ export interface OpenTurn {
   readonly intended: Map<number, Intended>
   readonly settled: Map<number, CallResult>
   readonly messages: Message[]
-  /** Where the conversation stood before this turn; its list of messages is the same one, and was so long. */
-  readonly before: Conversation & { readonly length: number }
+  /** The conversation before this turn, and how many messages it had. */
+  readonly before: { readonly conversation: Conversation; readonly length: number }
 }
 
 /** A settled call, for whoever looks for repetition. */
@@ -107,8 +109,8 @@ export interface Thread {
   readonly words: SaidWords[]
   /** What the run was shown of what is remembered, and in which turn. */
   recalled?: { readonly turn: number; readonly recalled: Recalled; readonly message: Message } | undefined
-  /** The last request: its prefix, and how many bytes of what was said in it still stand. */
-  asked?: { readonly prefix: string; readonly messages: readonly Message[]; bytes: number }
+  /** The last request: its prefix, and how many messages of what was said in it still stand. */
+  asked?: { readonly prefix: string; readonly conversation: Conversation; length: number }
   /** Ids of calls that the conversation has used. */
   readonly called: Set<string>
   readonly recent: Done[]
@@ -138,7 +140,7 @@ export function emptyThread(): Thread {
     ...unused(),
     state: null,
     past: [],
-    conversation: emptyConversation(),
+    conversation: newConversation(),
     words: [],
     called: new Set(),
     seen: new Map(),
@@ -237,7 +239,7 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     intended: new Map(),
     settled: new Map(),
     messages: [],
-    before: { ...thread.conversation, length: thread.conversation.messages.length },
+    before: { conversation: thread.conversation, length: thread.conversation.messages.length },
   }
   for (const observation of record.input) thread.unanswered.delete(answeredBy(observation) ?? '')
   hearInput(thread, record)
@@ -270,8 +272,9 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
         saying(thread, open, { role: 'user', text: record.prepared })
       }
       if (record.composition) {
-        const { messages, bytes } = thread.conversation
-        thread.asked = { prefix: record.composition.prefix, messages, bytes }
+        const { conversation } = thread
+        open.askedTokens = conversationTokens(record.composition)
+        thread.asked = { prefix: record.composition.prefix, conversation, length: conversation.messages.length }
       }
       return
     case 'failed':
@@ -291,7 +294,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
     case 'model_answered':
       open.answer = record.answer
       open.answeredAt = record.ts
-      thread.taken = Math.max(thread.taken, thread.conversation.tokens)
+      thread.taken = Math.max(thread.taken, open.askedTokens ?? weighConversation(thread.conversation).tokens)
       open.shown = withOwnIds(thread, open.turn, record.answer)
       thread.spent.tokens += record.answer.usage.input_tokens + record.answer.usage.output_tokens
       thread.spent.usd += (record.usd ?? 0) - (open.reserved ?? 0)
@@ -338,7 +341,8 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
 export const LEAST_ROOM = 500
 
 /** What was taken before it was too long, or half of what was not; in any case less than that. */
-function roomAfter({ taken, conversation: { tokens } }: Thread): number {
+function roomAfter({ taken, conversation }: Thread): number {
+  const { tokens } = weighConversation(conversation)
   return Math.floor(Math.max(LEAST_ROOM, Math.min(tokens * 0.9, Math.max(taken, tokens / 2))))
 }
 

@@ -55,6 +55,8 @@ export class Notifier implements Postbox {
   readonly #deliverer: Deliverer
   /** By what ends them. */
   readonly #pings = new Map<AbortController, Promise<void>>()
+  #digestsOf: Settings | undefined
+  #digestSchedule: Schedule | undefined
 
   constructor(parts: NotifierParts) {
     this.#parts = parts
@@ -228,9 +230,15 @@ export class Notifier implements Postbox {
   }
 
   #digests(): Schedule | undefined {
-    const { digest } = this.#parts.settings()
-    if (digest === null || digest === false) return undefined
-    return scheduleOf(digest === true ? EVERY_MORNING : digest, this.#zone())
+    const settings = this.#parts.settings()
+    const { digest } = settings
+    // Asked for at every ring of the bell; a configuration that has changed is another object.
+    if (this.#digestsOf !== settings) {
+      this.#digestsOf = settings
+      const isOff = digest === null || digest === false
+      this.#digestSchedule = isOff ? undefined : scheduleOf(digest === true ? EVERY_MORNING : digest, this.#zone())
+    }
+    return this.#digestSchedule
   }
 
   #zone(): string {

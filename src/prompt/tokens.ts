@@ -11,62 +11,64 @@ const LONGEST_WORD = 20
 const MOST_CONSONANTS = 2
 const MOST_SIGNS = 4
 
-type Class = 'lower' | 'upper' | 'digit' | 'sign' | 'blank' | 'other'
+/** A number each, in a table by code: every text that is kept comes through here, letter by letter. */
+const LOWER = 0
+const UPPER = 1
+const DIGIT = 2
+const SIGN = 3
+const BLANK = 4
+const OTHER = 5
+const CLASS = 7
+/** Set beside the class. */
+const VOWEL = 8
+/** What ends an unbroken stretch. */
+const BREAK = 16
+
+/** Signs that keys and encoded bytes are made of end none. */
+const KEY_SIGNS = '+/=_-'
+const ASCII = 0x80
+const TABLE = Uint8Array.from({ length: ASCII }, (_, code) => {
+  const [kind, letter] = [classOf(code), String.fromCharCode(code)]
+  const breaks = kind === BLANK || (kind === SIGN && !KEY_SIGNS.includes(letter))
+  return kind + ('aeiouyAEIOUY'.includes(letter) ? VOWEL : 0) + (breaks ? BREAK : 0)
+})
+
+function classOf(code: number): number {
+  if (code >= 97 && code <= 122) return LOWER
+  if (code >= 65 && code <= 90) return UPPER
+  if (code >= 48 && code <= 57) return DIGIT
+  return code === 32 || (code >= 9 && code <= 13) ? BLANK : SIGN
+}
 
 /** Contract: more text never takes fewer tokens. */
 export function estimateTokens(text: string): number {
   let tokens = 0
-  let last: Class = 'other'
+  let last = OTHER
   let run = 0
   let consonants = 0
   let unbroken = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    const now = classOf(code)
+    const found = code < ASCII ? (TABLE[code] ?? OTHER) : OTHER
+    const now = found & CLASS
     // `camelCase` is two words, `Word` is one.
-    run = now === last || (last === 'upper' && now === 'lower' && run === 1) ? run + 1 : 1
-    unbroken = isBreak(code, now) ? 0 : unbroken + 1
-    consonants = run === 1 || VOWELS.has(code) ? 0 : consonants + 1
-    switch (now) {
-      case 'lower':
-      case 'upper':
-        if (consonants > MOST_CONSONANTS || beginsPiece(run, unbroken > LONGEST_WORD ? 2 : LETTERS_PER_TOKEN))
-          tokens += 1
-        break
-      case 'digit':
-        // It takes no blank along, as a word does.
-        tokens += last === 'blank' ? 2 : 1
-        break
-      case 'sign':
-        if (run > MOST_SIGNS || unbroken > LONGEST_WORD || beginsPiece(run, SIGNS_PER_TOKEN)) tokens += 1
-        break
-      case 'blank':
-        tokens += blankCost(text, i, run)
-        break
-      case 'other':
-        tokens += costOf(code)
-    }
+    run = now === last || (last === UPPER && now === LOWER && run === 1) ? run + 1 : 1
+    unbroken = (found & BREAK) > 0 ? 0 : unbroken + 1
+    consonants = run === 1 || (found & VOWEL) > 0 ? 0 : consonants + 1
+    if (now <= UPPER) {
+      if (consonants > MOST_CONSONANTS || beginsPiece(run, unbroken > LONGEST_WORD ? 2 : LETTERS_PER_TOKEN)) tokens += 1
+    } else if (now === BLANK) tokens += blankCost(text, i, run)
+    // It takes no blank along, as a word does.
+    else if (now === DIGIT) tokens += last === BLANK ? 2 : 1
+    else if (now === SIGN) {
+      if (run > MOST_SIGNS || unbroken > LONGEST_WORD || beginsPiece(run, SIGNS_PER_TOKEN)) tokens += 1
+    } else tokens += costOf(code)
     last = now
   }
   return tokens
 }
 
 const beginsPiece = (run: number, length: number): boolean => run % length === 1
-
-const codesOf = (letters: string): ReadonlySet<number> => new Set([...letters].map((letter) => letter.charCodeAt(0)))
-const VOWELS = codesOf('aeiouyAEIOUY')
-/** Signs that keys and encoded bytes are made of. */
-const KEY_SIGNS = codesOf('+/=_-')
-
-const isBreak = (code: number, now: Class): boolean => now === 'blank' || (now === 'sign' && !KEY_SIGNS.has(code))
-
-function classOf(code: number): Class {
-  if (code >= 97 && code <= 122) return 'lower'
-  if (code >= 65 && code <= 90) return 'upper'
-  if (code >= 48 && code <= 57) return 'digit'
-  if (code === 32 || (code >= 9 && code <= 13)) return 'blank'
-  return code < 0x80 ? 'sign' : 'other'
-}
 
 /** A single space belongs to the word behind it. */
 function blankCost(text: string, at: number, run: number): number {

@@ -37,6 +37,18 @@ describe('case 60: redaction', () => {
     for (const [text, told] of Object.entries(looks)) assert.equal(redact(text), told)
   })
 
+  test('a text that had nothing to hide is looked at again once a secret is known, however long it is', () => {
+    const made = new Redactor()
+    made.know('OTHER', 'another-secret-value-1')
+    const texts = ['a hunter2hunter2', `${'word '.repeat(200)}hunter2hunter2`]
+    for (const text of texts) for (const hides of [made.hide, made.redact, made.hide]) assert.equal(hides(text), text)
+    made.guess('hunter2hunter2')
+    for (const text of texts) assert.match(made.redact(text), /\(secret\)$/)
+    for (const text of texts) assert.equal(made.hide(text), text)
+    made.know('LATE', 'hunter2hunter2')
+    for (const text of texts) for (const hides of [made.hide, made.redact]) assert.match(hides(text), /‹secret:LATE›$/)
+  })
+
   test('what only sounds like it is left alone', () => {
     for (const text of [
       'const token = readToken()',

@@ -13,6 +13,9 @@ export interface HidingStream {
 
 const LONGEST_WORD = 32
 const MOST_WORDS = 2000
+/** Not for longer than a result may be: what is remembered stays in memory. */
+const isLong = ({ length }: string): boolean => length >= 500 && length <= 100_000
+const MOST_LATEST = 8
 
 export class Redactor {
   /** Names by value. One that was a secret stays one for as long as the program runs. */
@@ -22,6 +25,10 @@ export class Redactor {
   #unsure: Finder | undefined
   /** Names and words come back with every record: those with nothing to hide are looked at once. */
   #clean = new Set<string>()
+  /** The same for `redact`. */
+  #bland = new Set<string>()
+  /** A long text comes by several times within moments, on its way to the journal, the trace and whoever watches. */
+  #latest: string[] = []
 
   /** Contract: that value is in nothing that is told or written from now on. */
   know(name: string, value: string): void {
@@ -41,6 +48,8 @@ export class Redactor {
     this.#sure = undefined
     this.#unsure = undefined
     this.#clean = new Set()
+    this.#bland = new Set()
+    this.#latest = []
   }
 
   #finders(): { readonly sure: Finder; readonly unsure: Finder } {
@@ -51,21 +60,24 @@ export class Redactor {
 
   /** Contract: the text without the secrets that are known, in any form in which they travel; everything else in it stays. */
   hide = (text: string): string => {
-    if (this.#clean.has(text)) return text
+    if (isLong(text) ? this.#latest.includes(text) : this.#clean.has(text)) return text
     const { sure } = this.#finders()
     if (sure.isEmpty) return text
     const { ranges } = sure.find(text)
     if (ranges.length > 0) return without(text, ranges)
-    if (text.length <= LONGEST_WORD && this.#clean.size < MOST_WORDS) this.#clean.add(text)
+    if (isLong(text)) this.#latest = [text, ...this.#latest.slice(0, MOST_LATEST - 1)]
+    else if (text.length <= LONGEST_WORD && this.#clean.size < MOST_WORDS) this.#clean.add(text)
     return text
   }
 
   /** Contract: as `hide`, and without what may be a secret, or looks it. */
   redact = (text: string): string => {
+    if (this.#bland.has(text)) return text
     const hidden = this.hide(text)
     const { unsure } = this.#finders()
-    const left = unsure.isEmpty ? hidden : without(hidden, unsure.find(hidden).ranges)
-    return withoutLooks(left)
+    const left = withoutLooks(unsure.isEmpty ? hidden : without(hidden, unsure.find(hidden).ranges))
+    if (left === text && text.length <= LONGEST_WORD && this.#bland.size < MOST_WORDS) this.#bland.add(text)
+    return left
   }
 
   /** Contract: at most so many characters of the redacted text; what the cut would halve is taken out before. */

@@ -74,7 +74,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   return {
     url,
     loopback: isLoopback(host),
-    sink: teller(context.redact, live.tell),
+    sink: teller(context.redact, live.tell, live.isFollowed),
     loginUrl: () => `${url}/#code=${access.newCode()}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))

@@ -27,6 +27,8 @@ export interface Live {
   /** Contract: from now on, or from behind `last` if that is still there; call the result when the viewer is gone. */
   join(viewer: Viewer, last: string | undefined): () => void
   viewers(): number
+  /** Contract: whether anybody has watched in this life: before that, nobody can ask for what was told. */
+  isFollowed(): boolean
   /** Contract: resolves when somebody watches, or when it is closed. */
   watched(): Promise<void>
   close(): void
@@ -45,6 +47,7 @@ export function createLive({ clock, life }: { readonly clock: Clock; readonly li
   let keptBytes = 0
   let seq = 0
   let pending: Told[] = []
+  let followed = false
   let waiting: (() => void)[] = []
 
   const idOf = (at: number): string => `${life}.${at}`
@@ -94,12 +97,13 @@ export function createLive({ clock, life }: { readonly clock: Clock; readonly li
 
   return {
     tell(told) {
-      if (closed.signal.aborted) return
+      if (closed.signal.aborted || !followed) return
       const one = joined(pending.at(-1), told)
       if (one) pending[pending.length - 1] = one
       else if (pending.push(told) === 1) void clock.sleep(BATCH_MS, closed.signal).then(flush)
     },
     join(viewer, last) {
+      followed = true
       const past = last === undefined ? { seq, chunks: [] } : behind(last)
       const hello = message('hello', { now: clock.now() }, idOf(past?.seq ?? seq))
       const reset = past ? [] : [message('reset', { last, reason: 'what followed is not kept: fetch anew' }, idOf(seq))]
@@ -111,6 +115,7 @@ export function createLive({ clock, life }: { readonly clock: Clock; readonly li
       return () => leave(viewer)
     },
     viewers: () => viewers.size,
+    isFollowed: () => followed,
     watched: () =>
       viewers.size > 0 || closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
     close() {

@@ -16,7 +16,8 @@ export type Told =
 const OPEN_WORD = /[!-~]{0,256}$/
 const MOST_JOINED = 16 * 1024
 
-export function teller(redact: Redact, tell: (told: Told) => void): Sink {
+/** `isFollowed`: whether anybody may ever see a delta; events are counted in any case. */
+export function teller(redact: Redact, tell: (told: Told) => void, isFollowed: () => boolean): Sink {
   /** By run: half a secret is not recognised, so that streamed text goes on word by word. */
   const held = new Map<string, string>()
 
@@ -42,7 +43,7 @@ export function teller(redact: Redact, tell: (told: Told) => void): Sink {
     delta(delta) {
       if (delta.kind !== 'text') {
         release(delta)
-        tell({ name: 'delta', data: bounded(delta, redact) })
+        if (isFollowed()) tell({ name: 'delta', data: bounded(delta, redact) })
         return
       }
       const all = `${held.get(delta.run_id) ?? ''}${delta.text}`

@@ -30,7 +30,9 @@ export function eventFolds(
       if (known?.last === lastOf(past)) known.holders = holders
       else {
         const fold = eventFold(run)
-        for (const record of past) fold.of(fit(record))
+        // A fold keeps no text of a step that is committed, so only the records behind it have to be made fit: a long past is opened at once.
+        const kept = past.findLastIndex(({ kind }) => kind === 'step_committed') + 1
+        for (const [i, record] of past.entries()) fold.of(i < kept ? record : fit(record))
         followed.set(run.run_id, { fold, last: lastOf(past), holders })
       }
     },

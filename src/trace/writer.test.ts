@@ -134,6 +134,30 @@ describe('the trace of a run', () => {
     assert.deepEqual(await read(), { ...traceOf(RUN, whole), torn: [] })
   })
 
+  test('D5: a long past is read piece by piece, and whatever comes meanwhile is behind it', async (t) => {
+    let looked = 0
+    const redact = (text: string): string => {
+      looked += 1
+      return text
+    }
+    const { writer, read } = benchOf(t, { redact })
+    const turns = Array.from({ length: 200 }, (_, i) => i + 1)
+    const records = recordsOf(started(), ...turns.flatMap((turn) => acting(turn)), ...finishing(turns.length + 1))
+    const past = records.slice(0, -4)
+    writer.opened(RUN, past)
+    assert.equal(looked, 0)
+    const turnOfLoop = () => new Promise((resolve) => setImmediate(resolve))
+    await turnOfLoop()
+    const first = looked
+    assert.ok(first > 0)
+    for (const record of records.slice(past.length, -1)) writer.recorded(RUN, record)
+    assert.equal(looked, first)
+    await turnOfLoop()
+    assert.ok(looked > first && looked < 3 * first, `${looked} looks`)
+    for (const record of records.slice(-1)) writer.recorded(RUN, record)
+    assert.deepEqual(await read(), { ...traceOf(RUN, records), torn: [] })
+  })
+
   test('one that is taken up again in the same life goes on where it was', async (t) => {
     const { folder, writer, read } = benchOf(t)
     const parked = [started(), ...acting(1).slice(0, -1), committed(1, { next: { kind: 'park', wait: WAIT } })]

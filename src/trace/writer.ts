@@ -14,6 +14,8 @@ import { type TraceFold, traceFold } from './trace.ts'
 
 const WRITE_EVERY_MS = 1000
 const RETRY_EVERY_MS = 5000
+/** Records of a past that are folded at a time: a few milliseconds. */
+const PIECE = 50
 /** Runs that are kept at hand, those that rest among them. */
 const MOST_OPEN = 256
 /** Characters held back, over all runs, while nothing can be written. */
@@ -123,8 +125,14 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
     }
   }
 
-  function fold(open: Open): void {
-    for (const record of open.records.splice(0)) {
+  /** A run that another life of the program has left may have a long past: others have their turn in between. */
+  function catchUp(open: Open): void {
+    fold(open, PIECE)
+    if (open.records.length > 0 && !closed.signal.aborted) setImmediate(catchUp, open)
+  }
+
+  function fold(open: Open, most = open.records.length): void {
+    for (const record of open.records.splice(0, most)) {
       const { events, steps } = open.fold.of(redacted(record, redact))
       for (const event of events) open.events.add(lineOf(open.whose, event))
       for (const step of steps) open.steps.add(JSON.stringify(step))
@@ -137,7 +145,9 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
       const records = recordsOfRun(past, run.run_id)
       // Still ours, from before it was parked: the files are as they should be.
       if (records.length === 0 || runs.get(run.run_id)?.last === records.at(-1)?.seq) return
-      take(begin(run), records)
+      const open = begin(run)
+      take(open, records)
+      setImmediate(catchUp, open)
       later(WRITE_EVERY_MS)
     },
     recorded(run, record) {
@@ -145,9 +155,10 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
       const begins = record.kind === 'run_started' && isRunId(run.run_id)
       const open = runs.get(run.run_id) ?? (begins ? begin(run) : undefined)
       if (!open) return
+      const isBehind = open.records.length > 0
       take(open, [record])
       // Now and not at the end: many runs may end together.
-      fold(open)
+      if (!isBehind) fold(open)
       open.rests = record.kind === 'step_committed' && record.next.kind === 'park'
       // At once: whoever is told that it is over finds it in the files.
       if (open.ended || open.rests) write(run.run_id, open, true)
