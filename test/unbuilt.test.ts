@@ -50,3 +50,8 @@ test('C5: a changed file with such a key is refused, and the last good one holds
   const { degraded } = (await app.run('status', {})) as { degraded: string[] }
   assert.ok(degraded.some((text) => /the last good one holds: .*residents is set/.test(text)))
 })
+
+test('C5: start refuses a channel for notices that is not there, and names those that are', async (t) => {
+  const app = await openApp(t, { yaml: 'kernel: { channel: lark, agents: [{ agent_id: a, prompt: look }] }\n' })
+  await assert.rejects(app.run('start', { until_idle: true }), /kernel\.channel .*lark.*console/)
+})

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { TirelessError } from '../domain/error.ts'
 import { MAX_DURATION_MS } from '../domain/limits.ts'
 import { iso } from '../ports/clock.ts'
 import { troubleOf } from './channels.ts'
@@ -28,6 +29,7 @@ export const start = command({
   output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
   async run(context, { until_idle, max_minutes }, tell) {
     await context.refuseWithoutSandbox()
+    await refuseUnknownChannel(context)
     for (const text of await context.notices()) tell({ kind: 'note', text })
     // Tried while everything else begins.
     void context.sandboxNotices().then((texts) => texts.map((text) => tell({ kind: 'note', text })))
@@ -40,6 +42,18 @@ export const start = command({
     }
   },
 })
+
+/** A notice that can never be delivered is not what the owner asked for. */
+async function refuseUnknownChannel({ notifier, channels }: Context): Promise<void> {
+  const target = await notifier.target()
+  if (target?.by !== 'config' || channels.has(target.channel)) return
+  throw new TirelessError('config_invalid', {
+    what: 'kernel.channel names a channel that is not there',
+    got: target.channel,
+    expected: `one of ${[...channels.keys()].join(', ')}`,
+    fix: 'change kernel.channel, or take the key out',
+  })
+}
 
 /** Beats that were missed, and whatever is there to be done; nothing is waited for. */
 async function untilIdle(context: Context, minutes: number): Promise<void> {

@@ -17,8 +17,20 @@ export interface Heard {
   readonly trusted: boolean
 }
 
+type Listener = Pick<Thread, 'label' | 'heard'>
+
+/** Contract: the lowest label of what a session has read, without all else that is folded from its journal. */
+export function labelOfJournal(records: readonly JournalRecord[]): Label {
+  const listener: Listener = { label: CLEAN, heard: [] }
+  for (const record of records) {
+    if (record.kind === 'input_bound') hearInput(listener, record)
+    else if (record.kind === 'call_settled') hearResult(listener, record, '')
+  }
+  return listener.label
+}
+
 export function hearInput(
-  thread: Thread,
+  thread: Listener,
   { input, recalled, turn }: Extract<JournalRecord, { kind: 'input_bound' }>,
 ): void {
   for (const observation of input) {
@@ -46,7 +58,7 @@ function wordsIn(observation: Observation, turn: number): readonly Heard[] {
 }
 
 export function hearResult(
-  thread: Thread,
+  thread: Listener,
   { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
   tool: string,
 ): void {
@@ -58,7 +70,7 @@ export function hearResult(
 /** It lowers nothing, and yet nobody whose words count has said it. */
 const quotes = ({ facts }: CallResult): boolean => (facts as { readonly quoted?: boolean } | undefined)?.quoted === true
 
-function lower(thread: Thread, label: Label = CLEAN): void {
+function lower(thread: Listener, label: Label = CLEAN): void {
   thread.label = lowest(thread.label, label)
 }
 

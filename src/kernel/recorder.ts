@@ -5,10 +5,14 @@
  */
 
 import { CUT_SHORT, type Cycle, type CycleResult, decorated, errorResult } from '../domain/cycle.ts'
+import { isTerminal } from '../domain/dispatch.ts'
 import { asTirelessError } from '../domain/error.ts'
 import { markdownTable } from '../domain/markdown-table.ts'
-import { type CycleRow, renderBlock, withBlock } from '../domain/runtime-block.ts'
+import { type RecentAction, withRecentActions } from '../domain/recent-actions.ts'
+import { type CycleRow, changedOutside, renderBlock, withBlock } from '../domain/runtime-block.ts'
 import { clipped } from '../domain/summary.ts'
+import { isClean } from '../domain/trust.ts'
+import { labelOfJournal } from '../engine/heard.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
 import type { Surroundings } from './settings.ts'
@@ -27,9 +31,28 @@ export async function recordCycle(around: Surroundings, result: CycleResult): Pr
     const block = renderBlock({ ...result, updated_at, agent_summary }, history, most)
     const by = { author: 'system', reason: 'cycle', cycle_id }
     await documents.write('STATE.md', (text) => withBlock(text, block), by)
+    const actions = await actionsOf(around, result, updated_at)
+    if (actions.length > 0)
+      await documents.write('STATE.md', (text) => changedOutside(text, (own) => withRecentActions(own, actions)), by)
     await documents.write('SYSTEM_PROMPT.md', systemPrompt, { ...by, reason: 'what unattended runs are told' })
     await documents.commit(`post-cycle ${cycle_id}`)
   })
+}
+
+/** Those that are over. What an agent says that has read text from outside may be that text: it is not put into every prompt (I12). */
+async function actionsOf(
+  { store }: Surroundings,
+  { agents }: CycleResult,
+  ended_at: string,
+): Promise<readonly RecentAction[]> {
+  const over = agents.filter(({ status }) => isTerminal(status))
+  return Promise.all(
+    over.map(async (agent) => {
+      const { agent_id, status, dispatch_id: run_id } = agent
+      const isOwn = isClean(labelOfJournal(await store.journal(agent.session_id)))
+      return { ended_at, agent_id, status, run_id, summary: isOwn ? decorated(agent) : null }
+    }),
+  )
 }
 
 /** Of a cycle that its process did not live to end: that, and what it leaves to the next. Only for who is alone with its kernel. */
