@@ -53,7 +53,8 @@ export const isOfSecrets = (name: string): boolean => name === SECRETS || name =
 
 /** Names that a backup leaves out: the database's files are copied by the store, calls mean nothing to another life, and what an upgrade kept is older. */
 export function isLeftOut(name: string): boolean {
-  const ofDatabase = /^tireless(\.db(-wal|-shm|-journal|\.upgrade-copy)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
+  const ofDatabase =
+    /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
   return staysPut(name) || name === 'calls' || ofDatabase.test(name)
 }
 
@@ -61,7 +62,16 @@ export function isLeftOut(name: string): boolean {
 export function privateParts(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
   const { root, socket, database, lock, token, secrets } = paths
   const folders = new Set([root, dirname(socket)])
-  const files = [socket, database, `${database}-wal`, `${database}-shm`, `${lock}.holder`, token, secrets]
+  const files = [
+    socket,
+    database,
+    `${database}-wal`,
+    `${database}-shm`,
+    `${database}-commits`,
+    `${lock}.holder`,
+    token,
+    secrets,
+  ]
   return [...[...folders].map((path) => ({ path, mode: 0o700 })), ...files.map((path) => ({ path, mode: 0o600 }))]
 }
 

@@ -20,7 +20,8 @@ interface Check {
 
 const CHECKS = [
   ...['node', 'sqlite', 'privacy', 'configuration', 'disk', 'file system', 'git', 'bash', 'sandbox'],
-  ...['durability', 'database', 'model', 'documents', 'dead work', 'unknown outcomes', 'orphaned work', 'leftovers'],
+  ...['durability', 'acknowledged work', 'database', 'model', 'documents'],
+  ...['dead work', 'unknown outcomes', 'orphaned work', 'leftovers'],
 ]
 
 async function doctorIn(

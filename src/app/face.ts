@@ -10,10 +10,12 @@ import type { Context } from '../commands/command.ts'
 import { commandNamed } from '../commands/named.ts'
 import { type Config, environment } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { replay } from '../engine/replay.ts'
 import { waitingNotes } from '../kernel/waiting-documents.ts'
 import type { Choice } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import type { Store } from '../ports/store.ts'
 import type { HttpServer } from '../server/http.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
 import { outsideOf } from './outside.ts'
@@ -80,6 +82,7 @@ export function commands(): Plugin {
         workspace: (sessionId, wanted) =>
           typeof wanted === 'object' ? place(sessionId, placeOf(wanted.agent)) : prepare(sessionId, wanted),
         notices: async () => [
+          ...(await lossIn(host.get('store'))),
           ...noticesOf(config.loaded.config, await models.choice()),
           ...waitingNotes(await documents.waiting()).map(({ text }) => text),
         ],
@@ -114,6 +117,7 @@ export function commands(): Plugin {
           const reasons = [
             ...(await host.get('kernel').ailments()),
             ...queue.damage().map((found) => `the database is damaged: ${found}`),
+            ...(await lossIn(host.get('store'))),
             ...engine.breaker
               .refusing()
               .map((provider) => `the provider ${provider} refuses its key: set the right one, then: models test`),
@@ -141,6 +145,11 @@ export function commands(): Plugin {
 }
 
 const offBy = (trial: Trial | undefined): string[] => (trial?.holds === false ? [execIsOff(trial.why)] : [])
+
+async function lossIn(store: Store): Promise<string[]> {
+  const lost = (await store.setting(LOST_COMMITS)) as LostCommits | null
+  return lost === null ? [] : [`${describeLoss(lost)}. Do this: ${LOSS_REMEDY}`]
+}
 
 /** What has changed in a tool is a matter of many lines, for `mcp list`. */
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''

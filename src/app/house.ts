@@ -8,6 +8,7 @@ import { openSqliteStore } from '../adapters/stores/sqlite/store.ts'
 import type { ConfigChange } from '../commands/command.ts'
 import { changeFile, type LoadedConfig, loadConfig } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { describeLoss, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { type Redact, redacted } from '../domain/redacted.ts'
 import { type HomePaths, holdHome, homeLocked, refuseHalfRestored } from '../home.ts'
 import { createDoorbell, ringing } from '../kernel/doorbell.ts'
@@ -187,6 +188,8 @@ export function store(): Plugin {
     async setup(host) {
       const bell = createDoorbell()
       const sqlite = await openSqliteStore({ file: host.get('home').database, clock: host.get('clock') })
+      const lost = (await sqlite.setting(LOST_COMMITS)) as LostCommits | null
+      if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = hiding(remindedBy(sqlite, host.get('embedders')), host.get('secrets').hide)
       opened = ringing(overheard(hidden, host.get('log')), bell)
       host.provide('bell', bell)

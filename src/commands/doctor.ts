@@ -2,6 +2,8 @@
 
 import { z } from 'zod'
 import { asTirelessError, type TirelessError } from '../domain/error.ts'
+import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
+import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 import type { Exposed, Outside } from './outside.ts'
 
@@ -60,6 +62,7 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
     await context.store.commit([])
     return good('write-ahead log, synchronous=FULL, read back')
   }),
+  await look('acknowledged work', () => acknowledged(context, fix)),
   await look('database', async () => {
     const damage = await context.store.verify()
     const { schema, copies } = context.machine.database()
@@ -107,6 +110,14 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
   }),
   await look('leftovers', () => leftovers(context, fix)),
 ]
+
+async function acknowledged({ store }: Context, fix: boolean): Promise<Found> {
+  const lost = (await store.setting(LOST_COMMITS)) as LostCommits | null
+  if (lost === null) return good('all there, as far as was noted')
+  if (!fix) return bad(describeLoss(lost), LOSS_REMEDY)
+  await commitOne(store, [{ op: 'set', name: LOST_COMMITS, value: null }])
+  return good(`accepted: ${describeLoss(lost)}`)
+}
 
 async function sandbox(machine: Outside['machine']): Promise<Found> {
   const trial = await machine.sandbox()

@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite'
 
-const HOME = '@HOME@'
+export const HOME = '@HOME@'
 type Value = string | number | bigint | null | Uint8Array
 
 interface Entry {

@@ -1,7 +1,7 @@
 /** A1: a home that an earlier program has written opens, and its work goes on. */
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
@@ -69,6 +69,8 @@ describe('homes of earlier schemas', () => {
         const [fresh, opened] = [openInMemory(), new DatabaseSync(join(home, 'tireless.db'))]
         try {
           assert.deepEqual(schemaIn(opened), schemaIn(fresh))
+          const copy = `tireless-schema-${schema}-before-upgrade.db`
+          assert.equal(existsSync(join(home, copy)), schema < SCHEMA_VERSION, 'and what it was is kept')
           assert.equal(opened.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok')
         } finally {
           for (const db of [fresh, opened]) db.close()

@@ -8,7 +8,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
-import { dumpDatabase } from './dump.ts'
+import { dumpDatabase, HOME } from './dump.ts'
+import { rewriteFiles } from './kept.ts'
 import { liveAndDie, liveOn, YAML } from './scene.ts'
 
 const [home] = process.argv.slice(2)
@@ -28,6 +29,7 @@ async function keep(): Promise<void> {
     writeFileSync(join(to, 'tireless.sql'), dumpDatabase(join(made, 'tireless.db'), made))
     for (const name of ['tireless.yaml', 'kernels', 'workspaces'])
       if (existsSync(join(made, name))) cpSync(join(made, name), join(to, name), { recursive: true })
+    rewriteFiles(to, made, HOME)
   } finally {
     rmSync(made, { recursive: true, force: true })
   }

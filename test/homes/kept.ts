@@ -1,8 +1,8 @@
 /** Homes that earlier programs have written, as they are kept. */
 
-import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadDump } from './dump.ts'
+import { HOME, loadDump } from './dump.ts'
 
 const DUMP = 'tireless.sql'
 
@@ -16,5 +16,13 @@ export const keptSchemas = (): number[] =>
 export function layOut(schema: number, home: string): void {
   const kept = join(import.meta.dirname, `schema-${schema}`)
   cpSync(kept, home, { recursive: true, filter: (path) => !path.endsWith(DUMP) })
+  rewriteFiles(home, HOME, home)
   loadDump(readFileSync(join(kept, DUMP), 'utf8'), join(home, 'tireless.db'), home)
+}
+
+/** Where the home lies is written in some of its files. */
+export function rewriteFiles(folder: string, from: string, to: string): void {
+  for (const path of globSync('**', { cwd: folder }).map((name) => join(folder, name)))
+    if (statSync(path).isFile() && !path.includes('tireless.db'))
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to))
 }

@@ -24,7 +24,7 @@ function oldDatabase(t: TestContext): string {
   const home = freshFolder(t)
   layOut(keptSchemas().at(-1) ?? 0, home)
   const file = join(home, 'tireless.db')
-  openWriting(file).close()
+  openWriting(file, { keepCopy: false }).close()
   return file
 }
 

@@ -102,7 +102,7 @@ function apply(world: World, life: Life, group: readonly Waiting[]): void {
   for (const batch of batches) outrun(world, batch)
   let outcomes: readonly Outcome[]
   try {
-    outcomes = world.writer.apply((world.variant.rewritten?.(batches, world) ?? batches).map(encode))
+    outcomes = world.writer.apply((world.variant.rewritten?.(batches, world) ?? batches).map(encode)).outcomes
   } catch (thrown) {
     world.fail('store', `it failed by itself: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     throw thrown

@@ -2,6 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
+import type { Position } from './commit-notes.ts'
 import { copiesOf, type MigrateOptions, migrate, refuseUnknownSchema, schemaOf } from './migrations/migrate.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
@@ -16,7 +17,8 @@ export function openWriting(file: string, options: MigrateOptions = {}): Databas
     expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal')
     // NORMAL loses acknowledged commits at power loss; kill -9 alone cannot show it.
     expectPragma(db, 'synchronous = FULL', 'synchronous', 2)
-    migrate(db, file, options)
+    // At once into the file itself: a damaged log must not take the tables with it.
+    if (migrate(db, file, options)) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     expectPragma(db, 'foreign_keys = ON', 'foreign_keys', 1)
     return db
   } catch (thrown) {
@@ -40,6 +42,11 @@ export function openReading(file: string): DatabaseSync {
 /** Contract: never throws and changes nothing; what is wrong with the file is told when it is opened for writing. */
 export function isReady(file: string): boolean {
   return readSchema(file) === SCHEMA_VERSION
+}
+
+export function positionOf(db: DatabaseSync): Position {
+  const row = db.prepare('SELECT id, n, (SELECT max(n) FROM journal) AS entry FROM commits').get()
+  return { id: String(row?.id), count: Number(row?.n ?? 0), entry: Number(row?.entry ?? 0) }
 }
 
 /** Contract: never throws and changes nothing. */

@@ -30,7 +30,7 @@ export function appendFenced(
   sql: Sql,
   { dispatch_id, token }: Fence,
   { session_id, seq, count, body }: Parameters<typeof append>[1],
-): number | undefined {
+): { readonly head: number; readonly entry: number } | undefined {
   const { changes, lastInsertRowid } = sql(
     `INSERT INTO journal (session, seq, prev, body) SELECT s.n, ?1, s.last, ?2
      FROM dispatches d JOIN sessions s ON s.n = d.session
@@ -42,5 +42,5 @@ export function appendFenced(
     head,
     lastInsertRowid,
   )
-  return head
+  return { head, entry: Number(lastInsertRowid) }
 }

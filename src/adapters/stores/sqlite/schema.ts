@@ -2,7 +2,7 @@
 
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 /** The domain's transition table, as the database enforces it. */
 const LEGAL_MOVES = DISPATCH_STATUSES.map((from) => {
@@ -307,6 +307,19 @@ CREATE TABLE heard (
   PRIMARY KEY (channel, message_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX heard_by_age ON heard (ts);
+
+-- One row: how many commits the journal does not tell of. With the journal's last entry it says where the database stands.
+CREATE TABLE commits (id TEXT NOT NULL, n INTEGER NOT NULL) STRICT;
+INSERT INTO commits VALUES (lower(hex(randomblob(8))), 0);
+
+-- Rows that could not be read, as they were.
+CREATE TABLE set_aside (
+  n INTEGER PRIMARY KEY,
+  source TEXT NOT NULL,
+  why TEXT NOT NULL,
+  body TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE projections (
   kernel_id TEXT NOT NULL,

@@ -8,15 +8,18 @@
 
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
 import { TirelessError } from '../../../domain/error.ts'
+import type { Json } from '../../../domain/json.ts'
+import { bothLosses, LOST_COMMITS, type LostCommits } from '../../../domain/lost-commits.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Batch, Outcome, Store } from '../../../ports/store.ts'
-import { isReady, openReading, openWriting } from './connection.ts'
+import { CommitNotes } from './commit-notes.ts'
+import { isReady, openReading, openWriting, positionOf } from './connection.ts'
 import { copyDatabase } from './copy.ts'
 import { encode, type WrittenBatch } from './encode.ts'
 import { quietly } from './quiet.ts'
-import { createReader } from './reader.ts'
+import { createReader, type Reader } from './reader.ts'
 import { startWriterThread, verifyInThread } from './thread.ts'
-import { createWriter, type GroupWriter, type Writer } from './writer.ts'
+import { type Applied, createWriter, type GroupWriter, type Writer } from './writer.ts'
 
 export interface SqliteOptions {
   readonly file: string
@@ -40,7 +43,9 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
   if (!isReady(file)) await writer.apply([])
   const readingDb = openReading(file)
   const reader = createReader(readingDb)
-  const group = groupCommit(writer)
+  const notes = new CommitNotes(file, positionOf(readingDb))
+  await tellLoss(notes, reader, writer)
+  const group = groupCommit(writer, notes)
   const looking = new Set<() => Promise<unknown>>()
   let closing: Promise<void> | undefined
   // The writer last: the last connection to close folds the log into the database.
@@ -49,6 +54,7 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
     // Whoever still looks at the file would keep it open.
     await Promise.all([...looking].map((stop) => stop()))
     readingDb.close()
+    notes.close()
     await group.close()
   }
   return {
@@ -66,6 +72,20 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
       return closing
     },
   }
+}
+
+/** Contract: what was acknowledged and is gone is a word of the database before anything new is written, and is noted nowhere else. */
+async function tellLoss(notes: CommitNotes, reader: Reader, writer: GroupWriter): Promise<void> {
+  const lost = notes.lost()
+  if (!lost) return
+  const known = (await reader.setting(LOST_COMMITS)) as LostCommits | null
+  // The same again: whoever found it died before the notes were gone.
+  const isKnown = known?.up_to.join() === lost.up_to.join()
+  const value = { ...(known && !isKnown ? bothLosses(known, lost) : lost) } as unknown as Json
+  const told: WrittenBatch = { ops: [{ op: 'set', name: LOST_COMMITS, value }] }
+  const { outcomes, moved } = await writer.apply(isKnown ? [] : [told])
+  notes.forget()
+  if (moved) notes.add(moved, [told], outcomes)
 }
 
 function onDemand(file: string): GroupWriter {
@@ -107,18 +127,18 @@ function asItSuits(file: string, clock: Pick<Clock, 'monotonic'>): GroupWriter {
   let elsewhere = 0
   let usual = 0
   let isOpen = false
-  async function timed(batches: readonly WrittenBatch[]): Promise<readonly Outcome[]> {
+  async function timed(batches: readonly WrittenBatch[]): Promise<Applied> {
     // Opening takes longer than many commits, and says nothing of the disk.
     if (!isOpen) await here.apply([])
     isOpen = true
     const began = clock.monotonic()
-    const outcomes = await here.apply(batches)
+    const applied = await here.apply(batches)
     usual += (clock.monotonic() - began - usual) * WEIGHT_OF_LAST
     if (usual > LONG_MS) {
       elsewhere = COMMITS_ELSEWHERE
       usual = 0
     }
-    return outcomes
+    return applied
   }
   return {
     apply(batches) {
@@ -141,7 +161,10 @@ const MOST_THROUGH = 6
 
 const whose = ({ batches }: Waiting): string | undefined => batches[0]?.fence?.dispatch_id
 
-function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'close'> & { drained(): Promise<void> } {
+function groupCommit(
+  writer: GroupWriter,
+  notes: CommitNotes,
+): Pick<Store, 'commit' | 'commits' | 'close'> & { drained(): Promise<void> } {
   let gathering: Waiting[] = []
   let busy: Promise<void> | undefined
   let scheduled = false
@@ -186,7 +209,9 @@ function groupCommit(writer: GroupWriter): Pick<Store, 'commit' | 'commits' | 'c
 
   async function apply(group: readonly Waiting[]): Promise<void> {
     try {
-      const outcomes = await writer.apply(group.flatMap((waiting) => waiting.batches.map(encode)))
+      const written = group.flatMap((waiting) => waiting.batches.map(encode))
+      const { outcomes, moved } = await writer.apply(written)
+      if (moved) notes.add(moved, written, outcomes)
       commits += 1
       let from = 0
       for (const { batches, resolve } of group) {

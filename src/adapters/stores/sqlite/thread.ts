@@ -4,13 +4,12 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { asTirelessError, TirelessError } from '../../../domain/error.ts'
-import type { Outcome } from '../../../ports/store.ts'
 import type { WrittenBatch } from './encode.ts'
-import type { GroupWriter } from './writer.ts'
+import type { Applied, GroupWriter } from './writer.ts'
 
 export type FromThread =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'outcomes'; readonly outcomes: readonly Outcome[] }
+  | { readonly kind: 'applied'; readonly applied: Applied }
   | {
       readonly kind: 'failed'
       readonly code: 'store_failed' | 'store_unsupported' | 'internal'
@@ -55,7 +54,7 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
           if (!(thrown instanceof DOMException)) throw thrown
           return ask({ kind: 'apply', batches: batches.map(onlyData) })
         })
-        return message.kind === 'outcomes' ? message.outcomes : []
+        return message.kind === 'applied' ? message.applied : { outcomes: [], moved: undefined }
       } finally {
         worker.unref()
       }

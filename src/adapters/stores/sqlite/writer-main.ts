@@ -4,8 +4,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { asTirelessError } from '../../../domain/error.ts'
 import { openWriting } from './connection.ts'
 import type { FromThread, ToThread } from './thread.ts'
-import { createWriter, type Writer } from './writer.ts'
+import { type Applied, createWriter, type Writer } from './writer.ts'
 
+const NOTHING: Applied = { outcomes: [], moved: undefined }
 const port = parentPort
 if (port) serve()
 
@@ -29,7 +30,8 @@ function serve(): void {
     return { kind: 'ready' }
   })
   port?.on('message', (message: ToThread) => {
-    if (message.kind === 'apply') attempt(() => ({ kind: 'outcomes', outcomes: writer?.apply(message.batches) ?? [] }))
+    if (message.kind === 'apply')
+      attempt(() => ({ kind: 'applied', applied: writer?.apply(message.batches) ?? NOTHING }))
     else {
       writer?.close()
       port?.close()

@@ -7,6 +7,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Fence, Outcome } from '../../../ports/store.ts'
 import type { Held } from './apply.ts'
+import type { Moved } from './commit-notes.ts'
 import { storeFailed } from './connection.ts'
 import type { Written, WrittenBatch } from './encode.ts'
 import { appendFenced } from './journal.ts'
@@ -15,13 +16,19 @@ import { Refused, type Sql } from './refused.ts'
 
 export interface Writer {
   /** Contract: all outcomes are on disk when it returns; throws `store_failed` when they cannot be. */
-  apply(batches: readonly WrittenBatch[]): Outcome[]
+  apply(batches: readonly WrittenBatch[]): Applied
   close(): void
+}
+
+export interface Applied {
+  readonly outcomes: readonly Outcome[]
+  /** Undefined where nothing has changed. */
+  readonly moved: Moved | undefined
 }
 
 /** Applies groups one after the other, wherever the writer lives. */
 export interface GroupWriter {
-  apply(batches: readonly WrittenBatch[]): Promise<readonly Outcome[]>
+  apply(batches: readonly WrittenBatch[]): Promise<Applied>
   close(): Promise<void>
 }
 
@@ -41,30 +48,62 @@ export function createWriter(db: DatabaseSync, ops: Ops = OPS): Writer {
   }
 }
 
-function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Outcome[] {
+/** What a transaction has come to so far. */
+interface Progress {
+  /** The last entry that came to the journal. */
+  entry: number | undefined
+  /** How many changes the connection had made before the first batch without an entry. */
+  before: number | undefined
+}
+
+/** They may take the journal's last entries away. */
+const SHRINKING: ReadonlySet<Written['op']> = new Set(['prune'])
+
+function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Applied {
   try {
     sql('BEGIN IMMEDIATE').run()
-    const outcomes = batches.map((batch) => applyBatch(sql, ops, batch))
+    const progress: Progress = { entry: undefined, before: undefined }
+    const outcomes = batches.map((batch) => applyBatch(sql, ops, batch, progress))
+    const moved = countCommit(sql, batches, progress)
     sql('COMMIT').run()
-    return outcomes
+    return { outcomes, moved }
   } catch (cause) {
     throw storeFailed('the store cannot commit', cause)
   }
 }
 
-function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch): Outcome {
+/** Contract: where the database stands after this commit, if it has changed. A commit that changes nothing must not become one that does. */
+function countCommit(sql: Sql, batches: readonly WrittenBatch[], { entry, before }: Progress): Moved | undefined {
+  const isShrunk = batches.some(({ ops }) => ops.some(({ op }) => SHRINKING.has(op)))
+  // Most commits come to the journal, whose last entry says enough; a count of our own would be one more page for each.
+  if (entry !== undefined && !isShrunk) return { entry }
+  if (before === undefined || changesSoFar(sql) === before) return undefined
+  const row = sql('UPDATE commits SET n = n + 1 RETURNING n, (SELECT max(n) FROM journal) AS entry').get()
+  return row && { count: Number(row.n), entry: Number(row.entry ?? 0) }
+}
+
+const lastEntry = (sql: Sql): number => Number(sql('SELECT max(n) AS n FROM journal').get()?.n)
+const changesSoFar = (sql: Sql): number => Number(sql('SELECT total_changes() AS n').get()?.n)
+
+function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch, progress: Progress): Outcome {
   const { fence, ops: wanted, refused } = batch
   if (refused !== undefined) return invalid(refused)
   const [first] = wanted
   if (fence && first?.op === 'append' && wanted.length === 1) {
-    const head = appendFenced(sql, fence, first)
-    if (head !== undefined) return { ok: true, results: [{ head }] }
+    const appended = appendFenced(sql, fence, first)
+    if (appended) {
+      progress.entry = appended.entry
+      return { ok: true, results: [{ head: appended.head }] }
+    }
   }
+  const isEntry = wanted.some(({ op }) => op === 'append')
+  if (!isEntry) progress.before ??= changesSoFar(sql)
   sql('SAVEPOINT batch').run()
   try {
     const held = batch.fence ? checkFence(sql, batch.fence) : undefined
     const results = batch.ops.map((op) => applyOp(sql, ops, op, held))
     sql('RELEASE batch').run()
+    if (isEntry) progress.entry = lastEntry(sql)
     return { ok: true, results }
   } catch (thrown) {
     const outcome = refusalOf(thrown)

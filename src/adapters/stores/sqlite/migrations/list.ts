@@ -7,6 +7,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { SCHEMA, SCHEMA_VERSION } from '../schema.ts'
+import { TO_6 } from './to-6.ts'
 
 export interface Migration {
   /** From the schema just below it. */
@@ -29,4 +30,4 @@ export interface SchemaHistory {
 /** Schemas below this one were never released, and have no step. */
 export const OLDEST_MIGRATED = 5
 
-export const HISTORY: SchemaHistory = { version: SCHEMA_VERSION, tables: SCHEMA, migrations: [] }
+export const HISTORY: SchemaHistory = { version: SCHEMA_VERSION, tables: SCHEMA, migrations: [TO_6] }

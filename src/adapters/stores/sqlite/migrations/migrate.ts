@@ -21,13 +21,13 @@ export interface MigrateOptions {
   readonly keepCopy?: boolean
 }
 
-/** Contract: throws `store_unsupported` for a schema that there is no way from, having changed nothing. */
+/** Contract: whether anything was changed; throws `store_unsupported` for a schema that there is no way from, having changed nothing. */
 export function migrate(
   db: DatabaseSync,
   file: string,
   { history = HISTORY, keepCopy = true }: MigrateOptions = {},
-): void {
-  if (schemaOf(db) === history.version) return
+): boolean {
+  if (schemaOf(db) === history.version) return false
   refuseUnknownSchema(db, file, history)
   db.exec('PRAGMA foreign_keys = OFF')
   let copy: string | undefined
@@ -47,6 +47,7 @@ export function migrate(
     throw cause instanceof TirelessError ? cause : notMigrated(file, history, cause)
   }
   if (copy !== undefined) removeOldCopies(file)
+  return true
 }
 
 export function schemaOf(db: DatabaseSync): number {

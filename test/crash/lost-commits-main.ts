@@ -1,0 +1,20 @@
+/** The process that dies with commits in its log: lost-commits-main.ts FILE WRITES */
+
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
+import { commitOne } from '../../src/ports/store.ts'
+import { claim, dispatchOf, enqueue, join, record } from '../../src/testing/store-cases.ts'
+
+const [file = '', writes] = process.argv.slice(2)
+const store = await openSqliteStore({
+  file,
+  clock: { monotonic: () => performance.now() },
+  writes: writes === 'thread' || writes === 'here' ? writes : 'as_it_suits',
+})
+const epoch = await join(store)
+await enqueue(store, dispatchOf('one'))
+const [fence] = await claim(store, epoch)
+for (let seq = 1; fence && seq <= 20; seq += 1)
+  await commitOne(store, [{ op: 'append', session_id: 'session-one', records: [record(seq)] }], fence)
+// What was acknowledged is known outside no sooner than this.
+await new Promise((resolve) => setImmediate(resolve))
+process.kill(process.pid, 'SIGKILL')

@@ -1,0 +1,205 @@
+/** D3: SQLite drops the end of a damaged log without a word. We have noted elsewhere what was acknowledged, and say what is missing. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, type TestContext, test } from 'node:test'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
+import { commitOne } from '../../src/ports/store.ts'
+import { claim, dispatchOf, enqueue, join as joinStore, record } from '../../src/testing/store-cases.ts'
+import { freshFolder } from '../apps.ts'
+import { json, tireless } from '../command-line.ts'
+import { NODE_FLAGS } from './kills.ts'
+
+const clock = { monotonic: () => performance.now() }
+const WAL_HEADER = 32
+const FRAME_HEADER = 24
+const APPENDS = 20
+
+/** A home whose process was killed with its last commits in the log: enqueued, claimed, twenty records appended one by one. */
+async function killedHome(t: TestContext, writes = 'here'): Promise<{ home: string; file: string }> {
+  const home = freshFolder(t)
+  const file = join(home, 'tireless.db')
+  const child = spawn(
+    process.execPath,
+    [...NODE_FLAGS, join(import.meta.dirname, 'lost-commits-main.ts'), file, writes],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
+  const signal = await new Promise((resolve) => child.once('exit', (_, how) => resolve(how)))
+  assert.equal(signal, 'SIGKILL')
+  return { home, file }
+}
+
+const pageSize = (wal: Buffer): number => wal.readUInt32BE(8)
+const framesIn = (wal: Buffer): number => Math.floor((wal.length - WAL_HEADER) / (pageSize(wal) + FRAME_HEADER))
+
+/** Changes bytes of the log: those of a frame, counted from the end, or of the header. */
+function damage(file: string, at: (wal: Buffer) => number, change: (byte: number) => number, length = 1): void {
+  const wal = readFileSync(`${file}-wal`)
+  const from = at(wal)
+  for (let i = from; i < from + length; i += 1) wal[i] = change(wal[i] ?? 0)
+  writeFileSync(`${file}-wal`, wal)
+}
+
+const fromEnd =
+  (frames: number, offset = 0) =>
+  (wal: Buffer) =>
+    WAL_HEADER + (framesIn(wal) - frames) * (pageSize(wal) + FRAME_HEADER) + FRAME_HEADER + offset
+
+interface Status {
+  readonly health: { readonly ok: boolean; readonly reasons: readonly string[] }
+}
+interface Doctor {
+  readonly checks: readonly {
+    readonly name: string
+    readonly ok: boolean
+    readonly found: string
+    readonly remedy: string | null
+  }[]
+}
+
+const ofWork = ({ checks }: Doctor) => checks.find(({ name }) => name === 'acknowledged work')
+
+const recordsIn = (file: string): number => {
+  const db = new DatabaseSync(file)
+  const found = Number(db.prepare("SELECT head FROM sessions WHERE session_id = 'session-one'").get()?.head ?? 0)
+  db.close()
+  return found
+}
+
+describe('commits that the database has lost', () => {
+  const flipped = (byte: number): number => byte ^ 1
+  const zeroed = (): number => 0
+  const inFirst = (): number => WAL_HEADER + FRAME_HEADER
+  for (const [what, at, change, length] of [
+    ['a flipped bit in the last frame', fromEnd(1), flipped, 1],
+    ['zeroes some frames before the end', fromEnd(9), zeroed, 64],
+    ['a flipped bit in the first frame', inFirst, flipped, 1],
+    ['zeroes in the header of the log', () => 12, zeroed, 8],
+  ] as const)
+    test(`${what}: start, status and doctor say what is missing; --fix accepts it`, async (t) => {
+      const { home, file } = await killedHome(t)
+      damage(file, at, change, length)
+      const left = recordsIn(file)
+      assert.ok(left < APPENDS, 'the database has lost some')
+      const { health } = await json<Status>(home, 'status')
+      assert.equal(health.ok, false)
+      const said = health.reasons.join()
+      assert.match(said, new RegExp(`acknowledged commits? (is|are) missing.* with ${APPENDS - left} records?`))
+      assert.match(said, /session-one/)
+      assert.match(said, /restore a backup.*doctor --fix/)
+      const found = ofWork(await json<Doctor>(home, 'doctor'))
+      assert.equal(found?.ok, false)
+      assert.match(found?.found ?? '', new RegExp(`with ${APPENDS - left} records?`))
+      const started = await tireless(home, 'start', '--until-idle')
+      assert.match(`${started.stdout}${started.stderr}`, /acknowledged commits? (is|are) missing/)
+      // Work went on meanwhile, and it is still said.
+      assert.match(
+        ofWork(await json<Doctor>(home, 'doctor'))?.found ?? '',
+        new RegExp(`with ${APPENDS - left} records?`),
+      )
+      assert.match(ofWork(await json<Doctor>(home, 'doctor', '--fix'))?.found ?? '', /^accepted: /)
+      assert.equal(ofWork(await json<Doctor>(home, 'doctor'))?.ok, true)
+      assert.deepEqual((await json<Status>(home, 'status')).health.reasons.join().match(/missing/), null)
+    })
+
+  test('a log that is gone, a database that is gone, and an older one that is put back by hand, are noticed as well', async (t) => {
+    const { home, file } = await killedHome(t)
+    const gone = freshFolder(t)
+    cpSync(home, gone, { recursive: true })
+    rmSync(join(gone, 'tireless.db-wal'))
+    assert.match((await json<Status>(gone, 'status')).health.reasons.join(), /missing/)
+
+    const empty = freshFolder(t)
+    cpSync(`${file}-commits`, join(empty, 'tireless.db-commits'))
+    assert.match((await json<Status>(empty, 'status')).health.reasons.join(), /at least \d+ acknowledged/)
+
+    await json(home, 'enqueue', '--prompt', 'sooner')
+    cpSync(file, join(home, 'old.db'))
+    await json(home, 'enqueue', '--prompt', 'later')
+    renameSync(join(home, 'old.db'), file)
+    assert.match((await json<Status>(home, 'status')).health.reasons.join(), /1 acknowledged commit is missing/)
+  })
+
+  for (const writes of ['here', 'thread', 'as_it_suits'])
+    test(`no false alarm after a kill, writing: ${writes}; nor where notes are old, torn or gone`, async (t) => {
+      const { home, file } = await killedHome(t, writes)
+      const notes = `${file}-commits`
+      const quiet = async (why: string): Promise<void> => {
+        const again = freshFolder(t)
+        cpSync(home, again, { recursive: true })
+        assert.deepEqual((await json<Status>(again, 'status')).health, { ok: true, reasons: [] }, why)
+      }
+      assert.equal(statSync(notes).mode & 0o777, 0o600)
+      await quiet('as it was killed')
+      const whole = readFileSync(notes)
+      // As a power cut may leave them: they are never synced.
+      writeFileSync(notes, whole.subarray(0, whole.length - 700))
+      await quiet('without the last notes')
+      writeFileSync(notes, Buffer.concat([whole.subarray(0, whole.length - 256), Buffer.alloc(256)]))
+      await quiet('with the last one zeroed')
+      const torn = Buffer.from(whole)
+      torn.write('99999', whole.length - 240)
+      writeFileSync(notes, torn)
+      await quiet('with the last one torn')
+      writeFileSync(notes, 'what is this?\n'.repeat(100))
+      await quiet('with something else')
+      rmSync(notes)
+      await quiet('without any')
+    })
+
+  test('no false alarm after a backup is restored over what came later, and the notes are no part of a backup', async (t) => {
+    const { home, file } = await killedHome(t)
+    const dir = join(freshFolder(t, 'backup'), 'made')
+    assert.equal((await json(home, 'backup', dir)).exit, 0)
+    assert.ok(!readdirSync(dir).some((name) => name.endsWith('-commits')))
+    for (let i = 0; i < 3; i += 1) await json(home, 'enqueue', '--prompt', 'later')
+    assert.equal((await json(home, 'restore', dir)).exit, 0)
+    assert.deepEqual((await json<Status>(home, 'status')).health, { ok: true, reasons: [] })
+    assert.ok(existsSync(file))
+  })
+
+  test('notes that cannot be written keep no commit from being made', async (t) => {
+    const file = join(freshFolder(t), 'x.db')
+    const store = await openSqliteStore({ file, clock })
+    rmSync(`${file}-commits`, { force: true })
+    // A folder in its place.
+    cpSync(freshFolder(t), `${file}-commits`, { recursive: true })
+    assert.throws(() => openSync(`${file}-commits`, 'r+'))
+    await enqueue(store, dispatchOf('one'))
+    await enqueue(store, dispatchOf('two'))
+    assert.equal((await store.counts()).pending, 2)
+    await store.close()
+  })
+
+  test('what changes nothing writes nothing: a claim that finds no work, a refused batch', async (t) => {
+    const file = join(freshFolder(t), 'x.db')
+    const store = await openSqliteStore({ file, clock, writes: 'here' })
+    const epoch = await joinStore(store)
+    await enqueue(store, dispatchOf('one'))
+    const [fence] = await claim(store, epoch)
+    assert.ok(fence)
+    await commitOne(store, [{ op: 'append', session_id: 'session-one', records: [record(1)] }], fence)
+    const before = readFileSync(`${file}-wal`)
+    assert.deepEqual(await claim(store, epoch), [])
+    await assert.rejects(commitOne(store, [{ op: 'release', now: 1 }], { ...fence, token: 99 }), {
+      code: 'store_fenced',
+    })
+    assert.deepEqual(readFileSync(`${file}-wal`), before)
+    await store.close()
+  })
+})
