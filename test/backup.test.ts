@@ -91,7 +91,7 @@ describe('backup', () => {
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
     const made = await json<Backup>(home, 'backup', dir)
-    assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 8])
+    assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 14])
     assert.deepEqual(made.skipped, [`workspaces/${workspace}/pipe: neither a file, a folder nor a link`])
     assert.match(made.notes.join(), /secret.*you alone/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
@@ -111,6 +111,7 @@ describe('backup', () => {
       'tireless.yaml',
       'token',
       'traces',
+      'versions',
       'workspaces',
     ])
     for (const path of [dir, ...globSync('**', { cwd: dir }).map((name) => join(dir, name))])

@@ -1,6 +1,7 @@
 /**
  * Blobs and trees in git's own format, written without git: no process per step, and nothing in the workspace is ever run or obeyed. The
- * folder is a bare repository, so `git --git-dir` can show and compare what is in it.
+ * folder is a bare repository, so `git --git-dir` can show and compare what is in it. Writing is synchronous: for small files the way to a
+ * thread and back costs more than the work, and sessions that step together go on committing together.
  */
 
 import { createHash } from 'node:crypto'
@@ -8,7 +9,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { deflate, deflateSync, inflate } from 'node:zlib'
+import { deflateSync, inflate } from 'node:zlib'
 
 export type EntryMode = '100644' | '100755' | '120000' | '40000'
 
@@ -19,18 +20,15 @@ export interface TreeEntry {
 }
 
 export interface ObjectStore {
-  writeBlob(content: Buffer): Promise<string>
-  writeTree(entries: readonly TreeEntry[]): Promise<string>
+  writeBlob(content: Buffer): string
+  writeTree(entries: readonly TreeEntry[]): string
   readBlob(id: string): Promise<Buffer>
   readTree(id: string): Promise<readonly TreeEntry[]>
   /** Contract: removes every object that no tree of `roots` reaches. */
   prune(roots: readonly string[]): Promise<void>
 }
 
-const SMALL = 64 * 1024
 const FAST = { level: 1 }
-
-const compress = promisify(deflate)
 const decompress = promisify(inflate)
 
 export async function openObjectStore(folder: string): Promise<ObjectStore> {
@@ -39,17 +37,14 @@ export async function openObjectStore(folder: string): Promise<ObjectStore> {
   if (!existsSync(join(folder, 'HEAD'))) await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n')
   const fileOf = (id: string): string => join(folder, 'objects', id.slice(0, 2), id.slice(2))
 
-  async function write(kind: 'blob' | 'tree', content: Buffer): Promise<string> {
+  function write(kind: 'blob' | 'tree', content: Buffer): string {
     const object = Buffer.concat([Buffer.from(`${kind} ${content.length}\0`), content])
     const id = createHash('sha1').update(object).digest('hex')
     const file = fileOf(id)
     if (existsSync(file)) return id
-    // For a small object the way to a thread and back costs more than the work.
-    const packed = object.length < SMALL ? deflateSync(object, FAST) : await compress(object, FAST)
     if (!existsSync(dirname(file))) mkdirSync(dirname(file), { mode: 0o700 })
     const draft = `${file}.${process.pid}`
-    if (packed.length < SMALL) writeFileSync(draft, packed, { mode: 0o600 })
-    else await writeFile(draft, packed, { mode: 0o600 })
+    writeFileSync(draft, deflateSync(object, FAST), { mode: 0o600 })
     renameSync(draft, file)
     return id
   }

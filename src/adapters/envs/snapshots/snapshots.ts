@@ -3,7 +3,8 @@
  * fork its files, nothing else.
  */
 
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asTirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -34,11 +35,14 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
   const remembered = new Map<string, KnownFiles>()
   /** Not tried again in this process: each try would read up to the limits. */
   const tooLarge = new Set<string>()
-  // One after the other: pruning must not meet a snapshot that is half written.
-  let line: Promise<unknown> = Promise.resolve()
-  const inLine = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = line.then(work)
-    line = done.catch(() => {})
+  // Pruning must not meet a snapshot that is half written.
+  const underWay = new Set<Promise<unknown>>()
+  let pruned: Promise<void> = Promise.resolve()
+  const besidePruning = async <T>(work: () => Promise<T>): Promise<T> => {
+    await pruned
+    const done = work()
+    const settled = done.catch(() => {}).finally(() => underWay.delete(settled))
+    underWay.add(settled)
     return done
   }
   const refsOf = (run_id: string): string => join(folder, 'refs', 'steps', run_id)
@@ -52,11 +56,9 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
     return files
   }
 
-  async function point(run_id: string, turn: number, tree: string): Promise<void> {
-    await mkdir(refsOf(run_id), { recursive: true, mode: 0o700 })
-    const ref = join(refsOf(run_id), String(turn))
-    await writeFile(`${ref}.draft`, `${tree}\n`)
-    await rename(`${ref}.draft`, ref)
+  function point(run_id: string, turn: number, tree: string): void {
+    mkdirSync(refsOf(run_id), { recursive: true, mode: 0o700 })
+    writeFileSync(join(refsOf(run_id), String(turn)), `${tree}\n`)
   }
 
   /** By turn, oldest first. */
@@ -67,16 +69,18 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
       turn,
       tree: (await readFile(join(refsOf(run_id), String(turn)), 'utf8')).trim(),
     })
-    return Promise.all(turns.sort((a, b) => a - b).map(read))
+    const found = await Promise.all(turns.sort((a, b) => a - b).map(read))
+    // A kill may have left one half written.
+    return found.filter(({ tree }) => /^[0-9a-f]{40}$/.test(tree))
   }
 
   return {
     take: (workspace, { run_id, turn }) =>
-      inLine(async () => {
+      besidePruning(async () => {
         if (tooLarge.has(workspace)) return
         try {
           const when = { now: clock.now(), limits }
-          await point(run_id, turn, await writeWorkspace(await objects(), workspace, filesOf(workspace), when))
+          point(run_id, turn, await writeWorkspace(await objects(), workspace, filesOf(workspace), when))
         } catch (thrown) {
           if (thrown instanceof TooLarge) tooLarge.add(workspace)
           // A later fork must not take an older snapshot for this step's.
@@ -84,9 +88,9 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
           warn(asTirelessError(thrown).message, { workspace })
         }
       }),
-    hasAny: async (run_id) => (await treesOf(run_id)).length > 0,
+    hasAny: async (run_id) => existsSync(refsOf(run_id)),
     copyTo: (target, { workspace, step, as }) =>
-      inLine(async () => {
+      besidePruning(async () => {
         await copyFolder(workspace, target)
         const trees = await treesOf(step.run_id)
         const upTo = trees.filter(({ turn }) => turn <= step.turn)
@@ -94,11 +98,12 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
         const found = upTo.at(-1) ?? trees[0]
         if (!found) return 'now'
         await layOut(await objects(), found.tree, target)
-        for (const { turn, tree } of upTo.length > 0 ? upTo : [found]) await point(as, Math.min(turn, step.turn), tree)
+        for (const { turn, tree } of upTo.length > 0 ? upTo : [found]) point(as, Math.min(turn, step.turn), tree)
         return 'kept'
       }),
-    forget: (run_ids) =>
-      inLine(async () => {
+    forget(run_ids) {
+      pruned = pruned.then(async () => {
+        await Promise.all(underWay)
         try {
           for (const run_id of run_ids) await rm(refsOf(run_id), { recursive: true, force: true })
           const left = await readdir(join(folder, 'refs', 'steps')).catch(() => [])
@@ -107,6 +112,8 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
         } catch (thrown) {
           warn(`old snapshots were not removed: ${asTirelessError(thrown).message}`, { workspace: folder })
         }
-      }),
+      })
+      return pruned
+    },
   }
 }

@@ -3,8 +3,18 @@
  * text. What git keeps for itself and what a package manager can make again is left out.
  */
 
-import { constants, type Dirent, lstatSync, type Stats } from 'node:fs'
-import { chmod, mkdir, open, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs'
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import type { ObjectStore, TreeEntry } from './object-store.ts'
 
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'node_modules'])
@@ -18,6 +28,7 @@ export const TREE_LIMITS: TreeLimits = { files: 5_000, bytes: 128 * 1024 * 1024 
 
 /** A file that changed this shortly before it was read may change again without a new time stamp. */
 const SETTLED_MS = 100
+const FILES_A_TURN = 50
 
 /** What is known of the files of a workspace from the snapshot before. */
 export type KnownFiles = Map<string, { readonly stamp: string; readonly id: string }>
@@ -36,6 +47,7 @@ interface Walk {
   readonly limits: TreeLimits
   files: number
   bytes: number
+  pauseAt: number
 }
 
 /** Contract: the id of the workspace's tree; `known` holds afterwards what is known by now. Throws TooLarge beyond the limits. */
@@ -45,7 +57,16 @@ export async function writeWorkspace(
   known: KnownFiles,
   { now, limits }: { readonly now: number; readonly limits: TreeLimits },
 ): Promise<string> {
-  const walk: Walk = { store, known, seen: new Map(), startedAt: now, limits, files: 0, bytes: 0 }
+  const walk: Walk = {
+    store,
+    known,
+    seen: new Map(),
+    startedAt: now,
+    limits,
+    files: 0,
+    bytes: 0,
+    pauseAt: FILES_A_TURN,
+  }
   const id = await writeFolder(walk, Buffer.from(root))
   known.clear()
   for (const [path, file] of walk.seen) known.set(path, file)
@@ -54,30 +75,32 @@ export async function writeWorkspace(
 
 async function writeFolder(walk: Walk, folder: Buffer): Promise<string> {
   const entries: TreeEntry[] = []
-  for (const entry of await readdir(folder, { withFileTypes: true, encoding: 'buffer' })) {
+  for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
     if (LEFT_OUT.has(entry.name.toString())) continue
-    const written = await writeEntry(walk, join(folder, entry.name), entry)
+    const path = join(folder, entry.name)
+    const written = entry.isDirectory()
+      ? ({ mode: '40000', id: await writeFolder(walk, path) } as const)
+      : writeEntry(walk, path, entry)
     if (written) entries.push({ ...written, name: entry.name })
+    if (walk.files >= walk.pauseAt) await pause(walk)
   }
   return walk.store.writeTree(entries)
 }
 
-async function writeEntry(
-  walk: Walk,
-  path: Buffer,
-  entry: Dirent<NonSharedBuffer>,
-): Promise<Omit<TreeEntry, 'name'> | undefined> {
-  if (entry.isDirectory()) return { mode: '40000', id: await writeFolder(walk, path) }
-  if (entry.isSymbolicLink()) {
-    const target = await readlink(path, { encoding: 'buffer' })
-    return { mode: '120000', id: await walk.store.writeBlob(target) }
-  }
-  // Sockets, pipes and devices have no content.
-  if (!entry.isFile()) return undefined
-  return writeFileEntry(walk, path, lstatSync(path))
+/** Others get their turn. */
+async function pause(walk: Walk): Promise<void> {
+  walk.pauseAt = walk.files + FILES_A_TURN
+  await new Promise((resolve) => setImmediate(resolve))
 }
 
-async function writeFileEntry(walk: Walk, path: Buffer, stats: Stats): Promise<Omit<TreeEntry, 'name'>> {
+function writeEntry(walk: Walk, path: Buffer, entry: Dirent<NonSharedBuffer>): Omit<TreeEntry, 'name'> | undefined {
+  if (entry.isSymbolicLink())
+    return { mode: '120000', id: walk.store.writeBlob(readlinkSync(path, { encoding: 'buffer' })) }
+  // Sockets, pipes and devices have no content.
+  return entry.isFile() ? writeFileEntry(walk, path, lstatSync(path)) : undefined
+}
+
+function writeFileEntry(walk: Walk, path: Buffer, stats: Stats): Omit<TreeEntry, 'name'> {
   walk.files += 1
   walk.bytes += stats.size
   if (walk.files > walk.limits.files || walk.bytes > walk.limits.bytes) throw new TooLarge(walk.limits)
@@ -85,17 +108,17 @@ async function writeFileEntry(walk: Walk, path: Buffer, stats: Stats): Promise<O
   const { ino, size, mtimeMs, ctimeMs } = stats
   const [key, stamp] = [path.toString('latin1'), `${ino} ${size} ${mtimeMs} ${ctimeMs}`]
   const before = walk.known.get(key)
-  const id = before?.stamp === stamp ? before.id : await walk.store.writeBlob(await readOpened(path))
+  const id = before?.stamp === stamp ? before.id : walk.store.writeBlob(readOpened(path))
   if (ctimeMs < walk.startedAt - SETTLED_MS) walk.seen.set(key, { stamp, id })
   return { mode, id }
 }
 
-async function readOpened(path: Buffer): Promise<Buffer> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+function readOpened(path: Buffer): Buffer {
+  const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    return await handle.readFile()
+    return readFileSync(handle)
   } finally {
-    await handle.close()
+    closeSync(handle)
   }
 }
 
