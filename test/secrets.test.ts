@@ -274,7 +274,7 @@ describe('secrets set, list, remove', () => {
     for (const [name, value, why] of [
       ['A', 'x7?k', /too short: .*got 4 characters.*at least 6/],
       ['A', 'a\\ b c d', /too short/],
-      ['A', 'a\0bcdefgh', /a secret is text/],
+      ['A', 'a\0bcdefgh', /expected text without NUL/],
       ['not a name', 'long enough 1', /no name for a secret/],
       ['hunter2-hunter2', 'hunter2', /would give the secret away/],
     ] as const)
