@@ -190,10 +190,11 @@ describe('gates', () => {
     )
   })
 
-  test('case 36: who does nothing but ask again is stuck, and the run ends', async (t) => {
+  test('case 36: who does nothing but ask again is stuck: it is parked until somebody has answered, and people are asked once', async (t) => {
     const model = scriptedModel(() => ({ calls: [call('send', LETTER)] }))
     const app = await openApp(t, { model, tools: [sending()] })
-    const { stop_reason } = await runTaskIn(app)
-    assert.deepEqual([stop_reason, (await approvals(app)).length], ['stagnation', 1])
+    const { status, stop_reason } = await runTaskIn(app)
+    assert.deepEqual([status, stop_reason, (await approvals(app)).length], ['waiting', null, 1])
+    assert.ok(model.requests.length < 10, `it was asked ${model.requests.length} times`)
   })
 })
