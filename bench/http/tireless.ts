@@ -78,7 +78,7 @@ sandbox: off
 )
 const app = await createApp({ home: folder, model, tools: [look] })
 const { session_id: session } = (await app.run('enqueue', { prompt: ENDLESS })) as { session_id: string }
-process.once('SIGTERM', () => app.context.stop())
+process.once('SIGTERM', () => app.context.stop(30_000))
 const url = `http://127.0.0.1:${port}`
 const living = app.run('start', {})
 while ((await app.context.store.counts()).waiting === 0) await pause(LOOK_AGAIN_MS)

@@ -15,6 +15,7 @@ import { Breaker } from '../engine/chain.ts'
 import type { Engine } from '../engine/run.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome, type Reins, tellRein } from '../kernel/drain.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Hook } from '../ports/hook.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { isByName } from './hands.ts'
@@ -111,13 +112,20 @@ export function queue(signals: Signals): Plugin {
   let leave = async (): Promise<void> => {}
   return definePlugin({
     name: 'queue',
-    needs: ['engine', 'bell', 'config', 'log', 'sandbox', 'documents'],
+    needs: ['clock', 'engine', 'bell', 'config', 'log', 'sandbox', 'documents'],
     provides: ['queue'],
     setup(host) {
       const most = (): number => host.get('config').loaded.config.kernel.max_concurrent
       // What a run is told was done has to be so in the files, too, before any run goes on.
       const ready = () => Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
-      const made = queueOf(host.get('engine'), host.get('bell'), host.get('log'), most, stoppable(signals), ready)
+      const made = queueOf(
+        host.get('engine'),
+        host.get('bell'),
+        host.get('log'),
+        most,
+        stoppable(signals, host.get('clock')),
+        ready,
+      )
       leave = made.leave
       host.provide('queue', made)
     },
@@ -125,10 +133,29 @@ export function queue(signals: Signals): Plugin {
   })
 }
 
-/** Signals from outside, and a way to be asked from inside. */
-function stoppable(given: Signals): { readonly signals: Signals; stop(): void } {
-  const own = new AbortController()
-  return { signals: { ...given, drain: AbortSignal.any([given.drain, own.signal]) }, stop: () => own.abort() }
+interface Stoppable {
+  readonly signals: Signals
+  stop(withinMs: number): void
+  over(): void
+}
+
+/** Signals from outside, and a way to be asked from inside: steps end by themselves first, and are interrupted at the deadline. */
+function stoppable(given: Signals, clock: Clock): Stoppable {
+  const [drain, abort, over] = [new AbortController(), new AbortController(), new AbortController()]
+  const signals = {
+    drain: AbortSignal.any([given.drain, drain.signal]),
+    abort: AbortSignal.any([given.abort, abort.signal]),
+  }
+  return {
+    signals,
+    stop(withinMs) {
+      drain.abort()
+      if (withinMs === 0) abort.abort()
+      else void clock.sleep(withinMs, over.signal).then(() => over.signal.aborted || abort.abort())
+    },
+    // Nothing is left to be interrupted; the timer must not keep the process.
+    over: () => over.abort(),
+  }
 }
 
 /** Draining, and the worker's epoch, which begins with the first drain: looking at a home changes nothing in it. */
@@ -137,7 +164,7 @@ function queueOf(
   bell: Doorbell,
   log: Services['log'],
   maxConcurrent: () => number,
-  { signals, stop }: { readonly signals: Signals; stop(): void },
+  { signals, stop, over }: Stoppable,
   /** What has to be done before any work begins. */
   ready: () => Promise<unknown>,
 ): Services['queue'] & { leave(): Promise<void> } {
@@ -187,6 +214,7 @@ function queueOf(
       }
     },
     async leave() {
+      over()
       if (kernel) await leaveHome(await kernel)
     },
   }

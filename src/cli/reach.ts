@@ -2,9 +2,10 @@
 
 import type { Command, Context, Progress } from '../commands/command.ts'
 import { TirelessError } from '../domain/error.ts'
-import { homePaths } from '../home.ts'
+import { holderPid, homePaths } from '../home.ts'
 import { askHolder } from '../server/socket.ts'
 import { onStop } from './signals.ts'
+import { waitForExit } from './wait-for-exit.ts'
 
 export interface Where {
   readonly home: string
@@ -26,8 +27,10 @@ export interface Asked {
 export async function reach(asked: Asked): Promise<unknown> {
   const { command, input, where, tell } = asked
   if (command.place === 'guest') return asGuest(asked)
-  const answered =
-    command.place === 'home' ? await askHolder(homePaths(where.home).socket, command.name, input, tell) : undefined
+  const paths = homePaths(where.home)
+  const holder = command.endsHolder && holderPid(paths)
+  const answered = command.place === 'home' ? await askHolder(paths.socket, command.name, input, tell) : undefined
+  if (answered && holder !== undefined) await waitForExit(holder, answered.output, input)
   if (answered) return answered.output
   const { runHere } = await import('./here.ts')
   return runHere(asked)

@@ -81,8 +81,8 @@ export interface Context extends Outside {
   readonly kernel: Living
   readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
-  /** Contract: this process comes to its end as if it were asked to from outside: what runs comes to the end of its step. */
-  stop(): void
+  /** Contract: this process comes to its end: what runs comes to the end of its step, and is interrupted after so long. */
+  stop(withinMs: number): void
   readonly models: Models
   readonly mcp: McpServers
   readonly purse: Purse
@@ -242,6 +242,8 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   run(context: Context, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
   /** What can be done where the home cannot be opened. Without it, why it cannot is thrown. */
   shut?(outside: Outside, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
+  /** The holder of the home ends with it: the command line waits until that process is gone. */
+  readonly endsHolder?: true
   /** Contract: pure; 0 unless said otherwise. */
   exit?(output: z.output<O>): number
 }

@@ -177,13 +177,22 @@ export const resume = command({
 
 export const stop = command({
   name: 'stop',
-  summary: 'ask the running kernel to come to its end: what runs comes to the end of its step',
+  summary: 'stop the running kernel, and wait until its process is gone; running steps may end first',
   place: 'home',
-  input: z.object({}),
+  endsHolder: true,
+  input: z.object({
+    now: z.boolean().default(false).describe('interrupt running steps at once; they go on at the next start'),
+    timeout: z
+      .number()
+      .positive()
+      .max(86_400)
+      .default(30)
+      .describe('seconds after which running steps are interrupted'),
+  }),
   output: z.object({ stopped: z.boolean() }),
-  async run(context) {
+  async run(context, { now, timeout }) {
     const stopped = context.kernel.running() || context.draining()
-    if (stopped) context.stop()
+    if (stopped) context.stop(now ? 0 : timeout * 1000)
     return { stopped }
   },
 })

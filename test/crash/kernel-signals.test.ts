@@ -84,6 +84,33 @@ describe('SIGTERM during a cycle (case 133)', () => {
   })
 })
 
+describe('E14: stop', () => {
+  for (const how of [['--timeout', '0.2'], ['--now']])
+    test(`stop ${how.join(' ')}: a command that does not end is interrupted; stop returns when the process is gone`, async (t) => {
+      const scene = await place(t)
+      const holder = begin(t, scene.home, 'start')
+      await until(() => existsSync(scene.here))
+      const { exit, stdout } = await tireless(scene.home, 'stop', ...how, '--json')
+      assert.deepEqual([exit, JSON.parse(stdout)], [0, { stopped: true }])
+      assert.ok(!existsSync(`/proc/${holder.pid}/exe`), 'its process is gone')
+      const [dispatch] = await listed<Dispatch>(scene.home, 'queue')
+      assert.equal(dispatch?.status, 'pending')
+      await comesToItsEnd(scene)
+    })
+
+  test('stop lets a step end that ends in time', async (t) => {
+    const scene = await place(t)
+    const holder = begin(t, scene.home, 'start')
+    await until(() => existsSync(scene.here))
+    const stopped = tireless(scene.home, 'stop')
+    writeFileSync(scene.go, '')
+    assert.equal((await stopped).exit, 0)
+    assert.equal(await ended(holder), 0)
+    assert.deepEqual(await listed(scene.home, 'unknowns'), [], 'nothing was interrupted')
+    await comesToItsEnd(scene)
+  })
+})
+
 describe('one kernel per home (case 129)', () => {
   test('case 129: a second start and a second once are refused with 75 while a cycle runs; after kill -9 the next start takes over at once', async (t) => {
     const scene = await place(t)
