@@ -69,7 +69,7 @@ describe('the kernel lives', () => {
     const cycles = await cyclesIn(home.app)
     assert.equal(cycles.length, 24)
     assert.equal(new Set(cycles.map(({ due }) => due)).size, 24)
-    editState(home.home, (text) => text.replace('(none yet)', 'something happened'))
+    editState(home.home, (text) => text.replace('## recent_actions', '## news\nsomething happened\n## recent_actions'))
     await beat(home, HOUR)
     assert.equal(home.model.requests.length, asked + 2)
     await home.stop()
