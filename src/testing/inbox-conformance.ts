@@ -160,6 +160,28 @@ export const inboxConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'case 67: whoever waits twice is told of both deadlines, of the same instant too',
+    async run(store) {
+      const { epoch, fence } = await running(store)
+      await commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence)
+      await commitOne(store, [{ op: 'promote', now: NOW + 5000 }])
+      const [again] = await claim(store, epoch)
+      const read: Op = { op: 'acknowledge', session_id: 'session-one', observation_ids: [], now: NOW }
+      const heard = (await store.inbox('session-one')).map(({ id }) => id)
+      await commitOne(
+        store,
+        [
+          { ...read, observation_ids: heard },
+          { op: 'park', wait: forMessage, now: NOW },
+        ],
+        again,
+      )
+      await commitOne(store, [{ op: 'promote', now: NOW + 6000 }])
+      assert.equal(heard.length, 1)
+      assert.equal((await store.inbox('session-one')).length, 1)
+    },
+  },
+  {
     name: "a provider's retry is woken by the clock alone",
     async run(store) {
       const { fence } = await running(store)

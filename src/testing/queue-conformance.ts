@@ -175,6 +175,8 @@ export const queueConformance: readonly ConformanceCase[] = [
       }
       assert.deepEqual(await pause('one', true), ['one', 'child', 'grandchild'])
       assert.deepEqual(await claim(store, epoch, 9), [])
+      const [byName] = await commitOne(store, [{ op: 'claim', epoch, limit: 9, only: ['one', 'child'], now: NOW }])
+      assert.deepEqual(byName, [])
       assert.deepEqual(await pause('child', false), ['child', 'grandchild'])
       const claimed = await claim(store, epoch, 9)
       assert.deepEqual(
@@ -226,6 +228,28 @@ export const queueConformance: readonly ConformanceCase[] = [
       assert.deepEqual([status, error, failure_class, crashes], ['pending', null, null, 0])
       await refused('conflict', retry())
       await refused('not_found', retry('x'))
+    },
+  },
+  {
+    name: 'E6: what failed cannot be tried again beside another dispatch of its session',
+    async run(store) {
+      const { fence } = await running(store, 'a')
+      await commitOne(store, [settleAs('failed')], fence)
+      const observation = { id: 'm', type: 'user_message', text: 'and now?', ts: NOW } as const
+      await commitOne(store, [{ op: 'publish', session_id: 'session-a', observation, successor_id: 'b', now: NOW }])
+      await refused('conflict', commitOne(store, [{ op: 'retry', dispatch_id: 'a', now: NOW }]))
+      assert.deepEqual([await statusOf(store, 'a'), await statusOf(store, 'b')], ['failed', 'pending'])
+    },
+  },
+  {
+    name: 'case 52: what is paused and has begun is claimed again once its end is asked for, so that it can come to it',
+    async run(store) {
+      const { epoch, fence } = await running(store)
+      await commitOne(store, [{ op: 'pause', dispatch_id: 'one', paused: true, now: NOW }])
+      await commitOne(store, [{ op: 'release', now: NOW }], fence)
+      assert.deepEqual(await claim(store, epoch), [])
+      await commitOne(store, [{ op: 'cancel', dispatch_id: 'one', how: 'after_step', now: NOW }])
+      assert.equal((await claim(store, epoch)).length, 1)
     },
   },
   {

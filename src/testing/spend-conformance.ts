@@ -98,10 +98,11 @@ export const spendConformance: readonly ConformanceCase[] = [
       const own = (scope: Cap['scope']) => [cap(100, { scope })]
       assert.equal(await granted(store, reserve('2', 41, own('agent'))), false)
       assert.equal(await granted(store, reserve('3', 41, own('agent'), { agent_id: 'b' })), true)
+      assert.equal(await granted(store, reserve('3b', 41, own('agent'), { kernel_id: 'third' })), true)
       assert.equal(await granted(store, reserve('4', 1, own('kernel'))), false)
       assert.equal(await granted(store, reserve('5', 41, own('kernel'), { kernel_id: 'other' })), true)
-      assert.equal(await granted(store, reserve('6', 0, [cap(3, { unit: 'calls' })])), false)
-      assert.equal(await granted(store, reserve('7', 0, [cap(4, { unit: 'calls' })])), true)
+      assert.equal(await granted(store, reserve('6', 0, [cap(4, { unit: 'calls' })])), false)
+      assert.equal(await granted(store, reserve('7', 0, [cap(5, { unit: 'calls' })])), true)
       assert.equal(await granted(store, reserve('8', 0, [cap(10, { unit: 'tokens' })])), false)
       assert.equal(await granted(store, reserve('9', 0, [cap(11, { unit: 'tokens' })])), true)
     },

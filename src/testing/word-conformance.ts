@@ -78,6 +78,57 @@ export const wordConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'a word on an unknown outcome wakes whoever waits for that word, and nobody who waits for something else',
+    async run(store) {
+      const { fence } = await running(store)
+      const unknown: Unknown = {
+        ...{ id: 'u1', session_id: 'session-one', dispatch_id: 'one', tool: 'pay', args: {}, reach: 'third_party' },
+        ...{ started_at: '2020-01-01T00:00:00.000Z', output_so_far: '', status: 'open', resolution: null },
+      }
+      await commitOne(
+        store,
+        [
+          { op: 'unknown', unknown },
+          { op: 'park', wait: forMessage, now: NOW },
+        ],
+        fence,
+      )
+      await commitOne(store, [{ op: 'resolve', unknown_id: 'u1', as: 'not', now: NOW }])
+      assert.equal(await statusOf(store, 'one'), 'waiting')
+    },
+  },
+  {
+    name: 'case 139: a grant is there until it expires, or is revoked',
+    async run(store) {
+      const grant = {
+        ...{ id: 'g', tool: 'pay', agent_id: null, session_id: null, to: ['*'], args: null },
+        ...{ granted_at: new Date(NOW).toISOString(), expires_at: new Date(NOW + 1000).toISOString() },
+      }
+      await commitOne(store, [
+        { op: 'grant', grant },
+        { op: 'grant', grant: { ...grant, id: 'h', expires_at: null } },
+      ])
+      const listed = async (now: number, tool?: string) => (await store.grants({ now, tool })).map(({ id }) => id)
+      assert.deepEqual([await listed(NOW + 999), await listed(NOW + 1000)], [['g', 'h'], ['h']])
+      assert.deepEqual([await listed(NOW, 'pay'), await listed(NOW, 'send')], [['g', 'h'], []])
+      assert.deepEqual(await commitOne(store, [{ op: 'revoke', id: 'h' }]), [{ revoked: true }])
+      assert.deepEqual(await listed(NOW + 1000), [])
+    },
+  },
+  {
+    name: 'I12: a label only ever gets lower, until the owner takes it back',
+    async run(store) {
+      const label = (trust: 'trusted' | 'untrusted', isPrivate: boolean) =>
+        commitOne(store, [{ op: 'label', of: 'workspace /w', label: { trust, private: isPrivate } }])
+      await label('untrusted', false)
+      await label('trusted', true)
+      await label('trusted', false)
+      assert.deepEqual(await store.label('workspace /w'), { trust: 'untrusted', private: true })
+      await commitOne(store, [{ op: 'label', of: 'workspace /w', label: null }])
+      assert.equal(await store.label('workspace /w'), undefined)
+    },
+  },
+  {
     name: 'case 54: an approval is listed with the step that asks, answered once, and the answer wakes whoever waits, whatever for',
     async run(store) {
       const { epoch, fence } = await running(store)

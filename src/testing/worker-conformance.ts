@@ -1,7 +1,7 @@
 /** What every store must show of workers, their leases and what they leave behind; part of the store's conformance suite. */
 
 import assert from 'node:assert/strict'
-import { commitOne } from '../ports/store.ts'
+import { commitOne, type Op } from '../ports/store.ts'
 import {
   type ConformanceCase,
   claim,
@@ -82,6 +82,54 @@ export const workerConformance: readonly ConformanceCase[] = [
       assert.equal(await crash(false), 'pending')
       assert.equal(await crash(false), 'dead')
       assert.equal((await store.dispatch('one'))?.failure_class, 'infra')
+    },
+  },
+  {
+    name: 'poison work: crashes before a record count no more, also where the work was given back in between',
+    async run(store) {
+      const { fence } = await running(store)
+      const recover = async (): Promise<void> => {
+        await join(store)
+        await commitOne(store, [{ op: 'recover', now: NOW }])
+      }
+      const claimNow = async () => (await claim(store, await join(store)))[0] ?? fence
+      await recover()
+      await claimNow()
+      await recover()
+      const third = await claimNow()
+      const append: Op = { op: 'append', session_id: 'session-one', records: [record(1)] }
+      await commitOne(store, [append, { op: 'release', now: NOW }], third)
+      await claimNow()
+      await recover()
+      assert.equal(await statusOf(store, 'one'), 'pending')
+      assert.equal((await store.dispatch('one'))?.crashes, 1)
+    },
+  },
+  {
+    name: 'I4: what is set aside as dead lists the call that it left in the air, for whoever can know',
+    async run(store) {
+      const { fence } = await running(store)
+      const call = { id: 'c', tool: 'pay', args: { amount: 1 } }
+      const intended = (index: number, reach: 'third_party' | 'workspace') =>
+        record(index + 2, {
+          ...{ kind: 'call_intended', turn: 1, index, attempt: 1, call },
+          effect: { recovery: 'once', reach },
+        })
+      const records = [record(1), intended(0, 'third_party'), intended(1, 'workspace')]
+      await commitOne(store, [{ op: 'append', session_id: 'session-one', records }], fence)
+      for (let i = 0; i < 4; i++) {
+        const epoch = await join(store)
+        await commitOne(store, [{ op: 'recover', now: NOW }])
+        await claim(store, epoch)
+      }
+      assert.equal(await statusOf(store, 'one'), 'dead')
+      assert.deepEqual(
+        (await store.unknowns({})).map(({ id, status, tool }) => [id, status, tool]),
+        [
+          ['session-one.1.0', 'open', 'pay'],
+          ['session-one.1.1', 'told_model', 'pay'],
+        ],
+      )
     },
   },
 ]
