@@ -3,9 +3,25 @@
 import { answerObservation } from '../../src/domain/approval.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import { digestOf } from '../../src/engine/approved.ts'
+import type { TurnState } from './invariants/session.ts'
+import type { ToolName } from './plan.ts'
+import { GIVES } from './truth.ts'
 import type { Variant } from './variants.ts'
 
 export const APPROVAL_VARIANTS: readonly Variant[] = [
+  {
+    // A result is worth what its tool gives, whatever its session has read.
+    name: 'label-not-inherited',
+    rewritten: (batches, { watch }) =>
+      batches.map((batch) => ({
+        ...batch,
+        ops: batch.ops.map((op) => {
+          if (op.op !== 'append') return op
+          const calls = watch.byId.get(op.session_id)?.open?.calls
+          return { ...op, records: op.records.map((record) => asGiven(record, calls)) }
+        }),
+      })),
+  },
   { name: 'asked-unseen', seed: 11, ops: (ops) => ({ ...ops, ask: () => null }) },
   {
     name: 'answered-again',
@@ -64,7 +80,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'approval-reused',
-    seed: 76,
+    seed: 36,
     ops: (ops) => ({
       ...ops,
       acknowledge(sql, op, held) {
@@ -82,6 +98,14 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
     }),
   },
 ]
+
+function asGiven(record: JournalRecord, calls: TurnState['calls'] | undefined): JournalRecord {
+  if (record.kind !== 'call_settled') return record
+  const given = GIVES[calls?.get(record.index)?.tool as ToolName]
+  if (given === undefined) return record
+  const { label: _, ...settled } = record
+  return given.private ? { ...settled, label: given } : settled
+}
 
 /** As if what was done had been done by leave of another approval. */
 function unused(record: JournalRecord): JournalRecord {

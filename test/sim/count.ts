@@ -90,6 +90,10 @@ function ofPublish(watch: Watch, op: Extract<Op, { op: 'publish' }>, result: Res
 
 function ofRecord(record: JournalRecord): readonly Branch[] {
   switch (record.kind) {
+    case 'input_bound':
+      return record.input.some((one) => one.type === 'system_event' && one.name === 'inbox_overflow')
+        ? ['input left for the next step']
+        : []
     case 'decided':
       return ofDecision(record.decision)
     case 'call_intended':

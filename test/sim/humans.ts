@@ -35,9 +35,12 @@ export class Humans {
     this.#asked.add(act.id)
     if (act.kind === 'edit') return Promise.resolve(this.#world.state.edit())
     if (act.kind === 'look' || act.kind === 'reign') return this.#errand(act.id, act.command, {})
+    if (act.kind === 'retain') return this.#errand(act.id, 'retain', { before: this.#world.wall })
     const session = this.#world.sessionOf(act.tag)?.session_id
     // Somebody who was never told of a session cannot write to it.
     if (session === undefined) return Promise.resolve()
+    if (act.kind === 'flood')
+      return this.#errand(act.id, 'flood', { session, of: `${act.tag}#${act.id}`, count: act.count })
     return this.#errand(act.id, 'send', { session, text: act.text, ...(act.key === undefined ? {} : { key: act.key }) })
   }
 
@@ -50,7 +53,7 @@ export class Humans {
       await settle()
     }
     for (const act of acts) {
-      if (act.kind === 'edit' || act.kind === 'reign') continue
+      if (act.kind === 'edit' || act.kind === 'reign' || act.kind === 'retain') continue
       if (this.#answered.has(act.id) || (act.kind === 'send' && this.#asked.has(act.id) && act.key === undefined))
         continue
       void this.act(act)
@@ -109,6 +112,7 @@ export class Humans {
     if (!holder && this.#world.held()) return
     const life = holder ?? new Life(this.#world)
     this.#world.note(`${life.id} asked ${command} ${JSON.stringify(input)}`)
+    if (command === 'flood') this.#world.counters.add('flood of messages')
     try {
       const output = await (holder ? life.errand(command, input) : life.live(command, input))
       this.#answered.add(what)
@@ -123,14 +127,22 @@ export class Humans {
     const { watch } = this.#world
     if (command === 'send') {
       const { session } = input as { session: string }
+      if (watch.gone.has(session)) return
       const { observation_id } = output as { observation_id: string }
       const n = watch.byId.get(session)?.n
       if (!watch.inbox.has(`${n}/${observation_id}`))
         this.#world.fail('incoming message', `${observation_id} was acknowledged and is not there`)
     }
+    if (command === 'flood') {
+      const { session } = input as { session: string }
+      const { observation_ids } = output as { observation_ids: string[] }
+      const n = watch.byId.get(session)?.n
+      const lost = watch.gone.has(session) ? [] : observation_ids.filter((id) => !watch.inbox.has(`${n}/${id}`))
+      if (lost.length > 0) this.#world.fail('incoming message', `${lost.length} were acknowledged and are not there`)
+    }
     if (command === 'enqueue') {
       const { dispatch_id } = output as { dispatch_id: string }
-      if (!watch.dispatches.has(dispatch_id))
+      if (!watch.dispatches.has(dispatch_id) && !watch.gone.has(dispatch_id))
         this.#world.fail('enqueue', `${dispatch_id} was acknowledged and is not there`)
     }
   }
@@ -141,6 +153,7 @@ export class Humans {
       code === 'store_failed' ||
       (code === 'store_fenced' && life.superseded) ||
       (code === 'aborted' && command === 'cycle now') ||
+      (code === 'not_found' && this.#world.watch.gone.size > 0) ||
       (code === 'conflict' && (command === 'unknowns resolve' || command.startsWith('approvals ')))
     if (!known) this.#world.fail('commands', `${command}: ${code}: ${message}`)
   }

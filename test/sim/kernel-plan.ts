@@ -18,6 +18,10 @@ export interface Edit extends Item, When {
 }
 
 export interface KernelPlan {
+  /** Nobody is there for the beats: now and then somebody asks for a single cycle. */
+  readonly single: boolean
+  /** Nothing befalls it but that one of its first cycles takes longer than many beats. */
+  readonly late: boolean
   /** From one beat to the next. */
   readonly every: number
   readonly mode: 'static' | 'llm' | 'hybrid'
@@ -37,8 +41,12 @@ export function drawKernel(seed: number): KernelPlan {
   const draw = (...keys: (string | number)[]): number => chance(seed, 'kernel', ...keys)
   const among = <T>(options: readonly [T, ...T[]], ...keys: (string | number)[]): T =>
     oneOf(seed, options, 'kernel', ...keys)
+  const kind = draw('kind')
+  const late = kind > 0.8
   return {
-    every: among([20_000, 60_000, 300_000], 'every'),
+    single: kind < 0.25,
+    late,
+    every: late ? 20_000 : among([20_000, 60_000, 300_000], 'every'),
     mode: among(['static', 'hybrid', 'hybrid', 'llm'], 'mode'),
     missed: among(['once', 'once', 'all', 'skip', { all: 2 }], 'missed'),
     overrun: among(['skip', 'catch_up'], 'overrun'),
@@ -78,6 +86,13 @@ export function drawKernelFault(seed: number, i: number, storm: number): Fault {
     ? { id, kind: 'pause', at, nth, events: 10 + Math.floor(draw('events') * 90) }
     : { id, kind: 'crash', at, nth, again: 0 }
 }
+
+/** In one of the first cycles something takes longer than many beats. */
+export const drawLate = (seed: number, i: number): Fault => ({
+  id: `l${i}`,
+  kind: 'late',
+  nth: 1 + whole(seed, 2, 'late', i),
+})
 
 export const drawRival = (seed: number, i: number): Fault => ({
   id: `r${i}`,

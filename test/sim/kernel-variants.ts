@@ -9,9 +9,10 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
   {
     // Whoever fires a beat is told to be the first.
     name: 'tick-without-key',
+    seed: 13,
     ops: (ops) => ({ ...ops, schedule_fired: (sql, op, held) => ops.schedule_fired(unkeyed(sql), op, held) }),
   },
-  { name: 'beat-never-marked', ops: (ops) => ({ ...ops, schedule_fired: () => ({ first: true }) }) },
+  { name: 'beat-never-marked', seed: 13, ops: (ops) => ({ ...ops, schedule_fired: () => ({ first: true }) }) },
   { name: 'torn-state', files: inTwoHalves },
   {
     // Whatever lies there by now.
@@ -37,6 +38,29 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
         return begun
       },
     }),
+  },
+  {
+    // Until what it has sent is over, whatever the clock says.
+    name: 'cycle-waits-past-its-beat',
+    seed: 8,
+    bell: (bell, stop) => ({ ...bell, wait: (since) => bell.wait(since, stop) }),
+  },
+  {
+    // Works on what was asked for since it began, and on nothing else.
+    name: 'once-leaves-orphans',
+    rewritten(batches, { plan, watch }) {
+      const rows = [...watch.dispatches.values()]
+      return batches.map((batch) => ({
+        ...batch,
+        ops: batch.ops.map((op) => {
+          if (op.op !== 'claim' || !plan.kernel?.single) return op
+          const own = rows
+            .filter(({ n }) => n > (watch.joined.get(op.epoch) ?? 0))
+            .map(({ dispatch_id }) => dispatch_id)
+          return { ...op, only: op.only?.filter((id) => own.includes(id)) ?? own }
+        }),
+      }))
+    },
   },
   // A bug that real kills found, put back.
   {

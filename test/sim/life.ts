@@ -1,51 +1,17 @@
 /** One life of the process: the real engine, kernel and commands, composed over ports that the world answers. */
 
-import { approvalsAllow, approvalsDeny, approvalsList } from '../../src/commands/approvals.ts'
-import type { Command, Context, Progress } from '../../src/commands/command.ts'
-import { cycleNow, once, pause, resume } from '../../src/commands/cycles.ts'
+import type { Context, Progress } from '../../src/commands/command.ts'
 import { execute } from '../../src/commands/execute.ts'
-import { enqueue, queueList } from '../../src/commands/queue.ts'
-import { run } from '../../src/commands/run.ts'
-import { send, sessionsList } from '../../src/commands/sessions.ts'
-import { start } from '../../src/commands/start.ts'
-import { status } from '../../src/commands/status.ts'
-import { unknownsList, unknownsResolve } from '../../src/commands/unknowns.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
-import type { Cap } from '../../src/domain/money.ts'
-import { Breaker } from '../../src/engine/chain.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import { createDoorbell, type Doorbell, ringing } from '../../src/kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome } from '../../src/kernel/drain.ts'
-import { MEMORY_KINDS } from '../../src/memory/kinds.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import type { Env } from '../../src/ports/env.ts'
-import { onlyModel } from '../../src/ports/model.ts'
-import { NO_SECRETS } from '../../src/ports/secrets.ts'
-import { NO_SKILLS } from '../../src/ports/skills.ts'
-import { NO_SNAPSHOTS } from '../../src/ports/snapshots.ts'
-import type { Store } from '../../src/ports/store.ts'
-import { NO_BUDGET } from '../journals.ts'
+import { compose } from './compose.ts'
 import type { KernelPlan } from './kernel-plan.ts'
-import type { Plan } from './plan.ts'
-import { simBehaviours, simCritic } from './ports/behaviour.ts'
-import { simGate } from './ports/gate.ts'
 import { settingsOf, simKernel } from './ports/kernel.ts'
-import { simModel } from './ports/model.ts'
 import { simStore } from './ports/store.ts'
-import { simTools } from './ports/tools.ts'
+import { COMMANDS } from './verbs.ts'
 import type { World } from './world.ts'
-
-/** What people ask for here: the verbs that move the queue, and some that look at it. */
-const VERBS = [
-  ...[run, start, enqueue, send, status, queueList, sessionsList],
-  ...[unknownsList, unknownsResolve, approvalsList, approvalsAllow, approvalsDeny],
-  ...[once, cycleNow, pause, resume],
-]
-/** Their strict input is compiled once and not once per world: that would take longer than the world does. */
-const COMMANDS = (VERBS as unknown as readonly Command[]).map((command) => {
-  const input = command.input.strict()
-  return { ...command, input: Object.assign(input, { strict: () => input }) }
-})
 
 /** In a world without a kernel. */
 const ASLEEP: Context['kernel'] = {
@@ -62,7 +28,15 @@ const ASLEEP: Context['kernel'] = {
   ailments: async () => [],
 }
 
-const NO_KERNEL: KernelPlan = { every: 60_000, mode: 'static', missed: 'skip', overrun: 'skip', agents: [] }
+const NO_KERNEL: KernelPlan = {
+  single: false,
+  late: false,
+  every: 60_000,
+  mode: 'static',
+  missed: 'skip',
+  overrun: 'skip',
+  agents: [],
+}
 
 /** Nor is anybody told of them. */
 const SILENT: Context['notifier'] = {
@@ -264,82 +238,4 @@ export class Life {
     this.state = state
     this.#world.forget(this)
   }
-}
-
-export function compose(world: World, life: Life, store: Store): Engine {
-  const clock: Clock = {
-    now: () => world.wall,
-    monotonic: () => world.monotonic,
-    sleep: (ms, signal) => world.sleep(life, ms, signal),
-  }
-  const known = simTools(world, life)
-  const tools = world.variant.tools?.(known) ?? known
-  const withdrawing = world.faults.withdrawing(life.id)
-  const withdrawn = new Set(withdrawing ? world.watch.cutShort().map(({ tool }) => tool) : [])
-  const model = simModel(world, life)
-  return {
-    store,
-    clock,
-    ids: { next: () => world.nextId() },
-    models: onlyModel(model),
-    breaker: new Breaker(),
-    envs: { open: (root) => world.io(life, 'open', '', () => openEnv(world, root)) },
-    behaviours: simBehaviours(
-      world,
-      [...tools.keys()].filter((name) => !withdrawn.has(name)),
-    ),
-    tools: new Map([...tools].filter(([name]) => !(withdrawing?.gone && withdrawn.has(name)))),
-    critics: () => [simCritic(world)],
-    gates: () => [simGate(world)],
-    sink: {
-      opened: () => {},
-      closed: () => {},
-      recorded({ session_id }, { seq }) {
-        if ((world.watch.byId.get(session_id)?.head ?? 0) < seq)
-          world.fail('live events', `${session_id} #${seq} is told before it is on disk`)
-      },
-      delta: () => {},
-    },
-    secrets: NO_SECRETS,
-    snapshots: NO_SNAPSHOTS,
-    skills: NO_SKILLS,
-    parsers: new Map(),
-    memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, kind])),
-    hooks: () => [],
-    budget: { ...NO_BUDGET, steps: world.plan.maxSteps },
-    purse: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
-    policy: openPolicy([...tools.keys()]),
-    patience: { inARow: 3, inAll: 10 },
-  }
-}
-
-const capsOf = ({ cap }: Plan): readonly Cap[] =>
-  cap === undefined ? [] : [{ name: 'per_day_usd', scope: 'day', unit: 'usd', limit: cap }]
-
-/** Everything is granted: what the simulator asks about is asked by its own gate. */
-const openPolicy = (tools: readonly string[]): Engine['policy'] => ({
-  isAllowed: () => true,
-  grants: () =>
-    // To anywhere, and to nowhere in particular.
-    tools.flatMap((tool) =>
-      [['*'], []].map((to) => ({
-        ...{ id: tool, tool, agent_id: null, session_id: null, to, args: null },
-        ...{ granted_at: '2030-01-01T00:00:00.000Z', expires_at: null },
-      })),
-    ),
-  unattended: 'park',
-  isForeign: () => false,
-})
-
-/** An env that nothing may touch. */
-function openEnv(world: World, root: string): Env {
-  if (world.faults.of('env')) {
-    world.counters.add('run refused (folder)')
-    throw new TirelessError('path_refused', 'the folder cannot be opened')
-  }
-  const refuse = (): never => {
-    world.fail('injection', 'somebody touched the env')
-    throw new TirelessError('internal', 'there is no env here')
-  }
-  return { root, groups: [], getOps: refuse, health: async () => ({ ok: true }), async close() {} }
 }

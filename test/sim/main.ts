@@ -100,7 +100,7 @@ async function explain(seed: number, variant: Variant): Promise<void> {
 }
 
 async function catchAll(variants: readonly Variant[]): Promise<number> {
-  const limit = Number(values.seeds ?? 1000)
+  const limit = Number(values.seeds ?? 300)
   let missed = 0
   for (const { name } of variants) {
     const caught = (await runChunk({ from: first, count: limit, variant: name })).at(-1) as Summary

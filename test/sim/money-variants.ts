@@ -3,14 +3,15 @@
 import type { Variant } from './variants.ts'
 
 export const MONEY_VARIANTS: readonly Variant[] = [
-  { name: 'no-reservation', ops: (ops) => ({ ...ops, reserve: () => ({ refused: null }) }) },
+  { name: 'no-reservation', seed: 6, ops: (ops) => ({ ...ops, reserve: () => ({ refused: null }) }) },
   {
     name: 'cap-not-held',
+    seed: 6,
     ops: (ops) => ({ ...ops, reserve: (sql, op, held) => ops.reserve(sql, { ...op, caps: [] }, held) }),
   },
   {
     name: 'reservation-released-at-a-crash',
-    seed: 13,
+    seed: 14,
     ops: (ops) => ({
       ...ops,
       recover(sql, op, held) {
@@ -22,7 +23,7 @@ export const MONEY_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'second-request-forgets-the-first',
-    seed: 13,
+    seed: 14,
     ops: (ops) => ({
       ...ops,
       reserve(sql, op, held) {

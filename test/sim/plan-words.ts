@@ -75,6 +75,8 @@ export type CallFault = Item & { readonly nth: number } & (
     | { readonly kind: 'remains' }
     | { readonly kind: 'critic'; readonly verdict: 'retry' | 'stop' | 'throw' }
     | { readonly kind: 'env' }
+    /** A call of what a cycle has sent takes longer than many beats. */
+    | { readonly kind: 'late' }
     /** Another leader, on another machine, was first with the beat that is about to fire. */
     | { readonly kind: 'rival' }
   )

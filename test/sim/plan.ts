@@ -3,6 +3,7 @@
 import {
   drawKernel,
   drawKernelFault,
+  drawLate,
   drawReign,
   drawRival,
   type Edit,
@@ -26,7 +27,7 @@ export interface Task extends Item {
   readonly delay?: string
 }
 
-export type Act = Send | Look | Reign | Edit
+export type Act = Send | Flood | Look | Retain | Reign | Edit
 
 export interface Send extends Item, When {
   readonly kind: 'send'
@@ -35,9 +36,21 @@ export interface Send extends Item, When {
   readonly key?: string
 }
 
+/** So many messages at once. */
+export interface Flood extends Item, When {
+  readonly kind: 'flood'
+  readonly tag: string
+  readonly count: number
+}
+
 export interface Look extends Item, When {
   readonly kind: 'look'
   readonly command: 'status' | 'queue list' | 'unknowns list' | 'sessions list'
+}
+
+/** What is old and over is taken away, as after a cycle. */
+export interface Retain extends Item, When {
+  readonly kind: 'retain'
 }
 
 export interface Plan {
@@ -46,6 +59,8 @@ export interface Plan {
   readonly storm: number
   readonly width: number
   readonly maxSteps: number | null
+  /** Tokens that a request may have; null: any number. */
+  readonly context: number | null
   /** Millionths of a dollar that the model may cost in all; undefined: it costs nothing. */
   readonly cap?: number
   readonly kernel?: KernelPlan
@@ -57,11 +72,19 @@ export interface Plan {
 /** By the rest of the seed, so that the other worlds stay as they were. */
 const PAYING: ReadonlySet<number> = new Set([0, 6])
 const REIGNED: ReadonlySet<number> = new Set([1, 6])
+/** Where there is no kernel: its cycles count what became of their dispatches. */
+const RETAINING: ReadonlySet<number> = new Set([3])
+/** By another rest, so that they are found among all of those. */
+const isRelapsing = (seed: number): boolean => seed % 11 === 5
+const isFlooded = (seed: number): boolean => seed % 13 === 4
+/** Room for some dozens of messages, and for what the sessions here come to without any. */
+const LITTLE_CONTEXT = 4_000
 /** Roughly what is set aside for one. */
 const MOST_OF_A_CALL = 5_000
 
 export function drawPlan(seed: number): Plan {
   const reigned = REIGNED.has(seed % 7)
+  const kernel = reigned ? drawKernel(seed) : undefined
   const storm = (150 + whole(seed, 250, 'storm')) * (reigned ? 4 : 1)
   const tasks = times(1 + whole(seed, 3, 'tasks'), (i) => drawTask(seed, i, storm))
   return {
@@ -69,19 +92,27 @@ export function drawPlan(seed: number): Plan {
     storm,
     width: 1 + whole(seed, 3, 'width'),
     maxSteps: chance(seed, 'bounded') < 0.1 ? 1 + whole(seed, 4, 'steps') : null,
+    context: isFlooded(seed) ? LITTLE_CONTEXT : null,
     ...(PAYING.has(seed % 7) ? { cap: Math.floor(chance(seed, 'cap') ** 2 * 20 * MOST_OF_A_CALL) } : {}),
     tasks,
-    ...(reigned ? { kernel: drawKernel(seed) } : {}),
+    ...(kernel ? { kernel } : {}),
     acts: [
       ...times(whole(seed, 9, 'acts'), (i) => drawAct(seed, i, storm, tasks)),
       ...times(reigned ? whole(seed, 9, 'reign') : 0, (i) => drawReign(seed, i, storm)),
+      ...times(isFlooded(seed) ? 1 + whole(seed, 2, 'floods') : 0, (i) => drawFlood(seed, i, storm, tasks)),
+      ...times(RETAINING.has(seed % 7) ? 1 + whole(seed, 4, 'retains') : 0, (i) => drawRetain(seed, i, storm)),
     ],
-    faults: [
-      ...times(whole(seed, 10, 'faults'), (i) => drawFault(seed, i, storm)),
-      ...times(reigned ? whole(seed, 6, 'kernel faults') : 0, (i) => drawKernelFault(seed, i, storm)),
-      ...times(reigned ? whole(seed, 3, 'rivals') : 0, (i) => drawRival(seed, i)),
-    ],
+    faults: kernel?.late ? [drawLate(seed, 0)] : drawFaults(seed, storm, reigned),
   }
+}
+
+function drawFaults(seed: number, storm: number, reigned: boolean): readonly Fault[] {
+  return [
+    ...times(whole(seed, 10, 'faults'), (i) => drawFault(seed, i, storm)),
+    ...times(reigned ? whole(seed, 6, 'kernel faults') : 0, (i) => drawKernelFault(seed, i, storm)),
+    ...times(reigned ? whole(seed, 3, 'rivals') : 0, (i) => drawRival(seed, i)),
+    ...times(isRelapsing(seed) ? 1 : 0, (i) => drawRelapse(seed, i)),
+  ]
 }
 
 /** The same plan without the items of these ids. */
@@ -182,6 +213,28 @@ function drawFault(seed: number, i: number, storm: number): Fault {
   }
 }
 
+function drawFlood(seed: number, i: number, storm: number, tasks: readonly Task[]): Flood {
+  const draw = (name: string): number => chance(seed, 'flood', i, name)
+  const tag = tasks[whole(seed, tasks.length, 'flood', i)]?.tag ?? 't0'
+  const busy = draw('busy') < 0.5 ? { asking: 1 + Math.floor(draw('asking') * 4) } : {}
+  const count = 100 + Math.floor(draw('count') * 200)
+  return { id: `w${i}`, kind: 'flood', at: Math.floor(draw('at') * storm * 0.6), ...busy, tag, count }
+}
+
+const drawRetain = (seed: number, i: number, storm: number): Retain => ({
+  id: `s${i}`,
+  kind: 'retain',
+  at: Math.floor((0.3 + 0.7 * chance(seed, 'retain', i)) * storm),
+})
+
+/** Twice it dies as soon as the run is opened, then it gets somewhere, and later it dies there once more. */
+const drawRelapse = (seed: number, i: number): Fault => ({
+  id: `p${i}`,
+  ...{ kind: 'crash', at: 'open', again: 1 },
+  nth: 1 + whole(seed, 2, 'relapse', i),
+  relapse: 2 + whole(seed, 2, 'pause', i),
+})
+
 const WEIGHTS = {
   crash: 34,
   pause: 10,
@@ -199,7 +252,7 @@ const WEIGHTS = {
 } as const satisfies Record<Drawn, number>
 
 /** By their weights; the others are drawn where there is a kernel. */
-type Drawn = Exclude<Fault['kind'], 'rival'>
+type Drawn = Exclude<Fault['kind'], 'rival' | 'late'>
 
 function weighted(draw: number): Drawn {
   let left = draw * 100

@@ -6,12 +6,16 @@ import { recordsOfRun } from '../../src/domain/record.ts'
 import { replay } from '../../src/engine/replay.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { compose, Life } from './life.ts'
+import { compose } from './compose.ts'
+import { Life } from './life.ts'
 import type { World } from './world.ts'
 
 /** Fails the world where one comes to something else. */
 export async function checkReplays(world: World): Promise<void> {
-  const engine: Engine = compose(world, new Life(world), NO_STORE)
+  const life = new Life(world)
+  // No process of the world: nothing is delivered to it.
+  life.state = 'over'
+  const engine: Engine = compose(world, life, NO_STORE)
   for (const { session_id } of await world.reader.sessions({ limit: 1000 })) {
     const journal = await world.reader.journal(session_id)
     for (const started of journal) {

@@ -1,8 +1,10 @@
 /** One world from beginning to end: a storm of faults, then calm weather until everything has come to rest. */
 
+import { LONGEST_CYCLE_MS } from '../../src/kernel/loop.ts'
 import type { Branch } from './counters.ts'
 import { Humans } from './humans.ts'
-import { checkBusy, checkEnd, checkIdle, restless } from './invariants/end.ts'
+import { checkBusy, checkEnd, checkIdle, checkTakenUp, isAtWork, restless } from './invariants/end.ts'
+import { checkLeft } from './invariants/retention.ts'
 import { Life } from './life.ts'
 import type { Plan } from './plan.ts'
 import { oneOf, whole } from './random.ts'
@@ -38,6 +40,7 @@ export async function simulate(
     if (!world.violation) await calm(world, humans)
     if (!world.violation) checkEnd(world)
     if (!world.violation && world.variant === HONEST) await checkReplays(world)
+    if (!world.violation) await retention(world)
     return {
       seed: plan.seed,
       hash: world.hash(),
@@ -66,7 +69,9 @@ async function storm(world: World, humans: Humans): Promise<void> {
       next.go()
       await world.settle()
     }
-    if (quiet && planned.length === 0 && world.events - world.stirred > DULL) return
+    // Where something is late, to wait is what matters.
+    const dull = world.events - world.stirred > DULL && !world.plan.kernel?.late
+    if (quiet && planned.length === 0 && dull) return
     for (const say of humans.words(world.events, false)) void say()
     wakeAndStop(world)
     if (!world.holder() && !world.held() && (world.quiet() || world.chance('boot', world.events) < 0.3))
@@ -106,6 +111,7 @@ function stepWall(world: World, by: number): void {
   world.counters.add('wall clock stepped')
   world.note(`wall ${by}`)
   world.wall += by
+  world.rhythm.excuse()
 }
 
 function terminate(world: World, patience: number): void {
@@ -121,6 +127,7 @@ function terminate(world: World, patience: number): void {
 function wakePaused(world: World): void {
   for (const life of world.lives) if (life.state === 'paused') life.resumeAt = 0
   world.pass(whole(world.plan.seed, 600_000, 'asleep', world.events))
+  world.rhythm.excuse()
 }
 
 function wakeAndStop(world: World): void {
@@ -128,6 +135,7 @@ function wakeAndStop(world: World): void {
     if (life.state === 'paused' && life.resumeAt <= world.events) {
       world.note(`${life.id} goes on`)
       life.state = 'up'
+      world.rhythm.excuse()
     }
     if (life.termAt <= world.events && life === world.holder()) {
       life.termAt = Number.POSITIVE_INFINITY
@@ -144,14 +152,32 @@ function wakeAndStop(world: World): void {
 
 /** Some are told to stay, some to leave when they are idle, or after some minutes in any case. */
 function startInput(world: World): object {
-  if (world.chance('stay', world.events) < 0.6) return {}
+  if (world.plan.kernel?.late || world.chance('stay', world.events) < 0.6) return {}
   return { until_idle: true, max_minutes: oneOf(world.plan.seed, [0.1, 1, 30], 'minutes', world.events) }
 }
 
+/** A process that stays, or one for a single cycle. */
 function start(world: World, input: object): void {
+  if (world.plan.kernel?.single) once(world)
+  else stay(world, input)
+}
+
+function stay(world: World, input: object): void {
   const life = new Life(world)
   world.note(`${life.id} start ${JSON.stringify(input)}`)
   life.live('start', input).catch(() => {})
+}
+
+function once(world: World): void {
+  const life = new Life(world)
+  world.note(`${life.id} once`)
+  const left = new Map([...world.watch.dispatches.values()].filter(isAtWork).map((row) => [row.dispatch_id, row.token]))
+  const began = world.monotonic
+  const taken = (): void => {
+    world.counters.add(left.size > 0 ? 'single cycle takes up what was left' : 'single cycle')
+    if (!life.term.signal.aborted && world.monotonic - began < LONGEST_CYCLE_MS / 2) checkTakenUp(world, left)
+  }
+  life.live('once', {}).then(taken, () => {})
 }
 
 /** No faults any more. Processes come and go, people answer, time passes, until there is nothing left to do. */
@@ -188,13 +214,20 @@ async function idle(world: World): Promise<void> {
 
 /** One more cycle, which sends nobody, counts what is over. */
 async function reckoning(world: World): Promise<void> {
-  const life = new Life(world)
-  world.note(`${life.id} once`)
-  life.live('once', {}).catch(() => {})
+  once(world)
   await untilNobody(world)
   if (world.violation) return
   world.cycles.checkEnd()
   world.state.checkEnd()
+}
+
+/** Much later: everything that is over may go. */
+async function retention(world: World): Promise<void> {
+  const life = new Life(world)
+  world.note(`${life.id} retain`)
+  life.live('retain', { before: Number.MAX_SAFE_INTEGER }).catch(() => {})
+  await untilNobody(world)
+  if (!world.violation) checkLeft(world)
 }
 
 async function untilNobody(world: World): Promise<void> {

@@ -1,6 +1,7 @@
 /** What really happened outside: effects that nobody can take back, and answers that were paid for. */
 
 import type { Effect } from '../../src/domain/effect.ts'
+import { CLEAN, type Label } from '../../src/domain/trust.ts'
 import type { Life } from './life.ts'
 import type { ToolName } from './plan.ts'
 import type { World } from './world.ts'
@@ -14,6 +15,14 @@ export const EFFECTS: Readonly<Record<ToolName, Effect>> = {
   shell: { recovery: 'once', reach: 'workspace' },
   post: { recovery: 'once', reach: 'third_party' },
   pay: { recovery: 'once', reach: 'third_party' },
+}
+
+/** What they say that their results are worth. The others say nothing. */
+export const GIVES: Readonly<Partial<Record<ToolName, Label>>> = {
+  look: CLEAN,
+  put: CLEAN,
+  edit: CLEAN,
+  pay: { trust: 'trusted', private: true },
 }
 
 export interface Happening {

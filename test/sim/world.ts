@@ -14,6 +14,7 @@ import { freshDatabase } from './database.ts'
 import { Faults } from './faults.ts'
 import { Conversations } from './invariants/conversation.ts'
 import { Cycles } from './invariants/cycles.ts'
+import { Rhythm } from './invariants/rhythm.ts'
 import type { SessionState } from './invariants/session.ts'
 import { StateText } from './invariants/state.ts'
 import { Watch } from './invariants/watch.ts'
@@ -31,6 +32,8 @@ const NEW_YEAR_2026 = 1_767_225_600_000
 const LONGEST_SICKNESS = 60
 /** How often the world lets time pass although something could be delivered. */
 const IMPATIENCE = 0.04
+/** And for how long at most where somebody has to keep time. */
+const LONG = 60_000
 
 /** What may hang although it was told to stop. */
 const OUTSIDE: ReadonlySet<Boundary> = new Set(['open', 'model', 'paid', 'before', 'tool', 'done', 'probe', 'remains'])
@@ -71,6 +74,7 @@ export class World {
   readonly conversations = new Conversations()
   readonly cycles = new Cycles(this)
   readonly state = new StateText(this)
+  readonly rhythm = new Rhythm(this)
   /** The kernel's folder. */
   readonly files = new Map<string, string>()
   readonly lives: Life[] = []
@@ -260,6 +264,7 @@ export class World {
     } else entry.go()
     await this.settle()
     this.#checkAlive()
+    this.rhythm.check()
     return true
   }
 
@@ -282,13 +287,15 @@ export class World {
   #pick(): Entry | undefined {
     const awake = this.#pending.filter(({ life }) => life.state === 'up')
     const ready = awake.filter(({ due }) => due === undefined || due <= this.monotonic)
-    const impatient = this.chance('impatient', this.events) < IMPATIENCE
-    if (ready.length > 0 && (!impatient || ready.length === awake.length))
-      return ready[whole(this.plan.seed, ready.length, 'pick', this.events)]
     let next: Entry | undefined
     for (const entry of awake)
       if (entry.due !== undefined && entry.due > this.monotonic && (!next || entry.due < (next.due ?? 0))) next = entry
-    if (next?.due !== undefined) this.pass(next.due - this.monotonic)
+    const ms = (next?.due ?? 0) - this.monotonic
+    const impatient = this.chance('impatient', this.events) < IMPATIENCE
+    const canWait = next !== undefined && (this.plan.kernel === undefined || ms <= LONG)
+    if (ready.length > 0 && !(impatient && canWait))
+      return ready[whole(this.plan.seed, ready.length, 'pick', this.events)]
+    if (next) this.pass(ms)
     return next
   }
 }

@@ -1,5 +1,6 @@
 /** What a model is sent: asked only where it must be, well-formed, and never rewritten. */
 
+import type { Observation } from '../../../src/domain/observation.ts'
 import type { Message, ModelRequest } from '../../../src/ports/model.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
@@ -8,6 +9,8 @@ import type { SessionState } from './session.ts'
 /** What was last sent for a session. */
 interface Sent {
   readonly turn: number
+  /** How often its past had been cut by then. */
+  readonly cuts: number
   readonly messages: readonly string[]
   /** The messages of the last request that was answered: no later one may change them. */
   readonly lasting: readonly string[]
@@ -31,13 +34,16 @@ export class Conversations {
     if (!open.asking) world.fail('inference', `${at}: the request is not on disk`)
     if (!open.cause) world.fail('I8', `${at}: a model is asked without input`)
     checkWellFormed(request.messages, (message) => world.fail('conversation', `${at}: ${message}`))
+    checkSeen(open.input, request.messages, (message) => world.fail('incoming message', `${at}: ${message}`))
     this.#checkPrefix(world, session, open.turn, request.messages)
     if (open.requests > 1) world.counters.add('answer bought again after a crash')
   }
 
   #checkPrefix(world: World, session: SessionState, turn: number, sent: readonly Message[]): void {
     const messages = sent.map((message) => JSON.stringify(message))
-    const last = this.#sent.get(session.session_id)
+    const known = this.#sent.get(session.session_id)
+    // From a cut on it is another conversation.
+    const last = known?.cuts === session.cuts ? known : undefined
     const answered = last !== undefined && session.answered.has(last.turn)
     const lasting = answered ? last.messages : (last?.lasting ?? [])
     const expected = last?.turn === turn ? last.messages : lasting
@@ -47,9 +53,24 @@ export class Conversations {
         'conversation',
         `${session.session_id} turn ${turn}: message ${broken} was ${expected[broken]}, is ${messages[broken]}`,
       )
-    this.#sent.set(session.session_id, { turn, messages, lasting })
+    this.#sent.set(session.session_id, { turn, cuts: session.cuts, messages, lasting })
   }
 }
+
+/** Nothing is acknowledged unseen: what is bound is shown, whole or with a mark that says what is left out. */
+function checkSeen(input: readonly Observation[], messages: readonly Message[], fail: (message: string) => void): void {
+  const shown = messages.flatMap((message) => (message.role === 'user' ? [withoutQuotes(message.text)] : [])).join('\n')
+  for (const observation of input) {
+    const mark = observation.type === 'user_message' ? MARK.exec(observation.text)?.[0] : undefined
+    if (mark !== undefined && !shown.includes(mark)) fail(`${mark} is bound, and the model is not shown it`)
+  }
+}
+
+/** What is left of a past that was cut repeats what was said in it. */
+const withoutQuotes = (text: string): string => text.replaceAll(/<data (\w+) summary>[\s\S]*?<\/data \1>/g, '')
+
+/** Of a message: the session it is for, and which one it is. Not where it is quoted: as the newest of those that have to wait. */
+const MARK = /(?<!")\bt\d+#(?:m\d+|w\d+m\d+)\b/
 
 function checkWellFormed(messages: readonly Message[], fail: (message: string) => void): void {
   const used = new Set<string>()
@@ -68,7 +89,7 @@ function checkWellFormed(messages: readonly Message[], fail: (message: string) =
       due.delete(message.call_id)
     }
     if (message.role === 'user')
-      for (const [mark] of message.text.matchAll(/\bt\d+#m\d+\b/g)) {
+      for (const [mark] of withoutQuotes(message.text).matchAll(new RegExp(MARK, 'g'))) {
         if (said.has(mark)) fail(`${mark} is said twice`)
         said.add(mark)
       }

@@ -9,6 +9,10 @@ export function checkEffect(world: World, life: Life, now: Happening, before: re
     world.counters.add('stale effect')
     return
   }
+  if (world.watch.gone.has(sessionOf(now.key))) {
+    world.counters.add('effect of what was left behind')
+    return
+  }
   const session = world.watch.byId.get(sessionOf(now.key))
   const call = session?.calls.get(now.key)
   const fail = (message: string): void => world.fail('I4', `${now.tool} ${now.key}: ${message}`)
@@ -39,9 +43,11 @@ export function checkEffect(world: World, life: Life, now: Happening, before: re
   if (recovery === 'reconcilable' && own.length > 0) fail('it happened twice, although its probe could tell')
 }
 
-/** Every effect is told: as a result, or as an outcome that nobody knows. */
-export function checkTold(world: World): void {
+/** Every effect is told: as a result, or as an outcome that nobody knows. `of`: of that session alone. */
+export function checkTold(world: World, of?: string): void {
   for (const { key, tool, stale } of world.truth.all()) {
+    const session_id = sessionOf(key)
+    if ((of !== undefined && session_id !== of) || world.watch.gone.has(session_id)) continue
     const call = world.watch.byId.get(sessionOf(key))?.calls.get(key)
     const listed = [...world.watch.unknowns.keys()].some((id) => keyOf(id) === key)
     if (!call?.settled && !listed)
@@ -51,6 +57,7 @@ export function checkTold(world: World): void {
   }
   for (const session of world.watch.sessions.values())
     for (const call of session.calls.values()) {
+      if (of !== undefined && session.session_id !== of) continue
       if (call.settled?.status !== 'ok' || call.effect.recovery === 'pure') continue
       if (!world.truth.has(call.key)) world.fail('I4', `${call.key} was told as done and never happened`)
     }

@@ -22,6 +22,17 @@ export function checkBusy(world: World): void {
     world.fail('no lost wake-up', `${pending.dispatch_id} is pending, and life ${life.id} sleeps with a free hand`)
 }
 
+export const isAtWork = ({ status }: DispatchRow): boolean => status === 'pending' || status === 'running'
+
+/** E19: a single cycle takes up what an earlier process left. `left`: the token of each when it began. */
+export function checkTakenUp(world: World, left: ReadonlyMap<string, number>): void {
+  for (const [id, token] of left) {
+    const row = world.watch.dispatches.get(id)
+    if (row && isAtWork(row) && row.token === token)
+      world.fail('E19', `${id} was left by an earlier process, and is still ${row.status} after a single cycle`)
+  }
+}
+
 /** What an idle life must not change. */
 export function checkIdle(world: World): string {
   const journals = [...world.watch.sessions.values()].map(({ head }) => head).join(',')

@@ -1,8 +1,10 @@
 /** The order of records (domain/record.ts), and what a commit that ends a step has to hold (I3). */
 
+import type { Observation } from '../../../src/domain/observation.ts'
 import type { JournalRecord } from '../../../src/domain/record.ts'
 import type { Batch, Op } from '../../../src/ports/store.ts'
 import { type Approvals, checkLeave, checkParked, giveBackLeave } from './approvals.ts'
+import { checkResultLabel, lowerLabel } from './labels.ts'
 import { callsOf, type SessionState, type TurnState } from './session.ts'
 
 type Of<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
@@ -86,6 +88,7 @@ function openTurn(session: SessionState, record: Of<'input_bound'>, bad: Bad): v
   if (new Set(record.input.map(({ id }) => id)).size !== record.input.length) bad('an observation is bound twice')
   const told = session.steps > 0 && session.last && session.last.kind !== 'end' ? session.last.feedback : undefined
   if (record.feedback !== told) bad(`says ${record.feedback}; the step before it left ${told}`)
+  for (const { label } of record.input) lowerLabel(session, label)
   session.turns = record.turn
   session.open = {
     turn: record.turn,
@@ -118,10 +121,14 @@ function inTurn(
       open.asking = true
       return
     case 'cut':
+      session.cuts += 1
+      return
     case 'branched':
       return
     case 'failed':
       open.failed = true
+      // No provider here finds anything too long.
+      if (record.code === 'model_oversize') by.fail('flood', `${session.session_id}: ${record.message}`)
       if (decided || record.phase !== 'DECIDE' || !open.asking) return
       open.asking = false
       // Money that others have set aside is waited for: no provider was asked.
@@ -146,7 +153,7 @@ function inTurn(
       intend(session, open, record, by, bad)
       return
     case 'call_settled':
-      settle(open, record, bad)
+      settle(session, open, record, by, bad)
       if (record.result.status === 'parked') checkParked(session, open, record.index, by.approvals, by.fail)
       if (record.result.status === 'not_started') giveBackLeave(session, open, record.index)
       return
@@ -181,6 +188,7 @@ function intend(session: SessionState, open: TurnState, record: Of<'call_intende
     tool: record.call.tool,
     args: JSON.stringify(record.call.args),
     effect: record.effect,
+    label: session.label,
     attempts: record.attempt,
     intendedBy: by.life,
     closed: false,
@@ -190,14 +198,16 @@ function intend(session: SessionState, open: TurnState, record: Of<'call_intende
   session.calls.set(key, call)
 }
 
-function settle(open: TurnState, record: Of<'call_settled'>, bad: Bad): void {
+function settle(session: SessionState, open: TurnState, record: Of<'call_settled'>, by: Writing, bad: Bad): void {
   if (record.index >= callsOf(open)) bad(`there is no call ${record.index}`)
   if (open.settled.has(record.index)) bad(`call ${record.index} is settled twice`)
   for (let i = 0; i < record.index; i++) if (!open.settled.has(i)) bad(`call ${i} before it is not settled`)
   open.settled.add(record.index)
   const call = open.calls.get(record.index)
-  if (call) call.settled = record.result
-  else if (open.answer?.finish === 'calls' && record.result.status === 'unknown') bad('unknown, and never intended')
+  if (call) {
+    call.settled = record.result
+    checkResultLabel(session, call, record, by.fail)
+  } else if (open.answer?.finish === 'calls' && record.result.status === 'unknown') bad('unknown, and never intended')
 }
 
 function closeTurn(session: SessionState, open: TurnState, record: Of<'step_committed'>, by: Writing, bad: Bad): void {
@@ -218,7 +228,7 @@ function closeTurn(session: SessionState, open: TurnState, record: Of<'step_comm
   if (next.kind === 'end' && by.dispatch_id === session.run && !has(by.batch, 'settle'))
     by.fail('I3', `${session.session_id}: a step ends its run without ending the dispatch`)
   const acknowledged = new Set(by.batch.ops.flatMap((op) => (op.op === 'acknowledge' ? op.observation_ids : [])))
-  for (const { id } of open.input) {
+  for (const { id } of open.input.filter(isFromInbox)) {
     if (decided) session.heard.add(id)
     if (decided !== acknowledged.has(id))
       by.fail(
@@ -233,6 +243,10 @@ function closeTurn(session: SessionState, open: TurnState, record: Of<'step_comm
   session.last = next
   session.open = undefined
 }
+
+/** What the program says of what is still unread is nobody's message. */
+const isFromInbox = (observation: Observation): boolean =>
+  observation.type !== 'system_event' || observation.name !== 'inbox_overflow'
 
 export const unknownOf = ({ key, attempts }: { readonly key: string; readonly attempts: number }): string =>
   attempts === 1 ? key : `${key}.${attempts}`

@@ -110,3 +110,12 @@ export function checkAsleep(
   if (row.wait.kind === 'unknown' && resolved(row.wait.unknown_id))
     fail('no lost wake-up', `${row.dispatch_id} waits for a word on ${row.wait.unknown_id} that was said`)
 }
+
+export function dispatchRow(row: Record<string, unknown>): DispatchRow {
+  const wait = row.wait === null ? null : (JSON.parse(String(row.wait)) as Wait)
+  return { ...row, wait, rawWait: row.wait } as unknown as DispatchRow
+}
+
+export function isAsItWas(was: DispatchRow, row: Record<string, unknown>): boolean {
+  return was.status === row.status && was.token === row.token && was.epoch === row.epoch && was.rawWait === row.wait
+}

@@ -4,6 +4,7 @@ import type { CallResult, Decision, Next } from '../../../src/domain/decision.ts
 import type { Effect } from '../../../src/domain/effect.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { Answer } from '../../../src/domain/record.ts'
+import { CLEAN, type Label } from '../../../src/domain/trust.ts'
 
 export interface CallState {
   readonly key: string
@@ -11,6 +12,8 @@ export interface CallState {
   readonly tool: string
   readonly args: string
   readonly effect: Effect
+  /** Of its session, when it was intended. */
+  readonly label: Label
   /** Intents on disk. */
   attempts: number
   /** The process that wrote the last of them. */
@@ -42,6 +45,10 @@ export interface SessionState {
   readonly session_id: string
   readonly n: number
   head: number
+  /** How often its past was cut. */
+  cuts: number
+  /** The lowest label of what it has read. */
+  label: Label
   /** The run that is open in the journal. */
   run: string | undefined
   turns: number
@@ -65,6 +72,8 @@ export function newSession(n: number, session_id: string): SessionState {
     session_id,
     n,
     head: 0,
+    cuts: 0,
+    label: CLEAN,
     run: undefined,
     turns: 0,
     steps: 0,

@@ -2,7 +2,6 @@
 
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { JournalRecord } from '../../../src/domain/record.ts'
-import type { Wait } from '../../../src/domain/wait.ts'
 import type { Batch, Op, Outcome } from '../../../src/ports/store.ts'
 import { branchesOf } from '../count.ts'
 import type { Life } from '../life.ts'
@@ -11,7 +10,17 @@ import type { World } from '../world.ts'
 import { type ApprovalRow, checkAnswers } from './approvals.ts'
 import { checkAcknowledged, checkInbox, type InboxRow } from './inbox.ts'
 import { read, type Writing } from './journal.ts'
-import { checkAsleep, checkMove, checkOrder, checkRow, type DispatchRow, type Poison } from './queue.ts'
+import {
+  checkAsleep,
+  checkMove,
+  checkOrder,
+  checkRow,
+  type DispatchRow,
+  dispatchRow,
+  isAsItWas,
+  type Poison,
+} from './queue.ts'
+import { forgetGone } from './retention.ts'
 import { type CallState, newSession, type SessionState } from './session.ts'
 
 export interface UnknownRow {
@@ -33,6 +42,10 @@ export class Watch {
   inbox = new Map<string, InboxRow>()
   unknowns = new Map<string, UnknownRow>()
   approvals = new Map<string, ApprovalRow>()
+  /** The newest dispatch there was when a worker joined, by its epoch. */
+  readonly joined = new Map<number, number>()
+  /** Sessions and dispatches that retention took away. */
+  readonly gone = new Set<string>()
   /** Unknown outcomes that a model was told of. */
   readonly toldModel = new Set<string>()
   readonly #world: World
@@ -55,6 +68,10 @@ export class Watch {
     for (const batch of done) this.#checkFence(life, batch)
     if (batches.length === 1) this.#checkClaims(batches[0], outcomes[0])
     const ops = new Set(done.flatMap((batch) => batch.ops.map(({ op }) => op)))
+    if (ops.has('prune'))
+      forgetGone(this.#world, new Set(this.#all('SELECT n FROM sessions').map(({ n }) => Number(n))))
+    if (ops.has('join'))
+      this.joined.set(life.epoch ?? 0, Math.max(0, ...[...this.dispatches.values()].map(({ n }) => n)))
     if (ops.has('unknown') || ops.has('resolve') || ops.has('recover')) this.#readUnknowns(ops)
     if (ops.has('ask') || ops.has('answer') || ops.has('promote') || ops.has('settle')) this.#readApprovals()
     if (ops.has('enqueue')) this.#readSessions()
@@ -276,13 +293,4 @@ export class Watch {
     this.#statements.set(text, statement)
     return statement.all(...values)
   }
-}
-
-function dispatchRow(row: Record<string, unknown>): DispatchRow {
-  const wait = row.wait === null ? null : (JSON.parse(String(row.wait)) as Wait)
-  return { ...row, wait, rawWait: row.wait } as unknown as DispatchRow
-}
-
-function isAsItWas(was: DispatchRow, row: Record<string, unknown>): boolean {
-  return was.status === row.status && was.token === row.token && was.epoch === row.epoch && was.rawWait === row.wait
 }

@@ -26,7 +26,7 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
   const around: Surroundings = {
     store,
     clock,
-    bell,
+    bell: world.variant.bell?.(bell, life.term.signal) ?? bell,
     ids: engine.ids,
     models: engine.models,
     breaker: engine.breaker,
@@ -69,10 +69,12 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     async run(signal) {
       await boot()
       since = clock.now()
+      world.rhythm.begins(life)
       try {
         await loop.run(signal)
       } finally {
         since = null
+        world.rhythm.ends(life)
       }
     },
     ailments: async () => [],

@@ -25,7 +25,7 @@ export function simModel(world: World, life: Life): Model {
     id: 'sim/model',
     ...(world.plan.cap === undefined ? {} : { price: PRICE }),
     async call(request, { signal, onText }) {
-      const session = addressee(world, request)
+      const session = addressee(world, life, request)
       if (life.superseded) world.counters.add('stale request')
       else if (session) world.conversations.check(world, life, session, request)
       const open = session?.open
@@ -41,13 +41,17 @@ export function simModel(world: World, life: Life): Model {
 }
 
 /** Every task and message carries the tag of its session; what a kernel asks for carries a mark that only its dispatch has. */
-function addressee(world: World, { messages }: ModelRequest): SessionState | undefined {
+function addressee(world: World, life: Life, { messages }: ModelRequest): SessionState | undefined {
   const first = messages.find(({ role }) => role === 'user')
   const text = first?.role === 'user' ? first.text : ''
   const [mark] = /<data \w+ /.exec(text) ?? []
   const [tag] = /\bt\d+\b/.exec(text) ?? []
-  const session = mark !== undefined ? world.sessionMarked(mark) : tag === undefined ? undefined : world.sessionOf(tag)
-  if (!session) world.fail('conversation', `nobody knows whose request this is: ${JSON.stringify(messages[0])}`)
+  const marked = mark === undefined ? undefined : world.sessionMarked(mark)
+  // Where a past was cut, what is left of it has a mark as well.
+  const session = marked ?? (tag === undefined ? undefined : world.sessionOf(tag))
+  // A process that was taken over from may ask for a session that is no more.
+  if (!session && !life.superseded)
+    world.fail('conversation', `nobody knows whose request this is: ${JSON.stringify(messages[0])}`)
   return session
 }
 

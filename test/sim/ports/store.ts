@@ -27,7 +27,7 @@ export function simStore(world: World, life: Life): Store {
       broken = new TirelessError('store_failed', 'the disk is gone')
       life.sickSince = world.events
     }
-    if (!fault || fault.written) apply(world, life, group)
+    if (!fault || fault.written) for (const part of partsOf(group)) apply(world, life, part)
     if (broken) throw broken
     return waiting.outcomes ?? []
   }
@@ -96,6 +96,12 @@ export function simStore(world: World, life: Life): Store {
   }
 }
 
+/** One transaction, but where a session may have ended and be taken away in it: that is looked at one by one. */
+function partsOf(group: readonly Waiting[]): readonly (readonly Waiting[])[] {
+  const prunes = group.some(({ batches }) => batches.some(({ ops }) => ops.some(({ op }) => op === 'prune')))
+  return prunes ? group.map((one) => [one]) : [group]
+}
+
 function apply(world: World, life: Life, group: readonly Waiting[]): void {
   const batches = group.flatMap((waiting) => waiting.batches)
   const joins = batches.some((batch) => batch.ops.some(({ op }) => op === 'join'))
@@ -114,6 +120,7 @@ function apply(world: World, life: Life, group: readonly Waiting[]): void {
   checkBooks(world)
   world.cycles.committed(life, batches, outcomes)
   world.state.committed(batches, outcomes)
+  world.rhythm.committed(batches, outcomes)
   let from = 0
   for (const waiting of group) {
     waiting.outcomes = outcomes.slice(from, from + waiting.batches.length)

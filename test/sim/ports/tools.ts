@@ -11,7 +11,7 @@ import { checkEffect } from '../invariants/effects.ts'
 import type { Life } from '../life.ts'
 import { TOOL_NAMES, type ToolName } from '../plan.ts'
 import { whole } from '../random.ts'
-import { EFFECTS } from '../truth.ts'
+import { EFFECTS, GIVES } from '../truth.ts'
 import type { World } from '../world.ts'
 
 const args = z.strictObject({ n: z.number() })
@@ -29,11 +29,13 @@ export function simTools(world: World, life: Life): ReadonlyMap<string, AnyTool>
 
 function toolNamed(world: World, life: Life, name: ToolName): AnyTool {
   const { recovery } = EFFECTS[name]
+  const gives = GIVES[name]
   return defineTool<Args>({
     name,
     description: name,
     args,
     effect: () => EFFECTS[name],
+    ...(gives ? { gives: () => gives } : {}),
     run: (given, context) => run(world, life, name, given, context),
     ...(recovery === 'reconcilable' ? { before: () => before(world, life, name) } : {}),
     ...(PROBING.includes(name) ? { probe: (_, __, context) => probe(world, life, context) } : {}),
@@ -49,7 +51,7 @@ async function run(
   given: Args,
   { call, signal }: ToolContext,
 ): Promise<CallResult> {
-  const trouble = world.faults.of('tool')?.trouble
+  const trouble = world.faults.of('tool')?.trouble ?? lateness(world, call)
   const broke = (): never => {
     throw new TirelessError('tool_failed', 'it broke')
   }
@@ -73,6 +75,13 @@ async function run(
     ? world.later(life, 'tool', label, HANG_MS, happen, cut)
     : world.io(life, 'tool', label, happen, cut))
   return world.io(life, 'done', label, result, cut)
+}
+
+/** Of a call that a cycle has to do with. */
+function lateness(world: World, call: string): 'hang' | undefined {
+  if (!call.startsWith('kernel-agent') || !world.faults.of('late')) return undefined
+  world.counters.add('cycle with a late dispatch')
+  return 'hang'
 }
 
 function before(world: World, life: Life, name: ToolName): Promise<{ seen: number }> {

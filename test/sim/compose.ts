@@ -1,0 +1,100 @@
+/** The engine of a life: the real one, over ports that the world answers. */
+
+import { TirelessError } from '../../src/domain/error.ts'
+import type { Cap } from '../../src/domain/money.ts'
+import { Breaker } from '../../src/engine/chain.ts'
+import type { Engine } from '../../src/engine/run.ts'
+import { MEMORY_KINDS } from '../../src/memory/kinds.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Env } from '../../src/ports/env.ts'
+import { onlyModel } from '../../src/ports/model.ts'
+import { NO_SECRETS } from '../../src/ports/secrets.ts'
+import { NO_SKILLS } from '../../src/ports/skills.ts'
+import { NO_SNAPSHOTS } from '../../src/ports/snapshots.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { NO_BUDGET } from '../journals.ts'
+import type { Life } from './life.ts'
+import type { Plan } from './plan.ts'
+import { simBehaviours, simCritic } from './ports/behaviour.ts'
+import { simGate } from './ports/gate.ts'
+import { simModel } from './ports/model.ts'
+import { simTools } from './ports/tools.ts'
+import type { World } from './world.ts'
+
+export function compose(world: World, life: Life, store: Store): Engine {
+  const clock: Clock = {
+    now: () => world.wall,
+    monotonic: () => world.monotonic,
+    sleep: (ms, signal) => world.sleep(life, ms, signal),
+  }
+  const known = simTools(world, life)
+  const tools = world.variant.tools?.(known) ?? known
+  const withdrawing = world.faults.withdrawing(life.id)
+  const withdrawn = new Set(withdrawing ? world.watch.cutShort().map(({ tool }) => tool) : [])
+  const model = simModel(world, life)
+  return {
+    store,
+    clock,
+    ids: { next: () => world.nextId() },
+    models: onlyModel(model),
+    breaker: new Breaker(),
+    envs: { open: (root) => world.io(life, 'open', '', () => openEnv(world, root)) },
+    behaviours: simBehaviours(
+      world,
+      [...tools.keys()].filter((name) => !withdrawn.has(name)),
+    ),
+    tools: new Map([...tools].filter(([name]) => !(withdrawing?.gone && withdrawn.has(name)))),
+    critics: () => [simCritic(world)],
+    gates: () => [simGate(world)],
+    sink: {
+      opened: () => {},
+      closed: () => {},
+      recorded({ session_id }, { seq }) {
+        if ((world.watch.byId.get(session_id)?.head ?? 0) < seq)
+          world.fail('live events', `${session_id} #${seq} is told before it is on disk`)
+      },
+      delta: () => {},
+    },
+    secrets: NO_SECRETS,
+    snapshots: NO_SNAPSHOTS,
+    skills: NO_SKILLS,
+    parsers: new Map(),
+    memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, kind])),
+    hooks: () => [],
+    budget: { ...NO_BUDGET, steps: world.plan.maxSteps, context: world.plan.context },
+    purse: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
+    policy: openPolicy([...tools.keys()]),
+    patience: { inARow: 3, inAll: 10 },
+  }
+}
+
+const capsOf = ({ cap }: Plan): readonly Cap[] =>
+  cap === undefined ? [] : [{ name: 'per_day_usd', scope: 'day', unit: 'usd', limit: cap }]
+
+/** Everything is granted: what the simulator asks about is asked by its own gate. */
+const openPolicy = (tools: readonly string[]): Engine['policy'] => ({
+  isAllowed: () => true,
+  grants: () =>
+    // To anywhere, and to nowhere in particular.
+    tools.flatMap((tool) =>
+      [['*'], []].map((to) => ({
+        ...{ id: tool, tool, agent_id: null, session_id: null, to, args: null },
+        ...{ granted_at: '2030-01-01T00:00:00.000Z', expires_at: null },
+      })),
+    ),
+  unattended: 'park',
+  isForeign: () => false,
+})
+
+/** An env that nothing may touch. */
+function openEnv(world: World, root: string): Env {
+  if (world.faults.of('env')) {
+    world.counters.add('run refused (folder)')
+    throw new TirelessError('path_refused', 'the folder cannot be opened')
+  }
+  const refuse = (): never => {
+    world.fail('injection', 'somebody touched the env')
+    throw new TirelessError('internal', 'there is no env here')
+  }
+  return { root, groups: [], getOps: refuse, health: async () => ({ ok: true }), async close() {} }
+}

@@ -1,0 +1,36 @@
+/** Labels (I12): a result is worth no more than its tool gives, and no more than what the session had read when it asked for it. */
+
+import type { JournalRecord } from '../../../src/domain/record.ts'
+import { CLEAN, type Label } from '../../../src/domain/trust.ts'
+import type { ToolName } from '../plan.ts'
+import { EFFECTS, GIVES } from '../truth.ts'
+import type { Fail } from './queue.ts'
+import type { CallState, SessionState } from './session.ts'
+
+/** What a tool says, in a result or of what is left of a call. Whatever else stands there is the program's own. */
+const SAID = /\bis done$|^it is so$|\boutput of /
+
+export function checkResultLabel(
+  session: SessionState,
+  { key, tool, label: before }: CallState,
+  { result, label = CLEAN }: Extract<JournalRecord, { kind: 'call_settled' }>,
+  fail: Fail,
+): void {
+  const given = GIVES[tool as ToolName] ?? { trust: 'untrusted', private: false }
+  const isPrivate = before.private || given.private || EFFECTS[tool as ToolName].reach === 'private'
+  const isUntrusted =
+    before.trust === 'untrusted' || given.trust === 'untrusted' || EFFECTS[tool as ToolName].reach === 'private'
+  if (SAID.test(result.content)) {
+    if (isUntrusted && label.trust === 'trusted') fail('I12', `${key}: the result of ${tool} is trusted`)
+    if (isPrivate && !label.private) fail('I12', `${key}: the result of ${tool} is not private`)
+  }
+  lowerLabel(session, label)
+}
+
+export function lowerLabel(session: SessionState, label: Label = CLEAN): void {
+  const { trust, private: isPrivate } = session.label
+  session.label = {
+    trust: trust === 'untrusted' ? trust : label.trust,
+    private: isPrivate || label.private,
+  }
+}
