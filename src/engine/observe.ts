@@ -15,7 +15,7 @@ import { recalledOf, withMemory } from '../prompt/facts.ts'
 import { memoryMark } from '../prompt/placeholders.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
 import { withinRoom } from './bind-input.ts'
-import { viewOf } from './past.ts'
+import { viewForBehaviour } from './past.ts'
 import { roomBesidePrefix } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
 import { type Run, record } from './run.ts'
@@ -139,7 +139,7 @@ function surroundings(run: Run, { observations: input, feedback }: Input): EnvVi
     },
     metadata: dispatch.metadata,
     env: { root: env.root, ops: env.groups },
-    memory: viewOf(run, input),
+    memory: viewForBehaviour(run, input),
   }
 }
 

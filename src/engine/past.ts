@@ -41,6 +41,14 @@ export function viewOf(run: Run, input: readonly Observation[]): Cut {
   return { from, summary, recalled, words: roomForWords(run) }
 }
 
+/** For a behaviour's own eyes. Before the first request, how much room there is is not known: a behaviour may never ask a model. */
+export function viewForBehaviour(run: Run, input: readonly Observation[]): Cut {
+  if (run.prefix) return viewOf(run, input)
+  const { cut = WHOLE } = run.thread
+  const { from, summary, recalled } = run.memory.retrieve(queryOf(run, input))
+  return from <= cut.from ? cut : { from, summary, recalled }
+}
+
 /** A summary that fits its share of a request: the memory counts characters, and a character may be two tokens. */
 function shortEnough(run: Run, input: readonly Observation[], first: MemoryView): MemoryView {
   const share = roomBesidePrefix(run) * SUMMARY_SHARE

@@ -54,7 +54,8 @@ function afterCut(thread: Thread, cut: Cut): Message[] {
 function opening({ past, words, run_id }: Thread, cut: Cut): Message[] {
   const gone = past.filter(({ turn }) => turn < cut.from)
   const [first, last] = [gone[0], gone.at(-1)]
-  if (!first || !last) return []
+  // A memory may have something to say before anything was given up.
+  if (!first || !last) return pastMessages(cut)
   const messages = gone.reduce((sum, turn) => sum + turn.messages.length, 0)
   const task = taskIn(words, run_id)
   const said = words

@@ -236,7 +236,8 @@ export class Loop {
   async #cycle(begun: Begun, signal: AbortSignal): Promise<Cycled> {
     this.#giveWay = new AbortController()
     if (this.#inLineNow > 0) this.#giveWay.abort()
-    const { signal: giveWay } = this.#giveWay
+    // A single cycle is waited for by whoever asked for it: it ends with its work.
+    const giveWay = begun.waitsFor === 'left' ? new AbortController().signal : this.#giveWay.signal
     const trigger = { waitsFor: this.#handedOver, planned: () => {}, ...begun, ...this.#times(), giveWay }
     const cycled = await runCycle(this.#around, trigger, this.#update, signal)
     const its = new Set([...this.#handedOver, ...cycled.result.agents.map(({ dispatch_id }) => dispatch_id)])

@@ -12,17 +12,17 @@ import { hasStrace, MAIN, NODE_FLAGS, run } from './kills.ts'
 const edit = (section: string) => ({ calls: [{ tool: 'edit_state', args: { section, text: `text of ${section}` } }] })
 const SCRIPT: Script = [edit('first'), edit('second'), { text: 'both are written' }]
 
-/** The seed and two edits are written as files: so often each of these is called. */
-const FILES = 3
+/** The seed and two edits are written as files: how often each of these is called. The file of before is taken away first, then the new one is linked. */
 const POINTS = [
-  ['fsync', 'kernels/default/.STATE.md.tmp'],
-  ['/^rename', 'kernels/default/.STATE.md.tmp'],
-  ['fsync', 'kernels/default'],
+  ['fsync', 'kernels/default/.STATE.md.tmp', 3],
+  ['/^rename', 'kernels/default/STATE.md', 2],
+  ['/^link', 'kernels/default/.STATE.md.tmp', 3],
+  ['fsync', 'kernels/default', 3],
 ] as const
 
 describe('killed while STATE.md is written', () => {
-  for (const [syscall, path] of POINTS)
-    for (let point = 1; point <= FILES; point += 1)
+  for (const [syscall, path, times] of POINTS)
+    for (let point = 1; point <= times; point += 1)
       test(`D2: at ${syscall} ${point} of ${path}: each edit that is acknowledged is in the file`, async (t) => {
         if (!hasStrace) return t.skip('strace is missing')
         const home = await homeWith(t, SCRIPT)
@@ -50,7 +50,7 @@ describe('killed while STATE.md is written', () => {
 })
 
 async function killedRun(t: TestContext, home: string, inject: readonly string[]): Promise<number | null> {
-  const strace = ['-f', '-o', '/dev/null', '-e', 'trace=fsync,/^rename', ...inject]
+  const strace = ['-f', '-o', '/dev/null', '-e', 'trace=fsync,/^rename,/^link', ...inject]
   const command = [process.execPath, ...NODE_FLAGS, MAIN, 'run', 'edit it', '--home', home]
   const { exit, stderr } = await run('env', ['UV_THREADPOOL_SIZE=1', 'strace', ...strace, ...command])
   t.diagnostic(stderr.slice(0, 200))
