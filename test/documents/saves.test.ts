@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { createDocuments } from '../../src/adapters/documents/documents.ts'
 import { diskFiles, type Files } from '../../src/adapters/documents/files.ts'
@@ -16,7 +17,7 @@ import type { Store } from '../../src/ports/store.ts'
 import { freshFolder } from '../apps.ts'
 
 const SAVES = Number(process.env.DOCUMENT_SAVES ?? 3_000)
-const SAVER = new URL('saver-main.ts', import.meta.url).pathname
+const SAVER = fileURLToPath(new URL('saver-main.ts', import.meta.url))
 /** Long enough that the file changes while it is being read. */
 const START = `# state\n- cycle_id: 0\n## notes\n(none)\n## filler\n${'words that stay where they are\n'.repeat(600)}`
 
