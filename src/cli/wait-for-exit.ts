@@ -1,4 +1,4 @@
-/** Waits until a process that was asked to stop is gone, so that whoever runs `stop` can start another one behind it. */
+/** Waits until a process that was asked to stop is gone, so that another one can be started right after `stop`. */
 
 import { systemClock } from '../adapters/clock.ts'
 import { TirelessError } from '../domain/error.ts'

@@ -22,6 +22,7 @@ const MOST_SUMMARY = 160
 const TITLE = /^## +recent_actions[ \t]*\r?\n?$/
 const NOTHING_YET = /^\(none yet\)[ \t]*\r?\n?$/
 const OURS = /^- \d{4}-\d\d-\d\dT[\d:.]+Z [\w.-]+ (?:done|failed|cancelled|dead): /
+const SUMMARY_HEADING = /^#+[ \t].*\n/
 const HEADING = /^#{1,6}[ \t]/
 
 /** Contract: `actions`, newest first, stand at the top of the section; beyond MOST_ACTIONS our oldest lines go. No section, no change. */
@@ -45,6 +46,6 @@ export function withRecentActions(text: string, actions: readonly RecentAction[]
 }
 
 function lineOf({ ended_at, agent_id, status, summary, run_id }: RecentAction): string {
-  const said = summary === null ? '' : shortened(oneLine(summary), MOST_SUMMARY)
+  const said = summary === null ? '' : shortened(oneLine(summary.replace(SUMMARY_HEADING, '')), MOST_SUMMARY)
   return `- ${ended_at} ${agent_id} ${status}: ${said || `see trace show ${run_id}`}`
 }

@@ -50,7 +50,7 @@ async function actionsOf(
     over.map(async (agent) => {
       const { agent_id, status, dispatch_id: run_id } = agent
       const isOwn = isClean(labelOfJournal(await store.journal(agent.session_id)))
-      return { ended_at, agent_id, status, run_id, summary: isOwn ? decorated(agent) : null }
+      return { ended_at, agent_id, status, run_id, summary: isOwn ? agent.summary : null }
     }),
   )
 }
