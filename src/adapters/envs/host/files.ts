@@ -23,6 +23,7 @@ const FILE_TIME_SLACK_MS = 20
 
 /** Others may replace a file while it is looked at, and do so with every write. */
 const MOST_LOOKS = 20
+const LOOKS_AT_NAME = 6
 
 /** Without NONBLOCK a FIFO would hold us until somebody writes; a terminal must not become ours. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
@@ -155,13 +156,17 @@ async function opened(folder: Folder, name: string): Promise<FileHandle | undefi
 }
 
 /**
- * What is open, as the file of that name; undefined where it is that no longer. Asked of the name, because only there it is known in one moment that
- * it is ours and has no other name: whoever takes the name away from a hard link while we hold it leaves one that seems to have a single one.
+ * What is open, as the file of that name; undefined where it is that no longer. Asked of the name: whoever takes the name away from a hard link while
+ * we hold it leaves a file that seems to have a single one. `lstat` finds the file first and counts its names after, so a name taken away in between
+ * is missed by one look; it would have to be put back and taken away in that instant of every look.
  */
 async function statsOfNamed(folder: Folder, name: string, handle: FileHandle): Promise<Stats | undefined> {
   const held = await handle.stat()
-  const named = await lstat(folder.at(name)).catch(() => undefined)
-  return named && named.ino === held.ino && named.dev === held.dev ? named : undefined
+  for (let looks = 1; ; looks += 1) {
+    const named = await lstat(folder.at(name)).catch(() => undefined)
+    if (!named || named.ino !== held.ino || named.dev !== held.dev) return undefined
+    if (named.nlink > 1 || looks === LOOKS_AT_NAME) return named
+  }
 }
 
 const mayWrite = (place: string): Promise<boolean> =>
