@@ -16,10 +16,11 @@ import { dispatchFor, nobodySpecial } from './dispatch-for.ts'
 import type { Insertions } from './layers.ts'
 import { hybridPlanner } from './planners/hybrid.ts'
 import { llmPlanner } from './planners/llm.ts'
-import type { Candidate, Occasion, Planned, Planner } from './planners/planner.ts'
+import type { Candidate, Occasion, Planned, Planner, Rhythm } from './planners/planner.ts'
 import { staticPlanner } from './planners/static.ts'
 import { probed } from './probe.ts'
 import { historyTable, resultsTable } from './recorder.ts'
+import { beatMs, nextBeatTime } from './rhythm.ts'
 import type { Surroundings } from './settings.ts'
 import { sightOf } from './sight.ts'
 
@@ -32,8 +33,6 @@ export interface Trigger {
   readonly agents: readonly string[] | null
   /** Instead of the agents' own. */
   readonly prompt: string | null
-  /** From one beat of the kernel to the next. */
-  readonly beatMs: number
   /** When the next beat comes, as far as is known: until then it waits for what it began. */
   readonly deadline: number
   /** Aborts when another cycle stands in line: then it waits no longer. */
@@ -116,8 +115,9 @@ async function attempt(
     const goal = (await around.documents.read('GOAL.md'))?.text ?? ''
     // After the documents were read: edits of their files are news.
     const candidates = await orient(around, trigger)
-    const occasion: Occasion = { cycle_id, at, state, goal, candidates }
-    const plan = await plannerOf(around, trigger).plan(occasion, signal)
+    const isByHand = trigger.beat === null
+    const occasion: Occasion = { cycle_id, at, state, goal, candidates, isByHand, rhythm: rhythmOf(around, at) }
+    const plan = await plannerOf(around).plan(occasion, signal)
     trigger.planned()
     if (plan.kind === 'error') throw new Error(`plan: ${plan.error}`)
     const planned =
@@ -180,11 +180,16 @@ export async function orient(
   )
 }
 
-function plannerOf(around: Surroundings, { beatMs }: Trigger): Planner {
+function plannerOf(around: Surroundings): Planner {
   const { mode } = around.settings().planner
   if (mode === 'static') return staticPlanner
-  const llm = llmPlanner(around, beatMs)
-  return mode === 'llm' ? llm : hybridPlanner(llm, beatMs)
+  const llm = llmPlanner(around)
+  return mode === 'llm' ? llm : hybridPlanner(llm)
+}
+
+function rhythmOf({ settings }: Surroundings, now: number): Rhythm {
+  const its = settings()
+  return { beatMs: beatMs(its, now), nextBeat: (instant) => nextBeatTime(its, instant, now) }
 }
 
 interface Sent {

@@ -5,8 +5,7 @@
 
 import { type Cycle, type CycleResult, isFailure } from '../domain/cycle.ts'
 import type { Language } from '../domain/language.ts'
-import { iso } from '../ports/clock.ts'
-import { zoneOf } from './zone.ts'
+import { wallTime } from './zone.ts'
 
 export interface Period {
   /** Cycles that ended after `from` and up to `to`. */
@@ -35,7 +34,7 @@ export function digestOf(
     failed.set(agent_id, (failed.get(agent_id) ?? 0) + 1)
   const failing = [...failed].sort(([, a], [, b]) => b - a).map(([agent, times]) => `${agent} ×${times}`)
   return [
-    `Kernel[${kernel_id}] ${say.title} (${wall(period.from, period)} – ${wall(period.to, period)})`,
+    `Kernel[${kernel_id}] ${say.title} (${wallTime(period.from, period.timezone)} – ${wallTime(period.to, period.timezone)})`,
     `- ${say.cycles}: ${results.length}`,
     `- ${say.idle}: ${results.filter(({ agents, error }) => agents.length === 0 && error === null).length}`,
     `- ${say.errors}: ${results.filter(({ error }) => error !== null).length}`,
@@ -45,11 +44,6 @@ export function digestOf(
     `- ${say.failedAgents}: ${failing.join(', ') || '(none)'}`,
   ].join('\n')
 }
-
-const wall = (instant: number, { timezone }: Period): string =>
-  iso(instant + zoneOf(timezone).offsetAt(instant))
-    .slice(0, 16)
-    .replace('T', ' ')
 
 const WORDS = {
   zh: {

@@ -9,11 +9,9 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import { type Cycled, runCycle, type Trigger } from './cycle.ts'
 import { comingBeat, makeUp } from './lateness.ts'
-import { scheduleOf } from './schedule.ts'
-import type { Settings, Surroundings } from './settings.ts'
+import type { Surroundings } from './settings.ts'
 import { type Beat, ticks } from './ticks.ts'
 import { dueWith, isOnce, policyOf, type Row, rowsOf } from './timetable.ts'
-import { ownZone } from './zone.ts'
 
 const FIRST_REST_MS = 5_000
 const LONGEST_REST_MS = 300_000
@@ -224,13 +222,12 @@ export class Loop {
   }
 
   /** Its deadline is the next beat of any schedule, or the owner's where that is sooner: none is late because of a cycle. */
-  #times(): Pick<Trigger, 'deadline' | 'beatMs'> {
+  #deadline(): number {
     const { clock, settings } = this.#around
     const now = clock.now()
     // One that is due at this instant stands in line, or is this one.
     const nexts = this.#coming(now + 1).map(({ fires }) => fires)
-    const deadline = Math.min(now + (settings().timeout ?? LONGEST_CYCLE_MS), ...nexts)
-    return { deadline, beatMs: beatMs(settings(), now) }
+    return Math.min(now + (settings().timeout ?? LONGEST_CYCLE_MS), ...nexts)
   }
 
   async #cycle(begun: Begun, signal: AbortSignal): Promise<Cycled> {
@@ -238,7 +235,7 @@ export class Loop {
     if (this.#inLineNow > 0) this.#giveWay.abort()
     // A single cycle is waited for by whoever asked for it: it ends with its work.
     const giveWay = begun.waitsFor === 'left' ? new AbortController().signal : this.#giveWay.signal
-    const trigger = { waitsFor: this.#handedOver, planned: () => {}, ...begun, ...this.#times(), giveWay }
+    const trigger = { waitsFor: this.#handedOver, planned: () => {}, ...begun, deadline: this.#deadline(), giveWay }
     const cycled = await runCycle(this.#around, trigger, this.#update, signal)
     const its = new Set([...this.#handedOver, ...cycled.result.agents.map(({ dispatch_id }) => dispatch_id)])
     const gaveWay = giveWay.aborted && cycled.freeSince !== undefined
@@ -258,25 +255,6 @@ export class Loop {
     const rows = rowsOf(settings(), await store.schedules())
     return rows.filter((row) => !row.paused && dueWith(row, settings().agents).length > 0)
   }
-}
-
-/** From one beat of the kernel to the next. */
-export function beatMs({ schedule, timezone }: Settings, now: number): number {
-  const beats = scheduleOf(schedule, timezone ?? ownZone())
-  const next = beats.next(now)
-  const after = next === undefined ? undefined : beats.next(next)
-  return next === undefined || after === undefined ? Number.POSITIVE_INFINITY : after - next
-}
-
-/** When an agent's turn comes: by its own schedule, or the kernel's; undefined where it never does. */
-export function nextFor(
-  { enabled, agents, schedule, timezone }: Settings,
-  agentId: string,
-  now: number,
-): number | undefined {
-  const agent = agents.find(({ agent_id }) => agent_id === agentId)
-  if (!enabled || !agent?.enabled) return undefined
-  return scheduleOf(agent.schedule ?? schedule, timezone ?? ownZone()).next(now)
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -5,6 +5,7 @@
  */
 
 import { TirelessError } from '../domain/error.ts'
+import { iso } from '../ports/clock.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -30,6 +31,12 @@ export interface Zone {
 
 /** The machine's own. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+
+/** What the wall clock of that zone shows, as `2030-01-31 09:30`. */
+export const wallTime = (instant: number, zone: string): string =>
+  iso(instant + zoneOf(zone).offsetAt(instant))
+    .slice(0, 16)
+    .replace('T', ' ')
 
 export function zoneOf(name: string): Zone {
   const read = offsetReader(name)

@@ -4,12 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
-import type { CycleResult } from '../../src/domain/cycle.ts'
+import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Message, ModelRequest } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, rests } from '../apps.ts'
+import { freshFolder, openApp, passing, rests, until } from '../apps.ts'
 
 export const NOON = Date.parse('2030-03-10T12:00:00Z')
 export const MINUTE = 60_000
@@ -100,4 +100,52 @@ export async function livingFor(clock: FakeClock, ms: number): Promise<void> {
     still = 0
     await clock.advance(Math.min(next, end - clock.now()))
   }
+}
+
+export const allCycles = async (app: App): Promise<readonly Cycle[]> =>
+  ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
+
+/** Without the one that a first start begins with. */
+export const cyclesIn = async (app: App): Promise<readonly Cycle[]> =>
+  (await allCycles(app)).filter(({ trigger }) => trigger !== 'first')
+
+export const ended = async (app: App): Promise<number> =>
+  (await cyclesIn(app)).filter(({ ended_at }) => ended_at).length
+
+/** A kernel that lives until it is told to stop. */
+export async function living(
+  t: TestContext,
+  given: Parameters<typeof kernelApp>[1],
+): Promise<Home & { stop(): Promise<unknown> }> {
+  const drain = new AbortController()
+  const abort = new AbortController()
+  const home = await kernelApp(t, {
+    ...given,
+    options: { ...given.options, signals: { drain: drain.signal, abort: abort.signal } },
+  })
+  const life = home.app.run('start', {})
+  life.catch(() => {})
+  t.after(() => drain.abort())
+  await until(
+    async () => ((await home.app.run('status', {})) as { kernel: { next_beat: unknown } }).kernel.next_beat !== null,
+  )
+  // One whose model hangs does not come to its end.
+  if (given.options?.model === undefined)
+    await until(async () =>
+      (await allCycles(home.app)).some(({ trigger, ended_at }) => trigger === 'first' && ended_at !== null),
+    )
+  return {
+    ...home,
+    stop() {
+      drain.abort()
+      return passing(home.clock, life)
+    },
+  }
+}
+
+/** One beat: the time that it takes to come, and whatever it sets off. */
+export async function beat({ app, clock }: Home, ms: number): Promise<void> {
+  const before = await ended(app)
+  await clock.advance(ms)
+  await until(async () => (await ended(app)) > before)
 }

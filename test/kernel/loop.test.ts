@@ -1,62 +1,13 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { App } from '../../src/app.ts'
-import type { Cycle } from '../../src/domain/cycle.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { passing, until } from '../apps.ts'
-import { diligent, dispatchesIn, editState, type Home, kernelApp, MINUTE } from './kernels.ts'
+import { beat, cyclesIn, diligent, dispatchesIn, editState, ended, kernelApp, living, MINUTE } from './kernels.ts'
 
 const HOUR = 60 * MINUTE
-
-const allCycles = async (app: App): Promise<readonly Cycle[]> =>
-  ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
-
-/** Without the one that a first start begins with. */
-const cyclesIn = async (app: App): Promise<readonly Cycle[]> =>
-  (await allCycles(app)).filter(({ trigger }) => trigger !== 'first')
-
-const ended = async (app: App): Promise<number> => (await cyclesIn(app)).filter(({ ended_at }) => ended_at).length
-
-/** A kernel that lives until it is told to stop. */
-async function living(
-  t: TestContext,
-  given: Parameters<typeof kernelApp>[1],
-): Promise<Home & { stop(): Promise<unknown> }> {
-  const drain = new AbortController()
-  const abort = new AbortController()
-  const home = await kernelApp(t, {
-    ...given,
-    options: { ...given.options, signals: { drain: drain.signal, abort: abort.signal } },
-  })
-  const life = home.app.run('start', {})
-  life.catch(() => {})
-  t.after(() => drain.abort())
-  await until(
-    async () => ((await home.app.run('status', {})) as { kernel: { next_beat: unknown } }).kernel.next_beat !== null,
-  )
-  // One whose model hangs does not come to its end.
-  if (given.options?.model === undefined)
-    await until(async () =>
-      (await allCycles(home.app)).some(({ trigger, ended_at }) => trigger === 'first' && ended_at !== null),
-    )
-  return {
-    ...home,
-    stop() {
-      drain.abort()
-      return passing(home.clock, life)
-    },
-  }
-}
-
-/** One beat: the time that it takes to come, and whatever it sets off. */
-async function beat({ app, clock }: Home, ms: number): Promise<void> {
-  const before = await ended(app)
-  await clock.advance(ms)
-  await until(async () => (await ended(app)) > before)
-}
 
 describe('the kernel lives', () => {
   test('E1, E5: 24 hours with nothing new: every beat is recorded, no model is asked; one edit and it works again', async (t) => {

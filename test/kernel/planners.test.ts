@@ -164,46 +164,6 @@ describe('the hybrid planner (E5)', () => {
   })
 })
 
-describe('progress, not motion (case 135, E5)', () => {
-  const failing = () => scriptedModel((request) => (isPlanning(request) ? { text: all } : { text: 'I did nothing' }))
-
-  test('the same outcome three cycles running: it is asked less and less, and this is told; news in the outcome ends it', async (t) => {
-    const kernel = { ...HYBRID, schedule: { every: '10m' }, max_attempts: 1 }
-    const { app, clock } = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel, model: failing() })
-    const beats: number[] = []
-    const notes = new Set<string>()
-    for (let beat = 0; beat < 16; beat++) {
-      const result = await app.run(
-        'once',
-        {},
-        (progress) => void (progress.kind === 'note' && notes.add(progress.text)),
-      )
-      if ((result as { dispatched: number }).dispatched > 0) beats.push(beat)
-      await clock.advance(10 * MINUTE)
-    }
-    assert.deepEqual(beats, [0, 1, 2, 4, 7, 12])
-    assert.ok([...notes].some((note) => /a came to the same result 3 times in a row; it now rests 1 beat/.test(note)))
-  })
-
-  test('with the static planner the pace stays and it is told all the same', async (t) => {
-    const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { max_attempts: 1 }, model: failing() })
-    const notes = new Set<string>()
-    for (let beat = 0; beat < 5; beat++)
-      assert.equal(
-        (
-          (await app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.add(progress.text)))) as {
-            dispatched: number
-          }
-        ).dispatched,
-        1,
-      )
-    assert.deepEqual(
-      [...notes],
-      ['a came to the same result 3 times in a row', 'a came to the same result 4 times in a row'],
-    )
-  })
-})
-
 test('E5: the llm planner is asked each time, told of state, goal, agents and their past, and kept to max_dispatches', async (t) => {
   const agents = ['a', 'b', 'c', 'd'].map((agent_id) => ({ agent_id }))
   const answer = JSON.stringify(agents.map(({ agent_id }) => ({ agent_id, reason: 'go' })))

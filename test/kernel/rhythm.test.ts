@@ -8,7 +8,7 @@ import type { Cycle } from '../../src/domain/cycle.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { passing, rests, until } from '../apps.ts'
-import { type Described, diligent, dispatchesIn, kernelApp, MINUTE, NOON, taskIn } from './kernels.ts'
+import { allCycles, type Described, diligent, dispatchesIn, kernelApp, MINUTE, NOON, taskIn } from './kernels.ts'
 
 const HOUR = 60 * MINUTE
 
@@ -98,9 +98,6 @@ async function pass(clock: FakeClock, to: number): Promise<void> {
     await clock.advance(Math.min(clock.nextIn ?? to - clock.now(), to - clock.now()))
   }
 }
-
-const allCycles = async (app: App): Promise<readonly Cycle[]> =>
-  ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
 
 const cyclesOf = async (app: App, schedule = 'kernel:default'): Promise<readonly Cycle[]> =>
   (await allCycles(app)).filter(({ trigger }) => trigger === schedule).toReversed()

@@ -5,19 +5,18 @@
  */
 
 import { type Candidate, idle, type Plan, type Planner, plan } from './planner.ts'
-import { backsOff, motionNote } from './progress.ts'
+import { backsOff, motionNote, whyBackingOff } from './progress.ts'
 import { available, planned, whyNobody } from './static.ts'
 
-export function hybridPlanner(llm: Planner, beatMs: number): Planner {
+export function hybridPlanner(llm: Planner): Planner {
   return {
     async plan(occasion, signal): Promise<Plan> {
       const free = available(occasion)
       const notes = free.flatMap((candidate) => motionNote(candidate, !candidate.due) ?? [])
       if (free.length === 0) return idle(whyNobody(occasion), notes)
-      const fresh = free.filter(
-        (candidate) => candidate.due || (hasNews(candidate) && !backsOff(candidate, occasion.at, beatMs)),
-      )
-      if (fresh.length === 0) return idle('nothing new', notes)
+      const wanted = free.filter((candidate) => candidate.due || hasNews(candidate))
+      const fresh = wanted.filter((candidate) => !backsOff(candidate, occasion))
+      if (fresh.length === 0) return idle(wanted.length === 0 ? 'nothing new' : whyBackingOff(wanted, occasion), notes)
       // What is due by a schedule of its own is nobody's choice.
       const [due, open] = [fresh.filter((one) => one.due), fresh.filter((one) => !one.due)]
       if (open.length < 2) return plan(fresh.map(planned), notes)

@@ -14,7 +14,7 @@ import { fenced, nonceOf } from '../../prompt/data-fence.ts'
 import type { PlannerSettings, Surroundings } from '../settings.ts'
 import { summaryOf } from '../summary.ts'
 import { type Candidate, failed, idle, type Occasion, type Plan, type Planned, type Planner, plan } from './planner.ts'
-import { backsOff, motionNote } from './progress.ts'
+import { backsOff, motionNote, whyBackingOff } from './progress.ts'
 import { available, whyNobody } from './static.ts'
 
 export const PLANNER_AGENT = 'planner'
@@ -25,13 +25,13 @@ const MOST_GOAL = 3000
 const MOST_STATE = 6000
 const MOST_PURPOSE = 200
 
-export function llmPlanner(around: Surroundings, beatMs: number): Planner {
+export function llmPlanner(around: Surroundings): Planner {
   return {
     async plan(occasion, signal): Promise<Plan> {
       const free = available(occasion)
       const notes = free.flatMap((candidate) => motionNote(candidate, !candidate.due) ?? [])
-      const open = free.filter((candidate) => candidate.due || !backsOff(candidate, occasion.at, beatMs))
-      if (open.length === 0) return idle(free.length === 0 ? whyNobody(occasion) : 'nothing new', notes)
+      const open = free.filter((candidate) => !backsOff(candidate, occasion))
+      if (open.length === 0) return idle(free.length === 0 ? whyNobody(occasion) : whyBackingOff(free, occasion), notes)
       const { planner } = around.settings()
       try {
         const answer = await ask(around, planner, occasion, open, signal)

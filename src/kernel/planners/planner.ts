@@ -35,6 +35,14 @@ export type Plan = { readonly notes: readonly Note[] } & (
   | { readonly kind: 'error'; readonly error: string }
 )
 
+/** When the kernel beats. */
+export interface Rhythm {
+  /** From one beat to the next. */
+  readonly beatMs: number
+  /** Contract: when the first beat at `instant` or later comes, in words; undefined where none does. */
+  nextBeat(instant: number): string | undefined
+}
+
 export interface Occasion {
   readonly cycle_id: string
   readonly at: number
@@ -42,6 +50,9 @@ export interface Occasion {
   readonly state: string
   readonly goal: string
   readonly candidates: readonly Candidate[]
+  /** Somebody has asked for this cycle. */
+  readonly isByHand: boolean
+  readonly rhythm: Rhythm
 }
 
 export interface Planner {
