@@ -177,6 +177,7 @@ function surroundingsOf(host: PluginHost, settings: () => Settings): Surrounding
     survey: (agent, since) => watch.survey(agent.watch, since),
     workspace: async (sessionId, wanted = null) => (await place(sessionId, wanted)).path,
     work: (ids, until) => workOn(handsOf(host), ids, until),
+    hold: (ids) => host.get('queue').hold(ids),
     ended: (result) => host.get('notifier').ended(result),
     systemPrompt: () =>
       compileSystem(told.buildSystemPrompt(told.initState('', { language: languageOfAll(settings().agents) }))).text,

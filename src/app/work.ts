@@ -15,6 +15,7 @@ import { Breaker } from '../engine/chain.ts'
 import type { Engine } from '../engine/run.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome, type Reins, tellRein } from '../kernel/drain.ts'
+import { createHeld } from '../kernel/held.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hook } from '../ports/hook.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
@@ -173,6 +174,7 @@ function queueOf(
   let damage: readonly string[] = []
   let own: number | undefined
   const reins: Reins = new Map()
+  const held = createHeld(bell)
   const joined = async (): Promise<Kernel> => {
     const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
     own = epoch
@@ -187,7 +189,7 @@ function queueOf(
         () => {},
       )
     return {
-      ...{ engine, bell, epoch, reins },
+      ...{ engine, bell, epoch, reins, held },
       // As it is now: the configuration may change.
       get maxConcurrent() {
         return maxConcurrent()
@@ -201,6 +203,7 @@ function queueOf(
     draining: () => whole > 0,
     epoch: () => own,
     tellRun: (dispatchId, what) => tellRein(reins, dispatchId, what),
+    hold: held.hold,
     async drain(wanted) {
       kernel ??= joined()
       const share = wanted.only === undefined ? 1 : 0

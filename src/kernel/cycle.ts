@@ -18,7 +18,7 @@ import { hybridPlanner } from './planners/hybrid.ts'
 import { llmPlanner } from './planners/llm.ts'
 import type { Candidate, Occasion, Planned, Planner, Rhythm } from './planners/planner.ts'
 import { staticPlanner } from './planners/static.ts'
-import { probed } from './probe.ts'
+import { enqueueProbed, type Sent } from './probe.ts'
 import { historyTable, resultsTable } from './recorder.ts'
 import { beatMs, nextBeatTime } from './rhythm.ts'
 import type { Surroundings } from './settings.ts'
@@ -192,11 +192,6 @@ function rhythmOf({ settings }: Surroundings, now: number): Rhythm {
   return { beatMs: beatMs(its, now), nextBeat: (instant) => nextBeatTime(its, instant, now) }
 }
 
-interface Sent {
-  readonly ids: readonly string[]
-  readonly notes: readonly Note[]
-}
-
 const NOTHING_SENT: Sent = { ids: [], notes: [] }
 
 /** All or none. Where nobody knows yet whether the provider takes the key, one goes first. */
@@ -206,7 +201,6 @@ async function act(
   planned: readonly Planned[],
   signal: AbortSignal,
 ): Promise<Sent> {
-  const { store, clock } = around
   const insertions = await insertionsFor(around, occasion)
   const notes: Note[] = []
   const made: NewDispatch[] = []
@@ -225,14 +219,8 @@ async function act(
       })
     }
   }
-  const enqueue = async (dispatches: readonly NewDispatch[]): Promise<void> => {
-    if (dispatches.length === 0) return
-    await commitOne(store, [{ op: 'enqueue', dispatches, now: clock.now() }])
-  }
-  const { first, rest, hold } = await probed(around, made, enqueue, signal)
-  if (hold !== null) notes.push(hold)
-  await enqueue(rest)
-  return { ids: [...first, ...rest].map(({ dispatch_id }) => dispatch_id), notes }
+  const sent = await enqueueProbed(around, made, signal)
+  return { ...sent, notes: [...notes, ...sent.notes] }
 }
 
 /** What an agent's prompt can be filled in with. */

@@ -11,6 +11,7 @@ import { Interruption } from '../engine/interruption.ts'
 import type { Engine } from '../engine/run.ts'
 import { commitOne } from '../ports/store.ts'
 import type { Doorbell } from './doorbell.ts'
+import type { Held } from './held.ts'
 
 const LEASE_MS = 30_000
 const BEAT_MS = 10_000
@@ -25,6 +26,7 @@ export interface Kernel {
   readonly epoch: number
   readonly maxConcurrent: number
   readonly reins: Reins
+  readonly held: Held
 }
 
 /** The runs of this process, by their dispatches: how each is asked to stop. */
@@ -146,7 +148,7 @@ const newRein = (): Rein => ({
 })
 
 async function claim(
-  { engine, epoch }: Kernel,
+  { engine, epoch, held }: Kernel,
   free: number,
   only: readonly string[] | undefined,
   stop: AbortSignal,
@@ -157,7 +159,7 @@ async function claim(
   const op = { op: 'claim', epoch, limit: free, now } as const
   // Who has rested may have a lease that has ended.
   const [claimed] = await commitOne(engine.store, [
-    only === undefined ? op : { ...op, only },
+    only === undefined ? { ...op, except: [...held.ids] } : { ...op, only },
     { op: 'beat', epoch, lease_until: now + LEASE_MS },
   ])
   return claimed

@@ -48,13 +48,14 @@ export type Op =
   /** All or none; a known (source, key) answers with the first one's id. */
   /** What is made for paused work is paused with it. */
   | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
-  /** Highest priority first, then oldest; never two of one session at a time; each gets a new token. `only` narrows it to some. */
+  /** Highest priority first, then oldest; never two of one session at a time; each gets a new token. `only` some, or all `except` some. */
   | {
       readonly op: 'claim'
       readonly epoch: number
       readonly limit: number
       readonly now: number
       readonly only?: readonly string[]
+      readonly except?: readonly string[]
     }
   /**
    * Timers that are due: their dispatches become pending, with an observation of the deadline where one was waited for. Approvals that nobody
@@ -89,9 +90,16 @@ export type Op =
   | { readonly op: 'release'; readonly now: number }
   /**
    * Of a dispatch and its descendants. What was never claimed, or is over, is settled at once or left as it is; what waits is woken, so that
-   * its run can end; what runs is told by whoever runs it. With its end, what its session still waits to have allowed is denied.
+   * its run can end; what runs is told by whoever runs it. With its end, what its session still waits to have allowed is denied. `reason`: why,
+   * of what was never claimed.
    */
-  | { readonly op: 'cancel'; readonly dispatch_id: string; readonly how: Cancel; readonly now: number }
+  | {
+      readonly op: 'cancel'
+      readonly dispatch_id: string
+      readonly how: Cancel
+      readonly now: number
+      readonly reason?: string
+    }
   /** Of a dispatch and its descendants: what is not running is not claimed until `paused` is false again. */
   | { readonly op: 'pause'; readonly dispatch_id: string; readonly paused: boolean; readonly now: number }
   /** One that failed or is dead is pending again, as if it were new; a `conflict` otherwise, and while its session has something in flight. */

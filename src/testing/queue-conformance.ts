@@ -51,6 +51,19 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'E6: `except` claims all but those',
+    async run(store) {
+      const epoch = await join(store)
+      await enqueue(store, dispatchOf('a'), dispatchOf('b'), dispatchOf('c'))
+      const [claimed] = await commitOne(store, [{ op: 'claim', epoch, limit: 5, now: NOW, except: ['b', 'x'] }])
+      assert.deepEqual(
+        claimed.map(({ dispatch_id }) => dispatch_id),
+        ['a', 'c'],
+      )
+      assert.equal(await statusOf(store, 'b'), 'pending')
+    },
+  },
+  {
     name: 'enqueue: exactly once per (source, key), also inside one call',
     async run(store) {
       const [[first, twin]] = await commitOne(store, [
@@ -142,6 +155,10 @@ export const queueConformance: readonly ConformanceCase[] = [
         await commitOne(store, [{ op: 'cancel', dispatch_id, how: 'immediate', now: NOW }])
       const found = ['over', 'waits', 'new'].map((id) => statusOf(store, id))
       assert.deepEqual(await Promise.all(found), ['done', 'pending', 'cancelled'])
+      await enqueue(store, dispatchOf('unwanted'))
+      const reason = 'nobody wants it'
+      await commitOne(store, [{ op: 'cancel', dispatch_id: 'unwanted', how: 'immediate', now: NOW, reason }])
+      assert.equal((await store.dispatch('unwanted'))?.error, reason)
       await refused('not_found', commitOne(store, [{ op: 'cancel', dispatch_id: 'x', how: 'immediate', now: NOW }]))
     },
   },

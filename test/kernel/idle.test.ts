@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { TirelessError } from '../../src/domain/error.ts'
 import { createDoorbell, ringing } from '../../src/kernel/doorbell.ts'
 import { drain, joinHome } from '../../src/kernel/drain.ts'
+import { createHeld } from '../../src/kernel/held.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { commitOne, type Store } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -93,7 +94,14 @@ test('case 101: a store that fails while nothing is at work ends the drain all t
     isGone ? Promise.reject(new TirelessError('store_failed', 'the disk is gone')) : engine.store.commit(batches)
   const store = ringing({ ...engine.store, commit }, bell)
   const { epoch } = await joinHome({ ...engine, store }, 'worker')
-  const kernel = { engine: { ...engine, store }, bell, epoch, maxConcurrent: 1, reins: new Map() }
+  const kernel = {
+    engine: { ...engine, store },
+    bell,
+    epoch,
+    maxConcurrent: 1,
+    reins: new Map(),
+    held: createHeld(bell),
+  }
   const signals = { drain: new AbortController().signal, abort: new AbortController().signal }
   const draining = drain(kernel, { untilIdle: false, signals })
   await passing(clock, clock.sleep(MINUTE))

@@ -6,6 +6,7 @@ import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import { createDoorbell, type Doorbell, ringing } from '../../src/kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome } from '../../src/kernel/drain.ts'
+import { createHeld, type Held } from '../../src/kernel/held.ts'
 import { compose } from './compose.ts'
 import type { KernelPlan } from './kernel-plan.ts'
 import { settingsOf, simKernel } from './ports/kernel.ts'
@@ -102,6 +103,7 @@ export class Life {
   readonly #world: World
   readonly #context: Context
   readonly #bell: Doorbell
+  readonly #held: Held
   #kernel: Promise<Kernel> | undefined
   #epoch: number | undefined
   #draining = 0
@@ -112,6 +114,7 @@ export class Life {
     this.id = world.lives.length + 1
     world.lives.push(this)
     this.#bell = createDoorbell()
+    this.#held = createHeld(this.#bell)
     const plain = simStore(world, this)
     const store = world.variant.store?.(plain) ?? plain
     this.#context = this.#compose(compose(world, this, world.variant.deaf ? store : ringing(store, this.#bell)))
@@ -121,7 +124,7 @@ export class Life {
     const { store, clock, ids, purse } = engine
     const signals = { drain: this.term.signal, abort: this.abort.signal }
     const drains = (wanted: Parameters<Context['drain']>[0]): Promise<void> => this.#drain(engine, wanted, signals)
-    const parts = { engine, store, clock, bell: this.#bell, drain: drains }
+    const parts = { engine, store, clock, bell: this.#bell, drain: drains, hold: this.#held.hold }
     const { kernel } = this.#world.plan
     const used: Used = {
       store,
@@ -165,7 +168,14 @@ export class Life {
   async #join(engine: Engine): Promise<Kernel> {
     const { epoch } = await joinHome(engine, `life ${this.id}`)
     this.#epoch = epoch
-    return { engine, bell: this.#bell, epoch, maxConcurrent: this.#world.plan.width, reins: new Map() }
+    return {
+      engine,
+      bell: this.#bell,
+      epoch,
+      maxConcurrent: this.#world.plan.width,
+      reins: new Map(),
+      held: this.#held,
+    }
   }
 
   /** It works the whole queue, and nobody has told it to stop. */

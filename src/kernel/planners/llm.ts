@@ -115,15 +115,26 @@ export function chosen(
       prompt,
       by_model: prompt !== undefined,
     }))
+  const going = planned.slice(0, most ?? planned.length)
+  const left = planned.slice(going.length).map(({ agent_id }) => agent_id)
   return {
-    planned: planned.slice(0, most ?? planned.length),
-    refused: strangers.map((id) => ({
-      about: `planner named ${clipped(id, 64)}`,
-      text: `the planner named ${JSON.stringify(id)}, who cannot be dispatched now`,
-      zh: `规划器点了 ${JSON.stringify(id)}，但它现在不能派发`,
-    })),
+    planned: going,
+    refused: [
+      ...strangers.map((id) => ({
+        about: `planner named ${clipped(id, 64)}`,
+        text: `the planner named ${JSON.stringify(id)}, who cannot be dispatched now`,
+        zh: `规划器点了 ${JSON.stringify(id)}，但它现在不能派发`,
+      })),
+      ...(left.length === 0 ? [] : [tooMany(left, planned.length, going.length)]),
+    ],
   }
 }
+
+const tooMany = (left: readonly string[], named: number, most: number): Note => ({
+  about: 'planner named too many',
+  text: `the planner named ${named} agents, and at most ${most} may go (kernel.planner.max_dispatches): ${left.join(', ')} stay behind`,
+  zh: `规划器点了 ${named} 个，最多派发 ${most} 个（kernel.planner.max_dispatches）：${left.join('、')} 未派发`,
+})
 
 /** A model that thinks aloud, or fences its answer, has answered all the same. */
 function listIn(answer: string): string {

@@ -14,9 +14,12 @@ const SAME_BEFORE_REST = 3
 /** Beats of rest at most: after failures, and after successes, because there what is new may matter. */
 const MOST_BEATS = { failed: 32, done: 4 }
 
+/** What was called off has come to nothing. */
+const isOver = ({ status }: Dispatch): boolean => isTerminal(status) && status !== 'cancelled'
+
 /** How many of its dispatches, from the newest on, came to the same. */
 function sameInARow(recent: readonly Dispatch[], counts: (dispatch: Dispatch) => boolean = () => true): number {
-  const over = recent.filter(({ status }) => isTerminal(status))
+  const over = recent.filter(isOver)
   const [first] = over
   if (!first) return 0
   const differs = over.findIndex((dispatch) => outcomeOf(dispatch) !== outcomeOf(first) || !counts(dispatch))
@@ -72,7 +75,7 @@ const either = (names: readonly string[]): string => `${names.slice(0, -1).join(
 export function motionNote(candidate: Candidate, slower: boolean): Note | undefined {
   const { agent, recent } = candidate
   const same = sameInARow(recent)
-  const last = recent.find(({ status }) => isTerminal(status))
+  const last = recent.find(isOver)
   if (!last || same < SAME_BEFORE_REST) return undefined
   const rest = slower ? beatsOfRest(candidate) : 0
   const pace = rest > 0 ? `; it now rests ${rest} beat${rest === 1 ? '' : 's'} in between` : ''

@@ -16,7 +16,7 @@ import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 import { simFiles } from './files.ts'
 
-export interface Parts extends Hands {
+export interface Parts extends Hands, Pick<Surroundings, 'hold'> {
   readonly engine: Engine
 }
 
@@ -36,6 +36,7 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
     workspace: async (sessionId) => `/nowhere/${sessionId}`,
     work: (ids, until) => workOn(parts, ids, until),
+    hold: parts.hold,
     systemPrompt: () => 'you are simulated',
     ended: () => {},
     log: (_, event) => world.note(`${life.id} ${event}`),

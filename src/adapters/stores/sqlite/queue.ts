@@ -12,14 +12,15 @@ import { DISPATCH_COLUMNS, dispatchOf, type Row } from './rows.ts'
 export const claim: Apply<'claim'> = (sql, op) => {
   const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
   if (!worker) throw new Refused('store_fenced', `worker epoch ${op.epoch} has ended and may claim nothing`)
-  const found = op.only
-    ? sql(
-        `SELECT n, session FROM dispatches WHERE status = 'pending' AND paused = 0 AND dispatch_id IN (SELECT value FROM json_each(?))
-         ORDER BY priority DESC, n LIMIT ?`,
-      ).all(JSON.stringify(op.only), op.limit)
-    : sql(
-        "SELECT n, session FROM dispatches WHERE status = 'pending' AND paused = 0 ORDER BY priority DESC, n LIMIT ?",
-      ).all(op.limit)
+  const { only, except = [] } = op
+  const first = 'ORDER BY priority DESC, n LIMIT ?'
+  const free = "SELECT n, session FROM dispatches WHERE status = 'pending' AND paused = 0"
+  const isNamed = 'dispatch_id IN (SELECT value FROM json_each(?))'
+  const found = only
+    ? sql(`${free} AND ${isNamed} ${first}`).all(JSON.stringify(only), op.limit)
+    : except.length > 0
+      ? sql(`${free} AND NOT ${isNamed} ${first}`).all(JSON.stringify(except), op.limit)
+      : sql(`${free} ${first}`).all(op.limit)
   return found.map(({ n, session }) => {
     sql(
       `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL, due = NULL,
@@ -65,7 +66,9 @@ export const release: Apply<'release'> = (sql, op, held) => {
 export const cancel: Apply<'cancel'> = (sql, op) => {
   return family(sql, op.dispatch_id).map(({ n, session, dispatch_id, status, attempts }) => {
     if (status === 'pending' && attempts === 0) {
-      sql("UPDATE dispatches SET status = 'cancelled', failure_class = NULL, updated_at = ? WHERE n = ?").run(op.now, n)
+      sql(
+        "UPDATE dispatches SET status = 'cancelled', failure_class = NULL, error = ?, updated_at = ? WHERE n = ?",
+      ).run(op.reason ?? null, op.now, n)
       withdrawApprovals(sql, session, op.now)
     } else {
       const how = "iif(cancel = 'immediate', cancel, ?)"
