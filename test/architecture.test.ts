@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, sep } from 'node:path'
 import { describe, it } from 'node:test'
 import { type Tree, violations } from './architecture/check.ts'
-import { readRules, unitOf } from './architecture/rules.ts'
+import { isTest, readRules, unitOf } from './architecture/rules.ts'
 import { codeOnly, importsOf, topLevelEffects } from './architecture/source.ts'
 import { webViolations } from './architecture/web.ts'
 
@@ -57,6 +57,16 @@ describe('the house', () => {
     const tree = webTree()
     assert.ok(tree.size > 10, 'its source was found')
     assert.deepEqual(webViolations(tree, rules), [])
+  })
+
+  it('git is started by one file, which confines it: no other one names it as a program', () => {
+    const starts = /\b(spawn|spawnSync|exec|execSync|execFile|execFileSync|fork)\b\)?\(\s*(['"`])git\b/
+    const found = [...treeIn('src/')].filter(([path, source]) => !isTest(path) && starts.test(source))
+    assert.deepEqual(
+      found.map(([path]) => path),
+      ['adapters/envs/git.ts'],
+    )
+    assert.match("promisify(execFile)('git', args)", starts)
   })
 
   it('ARCHITECTURE.md stays a page to read: at most 200 lines', () => {
@@ -155,6 +165,10 @@ describe('the checker finds', () => {
     assertOnly(
       judge({ 'ports/x.ts': `import { a } from '@ai-sdk/provider'` }),
       /model providers belongs to adapters\/models\//,
+    )
+    assertOnly(
+      judge({ 'adapters/tools/x.ts': `import { execFile } from 'node:child_process'` }),
+      /other programs belongs to/,
     )
     assertOnly(judge({ 'ports/x.ts': `import { scheduler } from 'node:timers/promises'` }), /timers belongs to/)
   })

@@ -3,19 +3,19 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { gitIn } from './envs/git.ts'
+import { gitIn, unconfined } from './envs/git.ts'
 import { gitNews, gitSight } from './envs/git-news.ts'
 import { createWatch, type Watch } from './watch.ts'
 
-const ENV = { PATH: process.env.PATH, HOME: '/nowhere' }
+const HOST = unconfined({ PATH: process.env.PATH, HOME: '/nowhere' })
 
 let base: string
 let watch: Watch
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'tireless-watch-'))
   watch = createWatch(base, {
-    sight: (folder) => gitSight(folder, ENV),
-    news: (folder, since) => gitNews(folder, ENV, since),
+    sight: (folder) => gitSight(folder, HOST),
+    news: (folder, since) => gitNews(folder, HOST, since),
   })
 })
 afterEach(() => rmSync(base, { recursive: true }))
@@ -57,7 +57,7 @@ describe('E5: what an agent watches', () => {
   })
 
   test('E4: a git work tree: its last commits the first time, then those since, and what is not committed', async () => {
-    const git = gitIn(base, ENV, {
+    const git = gitIn({ top: base, gitFolder: join(base, '.git'), common: join(base, '.git') }, HOST, {
       ...{ GIT_AUTHOR_NAME: 'Ann', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'Ann', GIT_COMMITTER_EMAIL: 'a@b' },
     })
     const commit = async (subject: string): Promise<void> => {

@@ -8,7 +8,7 @@ import { newSecret } from '../adapters/ids.ts'
 import { tokenIn } from '../adapters/token.ts'
 import type { Context } from '../commands/command.ts'
 import { commandNamed } from '../commands/named.ts'
-import { type Config, environment } from '../config.ts'
+import type { Config } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { replay } from '../engine/replay.ts'
@@ -58,7 +58,7 @@ export function commands(): Plugin {
       const documents = host.get('documents')
       const sandbox = host.get('sandbox')
       const mcp = host.get('mcp')
-      const prepare = workspacePreparer(paths.root, paths.workspaces, environment())
+      const prepare = workspacePreparer(paths.root, paths.workspaces, sandbox.git)
       const place = placePreparer(paths.root, prepare)
       const placeOf = (agentId: string): string | null =>
         config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.workspace ?? null

@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs'
 import { systemClock } from '../adapters/clock.ts'
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
+import { unconfined } from '../adapters/envs/git.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { programAt } from '../adapters/machine.ts'
 import { builtinTools, type Launching, memoryTools, namedTools, webTools } from '../adapters/tools/tools.ts'
@@ -62,9 +63,9 @@ export function hands(parts: Parts): Plugin {
       const named = namedTools(launchingOf(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
-      const exec = execIn(sandbox)
+      const exec = execIn(sandbox, env)
       const offered = (): string[] => offeredIn(tools.all, service.loaded.config, exec.isOn())
-      host.provide('envs', workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher }))
+      host.provide('envs', workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git }))
       host.provide('sandbox', exec)
       host.provide('tools', tools)
       host.provide('critics', registry('critics', parts.critics ?? []))
@@ -110,7 +111,13 @@ function offeredIn(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: bo
 const COMMANDS: readonly string[] = ['bash', 'git']
 
 /** Whether commands can be run. Where not, bash is not offered, and known all the same: it can still say what is left of a call from before. */
-function execIn(sandbox: Sandbox | undefined): Services['sandbox'] {
-  if (!sandbox) return { isOn: () => true, trial: async () => undefined, known: () => undefined }
-  return { isOn: () => sandbox.known()?.holds ?? false, trial: sandbox.trial, known: sandbox.known }
+function execIn(sandbox: Sandbox | undefined, env: ReturnType<typeof environment>): Services['sandbox'] {
+  if (!sandbox) return { isOn: () => true, trial: async () => undefined, known: () => undefined, git: unconfined(env) }
+  const confined = async () => ((await sandbox.trial()).holds ? sandbox.launcher : undefined)
+  return {
+    isOn: () => sandbox.known()?.holds ?? false,
+    trial: sandbox.trial,
+    known: sandbox.known,
+    git: { env, confined },
+  }
 }

@@ -6,7 +6,6 @@ import { placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
 import { watchFile, watchFolder } from '../adapters/file-watch.ts'
 import { createWatch } from '../adapters/watch.ts'
 import { unattended } from '../behaviours/unattended.ts'
-import { environment } from '../config.ts'
 import type { CycleResult } from '../domain/cycle.ts'
 import { languageOfAll } from '../domain/language.ts'
 import type { Note } from '../domain/note.ts'
@@ -38,7 +37,7 @@ export function kernel(): Plugin {
     name: 'kernel',
     needs: [
       ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
-      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events'] as const),
+      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events', 'sandbox'] as const),
     ],
     provides: ['kernel'],
     setup(host) {
@@ -158,11 +157,12 @@ const refusedKeys = (providers: readonly string[]): readonly Note[] =>
 function surroundingsOf(host: PluginHost, settings: () => Settings): Surroundings {
   const paths = host.get('home')
   const log = host.get('log')
+  const { git } = host.get('sandbox')
   const watch = createWatch(paths.root, {
-    sight: (folder) => gitSight(folder, environment()),
-    news: (folder, since) => gitNews(folder, environment(), since),
+    sight: (folder) => gitSight(folder, git),
+    news: (folder, since) => gitNews(folder, git, since),
   })
-  const place = placePreparer(paths.root, workspacePreparer(paths.root, paths.workspaces, environment()))
+  const place = placePreparer(paths.root, workspacePreparer(paths.root, paths.workspaces, git))
   const told = unattended(() => [], autonomous(INSISTENCE))
   return {
     store: host.get('store'),

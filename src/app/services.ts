@@ -1,5 +1,6 @@
 /** The services every app has, by name. */
 
+import type { GitHost } from '../adapters/envs/git.ts'
 import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
 import type { Log } from '../adapters/log.ts'
 import type { OwnSkills } from '../adapters/skills/skills.ts'
@@ -91,6 +92,8 @@ declare module '../ports/plugin.ts' {
       /** Contract: tries it once; undefined where the owner wants none. */
       trial(): Promise<Trial | undefined>
       known(): Trial | undefined
+      /** How git of our own is confined. */
+      readonly git: GitHost
     }
     /** Add one in a plugin's set-up: the last one counts. */
     readonly embedders: Embedder[]

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { FakeClock } from '../../testing/fake-clock.ts'
-import { gitIn } from '../envs/git.ts'
+import { bareGitIn } from '../envs/git.ts'
 import { gitMirror } from './mirror.ts'
 
 const { PATH } = process.env
@@ -17,7 +17,7 @@ function place(t: TestContext, env: Readonly<Record<string, string | undefined>>
   t.after(() => fs.rmSync(root, { recursive: true }))
   const gitDir = join(root, 'versions/kernels/default.git')
   const clock = new FakeClock({ now: Date.UTC(2030, 0, 1) })
-  const mirror = gitMirror({ gitDir, clock, git: gitIn(root, env) })
+  const mirror = gitMirror({ gitDir, clock, git: bareGitIn(root, env) })
   return { root, gitDir, clock, mirror, show: (...args: string[]) => git(gitDir, ...args) }
 }
 

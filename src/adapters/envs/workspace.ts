@@ -1,9 +1,12 @@
 /** Where a session works: a folder of the home, or a folder the owner names, in which nothing of theirs may get lost. */
 
-import { cp, mkdir, readdir, realpath } from 'node:fs/promises'
+import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
-import { type Environment, gitIn } from './git.ts'
+import { type GitHost, gitIn } from './git.ts'
+import { type WorkTree, workTreeOf } from './repository/git-folder.ts'
+import type { Bind } from './sandbox/layout.ts'
+import { guardsOf } from './sandbox/repositories.ts'
 
 export interface PreparedWorkspace {
   readonly path: string
@@ -14,7 +17,7 @@ export interface PreparedWorkspace {
 export function workspacePreparer(
   homeRoot: string,
   workspaces: string,
-  env: Environment,
+  host: GitHost,
 ): (sessionId: string, wanted?: string) => Promise<PreparedWorkspace> {
   return async (sessionId, wanted) => {
     const own = join(workspaces, sessionId)
@@ -28,26 +31,45 @@ export function workspacePreparer(
       )
     const entries = await readdir(folder)
     if (entries.length === 0) return { path: folder }
-    const git = gitIn(folder, env)
-    if (!(await git(['rev-parse', '--is-inside-work-tree'])).ok)
+    const tree = await workTreeOf(folder)
+    if (!tree && entries.includes('.git'))
+      throw refused(
+        folder,
+        'its .git leads to a repository that does not know this folder',
+        'name the folder that git worktree list shows, or an empty one',
+      )
+    if (!tree)
       throw refused(
         folder,
         'the folder is not empty and not under git, so changes could not be undone',
         `cd ${folder} && git init && git add -A && git commit -m before, or name an empty folder`,
       )
-    const changes = await git(['status', '--porcelain'])
+    const changes = await gitIn({ ...tree, cwd: folder }, host)(STATUS)
     if (!changes.ok)
       throw refused(folder, `git cannot tell its state (${changes.output})`, 'repair it, or name another folder')
     if (changes.output === '') return { path: folder }
-    const made = await git(['worktree', 'add', '--detach', own, 'HEAD'])
-    if (!made.ok)
-      throw refused(
-        folder,
-        `the folder has uncommitted changes and no worktree can be made beside them (${made.output})`,
-        'commit or stash them',
-      )
+    await addWorktree(tree, own, host)
     return { path: own, note: `${folder} has uncommitted changes, so the work is done in a worktree of it: ${own}` }
   }
+}
+
+const STATUS = ['status', '--porcelain', '--ignore-submodules=dirty']
+
+/** Of the last commit, at `own`, which is not there yet. */
+async function addWorktree(tree: WorkTree, own: string, host: GitHost): Promise<void> {
+  await mkdir(own, { recursive: true, mode: 0o700 })
+  const writable: readonly Bind[] = [
+    ...(await guardsOf([{ path: tree.common, kind: 'folder', id: '' }])),
+    { from: own, at: own, writable: true },
+  ]
+  const made = await gitIn({ ...tree, writable }, host)(['worktree', 'add', '--detach', own, 'HEAD'])
+  if (made.ok) return
+  await rm(own, { recursive: true, force: true })
+  throw refused(
+    tree.top,
+    `the folder has uncommitted changes and no worktree can be made beside them (${made.output})`,
+    'commit or stash them',
+  )
 }
 
 /** What of the home an agent may work in: everything else is the program's own. */

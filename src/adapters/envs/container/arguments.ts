@@ -16,6 +16,8 @@ export interface Wanted {
   readonly binds: readonly Bind[]
   readonly environment: Readonly<Record<string, string>>
   readonly command: string
+  /** It reads its standard input. */
+  readonly input: boolean
 }
 
 export function runArgs({
@@ -28,12 +30,14 @@ export function runArgs({
   binds,
   environment,
   command,
+  input,
 }: Wanted): readonly string[] {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   return [
     ...['run', '--rm', '--name', name, '--label', label, '--pull', 'never', '--log-driver', 'none'],
     ...['--network', 'none', '--hostname', 'sandbox', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
     ...(filter === undefined ? [] : ['--security-opt', `seccomp=${filter}`]),
+    ...(input ? ['--interactive'] : []),
     ...['--read-only', ...(engine === 'podman' ? ['--read-only-tmpfs=false'] : [])],
     ...['--tmpfs', '/tmp:rw,exec,nosuid,nodev,size=1g,mode=1777'],
     ...['--pids-limit', String(MOST_PROCESSES), '--memory', String(mostMemory())],

@@ -11,7 +11,7 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Launch, Launcher, ToLaunch } from '../host/launch.ts'
 import type { ProcessTable } from '../host/process-table.ts'
-import { guards } from '../sandbox/guard.ts'
+import { guards, unguarded } from '../sandbox/guard.ts'
 import { homeFor, limits } from '../sandbox/launcher.ts'
 import { INNER_HOME } from '../sandbox/layout.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
@@ -111,16 +111,18 @@ async function launcherIn(engine: Engine, { image, folder }: ContainerOptions): 
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeFile(first, FIRST, { mode: 0o600 })
   const filter = engine.filter === undefined ? undefined : await filterIn(folder, engine.filter)
-  return async ({ root, cwd, folder: call, command, env, network }) => {
+  return async ({ root, cwd, folder: call, command, env, network, readOnly, input = false }) => {
     if (typeof network === 'function') throw withoutNetwork()
-    const [guard, home] = await Promise.all([guardOf(root), homeFor(folder, root)])
+    const [guard, home] = readOnly
+      ? [unguarded(readOnly), undefined]
+      : await Promise.all([guardOf(root), homeFor(folder, root)])
     const args = runArgs({
-      ...{ engine: engine.name, image, name: nameOf(call), label: labelOf(folder), filter, cwd, command },
-      environment: { ...inherited(env), HOME: INNER_HOME, BASH_ENV },
+      ...{ engine: engine.name, image, name: nameOf(call), label: labelOf(folder), filter, cwd, command, input },
+      environment: { ...inherited(env), HOME: home === undefined ? '/tmp' : INNER_HOME, BASH_ENV },
       binds: [
-        { from: root, at: root, writable: true },
+        { from: root, at: root, writable: home !== undefined },
         ...guard.binds,
-        { from: home, at: INNER_HOME, writable: true },
+        ...(home === undefined ? [] : [{ from: home, at: INNER_HOME, writable: true }]),
         { from: first, at: BASH_ENV, writable: false },
         { from: join(call, 'cwd'), at: PLACE, writable: true },
       ],

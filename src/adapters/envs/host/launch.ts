@@ -4,6 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { type FileHandle, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunOptions } from '../../../ports/env.ts'
+import type { Bind } from '../sandbox/layout.ts'
 
 export interface Launch extends AsyncDisposable {
   readonly argv: readonly string[]
@@ -31,6 +32,10 @@ export interface ToLaunch {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly network: RunOptions['network']
+  /** The root is not to be written to, and neither is a home kept: these are laid over it, or beside it. Default: as agents have it. */
+  readonly readOnly?: readonly Bind[]
+  /** It is given something to read on its standard input. */
+  readonly input?: boolean
 }
 
 export interface Launcher {

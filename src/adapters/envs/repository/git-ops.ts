@@ -3,7 +3,9 @@
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { GitChange, GitCommit, GitOps } from '../../../ports/env.ts'
-import { type Environment, type Git, type GitOutput, gitIn } from '../git.ts'
+import { type Git, type GitHost, type GitOutput, gitIn } from '../git.ts'
+import { guardsOf } from '../sandbox/repositories.ts'
+import type { WorkTree } from './git-folder.ts'
 
 /** Whoever reads the log shall see which commits are ours. */
 const AUTHOR = 'Tireless'
@@ -16,21 +18,28 @@ const DIFF = [
   'HEAD',
 ]
 
-/** Contract: always that repository, whatever the work tree says of where it is. */
-export function gitAt(root: string, gitFolder: string, env: Environment, clock: Clock): Git {
+/** What may be done with a repository: looked at, or committed to. */
+export interface RepositoryGit {
+  readonly look: Git
+  readonly change: Git
+}
+
+export async function gitAt(tree: WorkTree, host: GitHost, clock: Clock): Promise<RepositoryGit> {
   const now = `@${Math.floor(clock.now() / 1000)} +0000`
-  return gitIn(root, env, {
-    ...{ GIT_DIR: gitFolder, GIT_WORK_TREE: root },
+  const vars = {
     ...{ GIT_AUTHOR_NAME: AUTHOR, GIT_AUTHOR_EMAIL: EMAIL, GIT_AUTHOR_DATE: now },
     ...{ GIT_COMMITTER_NAME: AUTHOR, GIT_COMMITTER_EMAIL: EMAIL, GIT_COMMITTER_DATE: now },
-  })
+  }
+  const folders = [...new Set([tree.common, tree.gitFolder])]
+  const writable = await guardsOf(folders.map((path) => ({ path, kind: 'folder', id: '' })))
+  return { look: gitIn(tree, host, vars), change: gitIn({ ...tree, writable }, host, vars) }
 }
 
 /** `git` answers with the repository as it is at that moment, or throws. */
-export function gitOps(git: () => Promise<Git>): GitOps {
-  const ask = async (args: readonly string[]): Promise<GitOutput> => (await git())(args)
-  const told = async (args: readonly string[], input?: string): Promise<GitOutput> => {
-    const said = await (await git())(args, input)
+export function gitOps(git: () => Promise<RepositoryGit>): GitOps {
+  const ask = async (args: readonly string[]): Promise<GitOutput> => (await git()).look(args)
+  const told = async (args: readonly string[], how: keyof RepositoryGit = 'look', input?: string) => {
+    const said = await (await git())[how](args, input)
     if (said.ok) return said
     throw new TirelessError('tool_failed', { what: `git ${args[0]} failed`, got: said.output })
   }
@@ -71,8 +80,8 @@ export function gitOps(git: () => Promise<Git>): GitOps {
       if (changes.length === 0) return null
       // Not `add --all`: it would look into submodules, with the help of their own configuration.
       const names = changes.map(({ path }) => `${path}\0`).join('')
-      await told(['update-index', '--add', '--remove', '-z', '--stdin'], names)
-      await told(['commit', '--quiet', '--no-verify', `--message=${message}`])
+      await told(['update-index', '--add', '--remove', '-z', '--stdin'], 'change', names)
+      await told(['commit', '--quiet', '--no-verify', `--message=${message}`], 'change')
       return head()
     },
   }

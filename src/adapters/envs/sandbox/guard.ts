@@ -37,6 +37,9 @@ export function guards(): (root: string) => Promise<Guard> {
   }
 }
 
+/** For what cannot write anything that has to be guarded. */
+export const unguarded = (binds: readonly Bind[]): Guard => ({ binds, swept: async () => [] })
+
 /** Who shuts himself out of his own workspace could not open it again: nothing runs but in there. */
 function makeEnterable(root: string): void {
   const { mode } = statSync(root)

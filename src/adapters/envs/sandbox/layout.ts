@@ -17,8 +17,8 @@ export interface Layout {
   /** The workspace, a real path; seen under the same name. */
   readonly root: string
   readonly cwd: string
-  /** The folder that is $HOME in there. */
-  readonly home: string
+  /** The folder that is $HOME in there; undefined: an empty one, and the workspace is read-only. */
+  readonly home: string | undefined
   readonly etc: string
   /** What is bound into it. */
   readonly inEtc: readonly Bind[]
@@ -67,7 +67,9 @@ export function bwrapArgs(layout: Layout): readonly string[] {
     ...['--ro-bind', etc, '/etc', ...inEtc.flatMap(bound)],
     ...kernelFiles(version, devices),
     ...['--dir', '/run', '--dir', '/var', '--symlink', '/tmp', '/var/tmp'],
-    ...['--bind', home, INNER_HOME, '--bind', root, root],
+    ...(home === undefined
+      ? ['--tmpfs', INNER_HOME, '--ro-bind', root, root]
+      : ['--bind', home, INNER_HOME, '--bind', root, root]),
     ...binds.flatMap(bound),
     ...['--remount-ro', '/', '--chdir', cwd],
     ...['--info-fd', String(info), ...(filter === undefined ? [] : ['--seccomp', String(filter)])],

@@ -4,11 +4,10 @@
  * made itself whatever would have another git run a program.
  */
 
-import { execFile } from 'node:child_process'
 import { lstatSync } from 'node:fs'
 import { lstat, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { isHarmlessConfig } from '../git-config.ts'
 import { PROTECTED } from '../protected.ts'
 import { type Repository, repositoriesIn } from './repositories.ts'
 
@@ -60,40 +59,12 @@ async function sweepFolder(gitFolder: string, isNew: boolean, remove: Remove): P
   for (const name of ['config', 'config.worktree']) await sweepConfig(join(gitFolder, name), remove)
 }
 
-/** Settings that name no program and no other file. */
-const HARMLESS = new RegExp(
-  `^(${[
-    'core\\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev)',
-    'extensions\\.(objectformat|refstorage|partialclone)',
-    'remote\\..*\\.(url|pushurl|fetch|tagopt|prune)|branch\\..*\\.(remote|merge|rebase|pushremote)',
-    'user\\.(name|email)|init\\.defaultbranch|pull\\.(rebase|ff)|push\\.(default|autosetupremote)|fetch\\.prune',
-    'submodule\\..*\\.(url|active|branch)|color\\..*|commit\\.gpgsign|gc\\.auto',
-  ].join('|')})$`,
-)
-
 /** One setting that is not known to be harmless, or a file that cannot be read: then there is none at all. */
 async function sweepConfig(file: string, remove: Remove): Promise<void> {
   if (!(await isThere(file))) return
   const stats = await lstat(file)
-  const keys = stats.isFile() ? await keysIn(file) : undefined
-  if (!keys || keys.some((key) => !HARMLESS.test(key))) await remove(file)
-}
-
-/** Git itself reads it: nobody else knows for sure what it says. */
-async function keysIn(file: string): Promise<readonly string[] | undefined> {
-  const args = ['config', '--file', file, '--no-includes', '--null', '--name-only', '--list']
-  const env = {
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    LC_ALL: 'C',
-  }
-  try {
-    const { stdout } = await promisify(execFile)('git', args, { cwd: '/', env, timeout: 10_000 })
-    return stdout.split('\0').filter((key) => key !== '')
-  } catch {
-    return undefined
-  }
+  const isHarmless = stats.isFile() && isHarmlessConfig(await readFile(file, 'utf8').catch(() => '['))
+  if (!isHarmless) await remove(file)
 }
 
 /** A file that leads to a worktree or a submodule of a repository of the workspace. */

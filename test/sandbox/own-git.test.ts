@@ -1,0 +1,264 @@
+/**
+ * Our own git, in trees that hold whatever a git obeys: nothing of it is run on the machine. Everything is planted on the disk, as if no guard
+ * had been there, and reached through every entry that runs git: `run --workspace`, what an agent watches, and the git of an env.
+ */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { type GitHost, gitIn, unconfined } from '../../src/adapters/envs/git.ts'
+import { gitNews, gitSight } from '../../src/adapters/envs/git-news.ts'
+import { opsOf } from '../../src/ports/env.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp } from '../apps.ts'
+import { WITHOUT_SANDBOX } from './here.ts'
+
+interface Planted {
+  readonly ws: string
+  /** A command that leaves a trace on the machine. */
+  readonly trap: string
+  readonly git: (folder: string, ...args: string[]) => string
+}
+
+function gitOf(folder: string, ...args: string[]): string {
+  const env = { PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
+  const named = ['-c', 'user.name=o', '-c', 'user.email=o@w', '-c', 'protocol.file.allow=always']
+  return execFileSync('git', ['-C', folder, ...named, ...args], { env, encoding: 'utf8', stdio: 'pipe' })
+}
+
+/** A repository with one commit, and every setting that names a program. */
+function armed(folder: string, { trap, git }: Planted): void {
+  mkdirSync(folder, { recursive: true })
+  git(folder, 'init', '-q', '-b', 'main')
+  writeFileSync(join(folder, '.gitattributes'), '* filter=evil diff=evil merge=evil\n')
+  writeFileSync(join(folder, 'file'), 'one\n')
+  git(folder, 'add', '-A')
+  git(folder, 'commit', '-qm', 'inner')
+  arm(join(folder, '.git'), trap)
+  writeFileSync(join(folder, 'file'), 'two, and longer\n')
+}
+
+function arm(gitFolder: string, trap: string): void {
+  appendFileSync(join(gitFolder, 'config'), settings(trap))
+  mkdirSync(join(gitFolder, 'hooks'), { recursive: true })
+  for (const hook of ['post-checkout', 'post-index-change', 'reference-transaction', 'pre-commit', 'post-commit'])
+    writeFileSync(join(gitFolder, 'hooks', hook), `#!/bin/sh\n${trap}\n`, { mode: 0o755 })
+}
+
+const settings = (trap: string): string => `
+[core]
+	fsmonitor = "${trap}; true"
+	pager = "${trap}; cat"
+	editor = "${trap}"
+	sshCommand = "${trap}"
+	askPass = "${trap}"
+[filter "evil"]
+	clean = "${trap}; cat"
+	smudge = "${trap}; cat"
+	required = true
+[filter "other"]
+	process = "${trap}; cat"
+[diff]
+	external = "${trap}"
+[diff "evil"]
+	command = "${trap}"
+	textconv = "${trap}; cat"
+[merge "evil"]
+	driver = "${trap}"
+[alias]
+	status = "!${trap}"
+	log = "!${trap}"
+[credential]
+	helper = "!${trap}"
+[log]
+	showSignature = true
+[gpg]
+	program = "${trap}"
+`
+
+/** As `git add` does it for a nested repository: whoever asks for the status of the outer one also asks the inner one. */
+function linkInto(index: string, path: string, { git }: Planted, head: string): void {
+  git(index, 'update-index', '--add', '--cacheinfo', `160000,${head.trim()},${path}`)
+  git(index, 'commit', '-qm', 'linked')
+}
+
+const PLANTINGS: readonly (readonly [name: string, plant: (planted: Planted) => void])[] = [
+  [
+    'a nested repository under node_modules that the index knows',
+    (planted) => {
+      armed(join(planted.ws, 'node_modules/x'), planted)
+      linkInto(
+        planted.ws,
+        'node_modules/x',
+        planted,
+        planted.git(join(planted.ws, 'node_modules/x'), 'rev-parse', 'HEAD'),
+      )
+    },
+  ],
+  [
+    'a .git that is a link to a planted folder',
+    (planted) => {
+      const { ws } = planted
+      armed(join(ws, 'inner'), planted)
+      linkInto(ws, 'inner', planted, planted.git(join(ws, 'inner'), 'rev-parse', 'HEAD'))
+      cpSync(join(ws, 'inner/.git'), join(ws, 'elsewhere'), { recursive: true })
+      rmSync(join(ws, 'inner/.git'), { recursive: true })
+      symlinkSync('../elsewhere', join(ws, 'inner/.git'))
+    },
+  ],
+  [
+    'a .git that is a file that leads to one',
+    (planted) => {
+      const { ws } = planted
+      armed(join(ws, 'inner'), planted)
+      linkInto(ws, 'inner', planted, planted.git(join(ws, 'inner'), 'rev-parse', 'HEAD'))
+      cpSync(join(ws, 'inner/.git'), join(ws, 'elsewhere'), { recursive: true })
+      rmSync(join(ws, 'inner/.git'), { recursive: true })
+      writeFileSync(join(ws, 'inner/.git'), 'gitdir: ../elsewhere\n')
+    },
+  ],
+  [
+    'a submodule whose repository lies inside .git',
+    (planted) => {
+      const { ws, trap } = planted
+      armed(join(ws, '../source'), planted)
+      planted.git(ws, 'submodule', 'add', '-q', join(ws, '../source'), 'sub')
+      planted.git(ws, 'commit', '-qm', 'submodule')
+      arm(join(ws, '.git/modules/sub'), trap)
+      writeFileSync(join(ws, 'sub/file'), 'three, and longer\n')
+    },
+  ],
+  ['the repository of the workspace itself', ({ ws, trap }) => arm(join(ws, '.git'), trap)],
+  [
+    'a file that the configuration includes',
+    ({ ws, trap }) => {
+      writeFileSync(join(ws, 'included'), settings(trap))
+      appendFileSync(join(ws, '.git/config'), '[include]\n\tpath = ../included\n')
+    },
+  ],
+  [
+    'a configuration of the worktree',
+    ({ ws, trap, git }) => {
+      git(ws, 'config', 'extensions.worktreeConfig', 'true')
+      writeFileSync(join(ws, '.git/config.worktree'), settings(trap))
+    },
+  ],
+  [
+    'a remote that is a program, for objects that are missing',
+    ({ ws, trap, git }) => {
+      for (const [key, value] of [
+        ['core.repositoryFormatVersion', '1'],
+        ['extensions.partialClone', 'origin'],
+        ['remote.origin.promisor', 'true'],
+        ['remote.origin.url', `ext::sh -c ${trap.replaceAll(' ', '% ')}`],
+        ['protocol.ext.allow', 'always'],
+      ] as const)
+        git(ws, 'config', key, value)
+      const lost = git(ws, 'rev-parse', 'HEAD:file').trim()
+      rmSync(join(ws, '.git/objects', lost.slice(0, 2), lost.slice(2)))
+    },
+  ],
+  [
+    'another common folder',
+    (planted) => {
+      armed(join(planted.ws, 'evil'), planted)
+      writeFileSync(join(planted.ws, '.git/commondir'), '../evil/.git\n')
+    },
+  ],
+  [
+    'a repository without a .git at the top',
+    ({ ws, trap }) => {
+      arm(join(ws, '.git'), trap)
+      for (const name of ['HEAD', 'objects', 'refs', 'config', 'hooks', 'index'])
+        cpSync(join(ws, '.git', name), join(ws, name), { recursive: true })
+      rmSync(join(ws, '.git'), { recursive: true })
+    },
+  ],
+]
+
+function planted(t: TestContext): Planted & { readonly proof: string } {
+  const base = freshFolder(t, 'own-git')
+  const [ws, proof] = [join(base, 'ws'), join(base, 'proof')]
+  mkdirSync(ws)
+  gitOf(ws, 'init', '-q', '-b', 'main')
+  writeFileSync(join(ws, '.gitattributes'), '* filter=evil diff=evil\n')
+  writeFileSync(join(ws, 'file'), 'one\n')
+  gitOf(ws, 'add', '-A')
+  gitOf(ws, 'commit', '-qm', 'first')
+  return { ws, proof, trap: `touch ${proof}`, git: gitOf }
+}
+
+/** Everything of ours that runs git in a workspace. */
+async function reachAll(t: TestContext, { ws, proof }: { readonly ws: string; readonly proof: string }, yaml: string) {
+  const app = await openApp(t, { model: scriptedModel(() => ({ text: 'done' })), yaml })
+  await app.run('run', { task: 'x', workspace: ws }).catch(() => {})
+  assert.equal(existsSync(proof), false, 'run --workspace, nothing changed')
+  writeFileSync(join(ws, 'file'), 'changed\n')
+  await app.run('run', { task: 'x', workspace: ws }).catch(() => {})
+  assert.equal(existsSync(proof), false, 'run --workspace, with changes')
+  const { git: host } = app.service('sandbox')
+  for (const look of [gitSight(ws, host), gitNews(ws, host, undefined)]) await look.catch(() => {})
+  assert.equal(existsSync(proof), false, 'what an agent watches')
+  const env = await app.service('envs').open(ws)
+  if (env.groups.includes('git')) {
+    const git = opsOf(env, 'git')
+    for (const look of [git.status, git.diff, () => git.log(3), () => git.commit('mine')]) await look().catch(() => {})
+  }
+  assert.equal(existsSync(proof), false, 'the git of an env')
+}
+
+describe('our own git runs nothing of what lies in a tree that an agent can write', () => {
+  for (const [where, yaml, skip] of [
+    ['in the sandbox', 'sandbox: required', WITHOUT_SANDBOX],
+    ['without a sandbox', 'sandbox: off', false],
+  ] as const)
+    for (const [name, plant] of PLANTINGS)
+      test(`git of ours ${where}, and ${name}`, { skip }, async (t) => {
+        const place = planted(t)
+        plant(place)
+        await reachAll(t, place, yaml)
+      })
+
+  test('what git itself is made to run is confined: it writes neither outside nor the workspace, and has no network', {
+    skip: WITHOUT_SANDBOX,
+  }, async (t) => {
+    const { ws, proof } = planted(t)
+    const app = await openApp(t)
+    const tree = { top: ws, gitFolder: join(ws, '.git'), common: join(ws, '.git') }
+    const told = (host: GitHost, command: string) => gitIn(tree, host)(['-c', `alias.x=!${command}`, 'x'])
+    const { git: host } = app.service('sandbox')
+    await told(host, `touch ${proof}`)
+    assert.equal(existsSync(proof), false)
+    await told(unconfined(host.env), `touch ${proof}`)
+    assert.equal(existsSync(proof), true, 'control')
+    for (const command of [
+      `touch ${join(ws, 'proof')}`,
+      `touch ${join(ws, '.git/proof')}`,
+      `cat ${join(app.service('home').root, 'tireless.db')}`,
+      'test "$(grep -c : /proc/net/dev)" -gt 1',
+    ]) {
+      assert.equal((await told(host, command)).ok, false, command)
+      assert.equal((await told(unconfined(host.env), command)).ok, true, `control: ${command}`)
+    }
+    assert.match((await told(host, 'echo it ran')).output, /it ran/)
+  })
+
+  test('a tree without traps is worked with as before: changes are seen, and a worktree is made beside them', {
+    skip: WITHOUT_SANDBOX,
+  }, async (t) => {
+    const { ws } = planted(t)
+    const app = await openApp(t, { model: scriptedModel(() => ({ text: 'done' })), yaml: 'sandbox: required' })
+    const run = async () => (await app.run('run', { task: 'x', workspace: ws })) as { workspace: string }
+    assert.equal((await run()).workspace, ws)
+    writeFileSync(join(ws, 'file'), 'changed\n')
+    const beside = (await run()).workspace
+    assert.notEqual(beside, ws)
+    assert.equal(gitOf(beside, 'log', '--format=%s'), 'first\n')
+    assert.match(gitOf(ws, 'worktree', 'list'), new RegExp(beside))
+    const git = opsOf(await app.service('envs').open(ws), 'git')
+    assert.deepEqual((await git.status()).changes, [{ path: 'file', kind: 'changed' }])
+    assert.equal(await git.commit('mine'), gitOf(ws, 'rev-parse', 'HEAD').trim())
+  })
+})
