@@ -1,9 +1,9 @@
 /** From the records of runs to whoever listens. */
 
 import type { Context, Progress } from '../commands/command.ts'
-import { tell as unharmed } from '../engine/run.ts'
+import { deepFreeze } from '../domain/json.ts'
 import type { Services } from '../ports/plugin.ts'
-import type { Sink } from '../ports/sink.ts'
+import { type Sink, tell as unharmed } from '../ports/sink.ts'
 import type { HidingStream } from '../secrets/redactor.ts'
 import { eventFolds } from '../trace/folds.ts'
 import { hidingStreams } from './hiding-streams.ts'
@@ -12,11 +12,13 @@ import { hidingStreams } from './hiding-streams.ts'
 export function fanOut(hiding: () => HidingStream): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
   const sinks = new Set<Sink>()
-  const tell = (progress: Progress): void => {
+  // Nobody who listens can change what another is told, or what a run works with.
+  const tell = (told: Progress): void => {
+    const progress = deepFreeze(told)
     for (const listener of listeners) unharmed(() => listener(progress))
   }
   const streams = hidingStreams(hiding, (delta) => {
-    tell({ kind: 'delta', delta })
+    tell({ kind: 'delta', delta: deepFreeze(delta) })
     for (const sink of sinks) unharmed(() => sink.delta(delta))
   })
   const folds = eventFolds((event) => tell({ kind: 'event', event }))

@@ -1,8 +1,10 @@
 /** Running a command, whoever asks: input checked before, output checked after, and no secret in it. */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { deepFreeze } from '../domain/json.ts'
 import { describeMismatch } from '../domain/mismatch.ts'
 import { type Redact, redacted } from '../domain/redacted.ts'
+import { tell as unharmed } from '../ports/sink.ts'
 import type { Command, Context, Progress } from './command.ts'
 import { fieldsOf } from './fields.ts'
 import type { Outside } from './outside.ts'
@@ -14,8 +16,9 @@ export async function execute(
   tell: (progress: Progress) => void,
 ): Promise<unknown> {
   const { hide = (text: string) => text } = context as Partial<Context>
+  const told = (progress: Progress): void => unharmed(() => tell(deepFreeze(progress)))
   try {
-    const output = checkedOutput(command, await command.run(context, checked(command, input), tell))
+    const output = checkedOutput(command, await command.run(context, checked(command, input), told))
     return redacted(output, hide)
   } catch (thrown) {
     throw withoutSecrets(thrown, hide)

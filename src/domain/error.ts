@@ -109,9 +109,15 @@ function sentence({ what, where, got, expected, fix }: Complaint): string {
 
 /** Contract: never throws; anything thrown anywhere becomes a TirelessError here, once, at a boundary. `code`: for what has none. */
 export function asTirelessError(thrown: unknown, code: ErrorCode = 'internal'): TirelessError {
-  if (thrown instanceof TirelessError) return thrown
-  if (thrown instanceof Error) return new TirelessError(code, thrown.message || thrown.name, { cause: thrown })
-  return new TirelessError(code, String(thrown))
+  try {
+    // Plugins may throw one whose code is none of ours.
+    if (thrown instanceof TirelessError && Object.hasOwn(ERROR_CODES, thrown.code)) return thrown
+    if (thrown instanceof Error)
+      return new TirelessError(code, String(thrown.message || thrown.name), { cause: thrown })
+    return new TirelessError(code, String(thrown))
+  } catch {
+    return new TirelessError(code, 'something was thrown that cannot be read')
+  }
 }
 
 export function assertNever(value: never): never {

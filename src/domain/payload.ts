@@ -135,8 +135,9 @@ export function choiceOfDecision(decision: Decision): Choice {
 }
 
 /** Contract: the candidate that was taken, told with the others; where none was, still the branch. */
-export function chosenOf(decision: Decision | undefined, { scores, chosen }: RecordOf<'branched'>): Choice {
-  const { candidates } = decision?.kind === 'branch' ? decision : { candidates: [] }
+export function chosenOf(decision: Decision | undefined, record: RecordOf<'branched'>): Choice {
+  const { scores, chosen } = record
+  const candidates = record.candidates ?? (decision?.kind === 'branch' ? decision.candidates : [])
   const told = { candidates: candidates.map((each) => choiceOfDecision(each).payload), scores: [...scores], chosen }
   const taken = chosen === null ? undefined : candidates[chosen]
   if (taken === undefined) return choice('branch', [], told)

@@ -161,6 +161,9 @@ type Body =
   | {
       readonly kind: 'branched'
       readonly turn: number
+      /** What the search put in place of the candidates that were decided on, where it did. */
+      readonly candidates?: readonly Decision[]
+      /** Of each candidate; null where it was not scored. */
       readonly scores: readonly (number | null)[]
       readonly chosen: number | null
     }

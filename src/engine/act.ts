@@ -8,9 +8,10 @@
 import { answerObservation } from '../domain/approval.ts'
 import type { Call, CallResult, Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
-import type { Json } from '../domain/json.ts'
+import { copyJson, type Json } from '../domain/json.ts'
 import type { Op } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
+import { plainReturn } from './ask-plugin.ts'
 import { contextOf, execute, failureOf } from './execute.ts'
 import { type ClearedCall, gate } from './gate.ts'
 import { INTERRUPTED_BEFORE, whyInterrupted } from './interruption.ts'
@@ -119,8 +120,10 @@ async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCal
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   let before: Json | undefined
   try {
-    const look = tool.before?.bind(tool, call.args as never, contextOf(run, at, run.signal))
-    before = look && (await run.leaving.or(look, leftBehind))
+    const look = tool.before?.bind(tool, copyJson(call.args) as never, contextOf(run, at, run.signal))
+    const noted = look && (await run.leaving.or(look, leftBehind))
+    const method = { who: `tool ${call.tool}`, method: 'before' }
+    before = noted === undefined ? undefined : plainReturn(method, noted, 'tool_failed')
   } catch (thrown) {
     return known(failureOf(thrown, run.signal))
   }

@@ -7,13 +7,14 @@ import type { Issue } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import { assertNever, asTirelessError } from '../domain/error.ts'
 import { recordsOfRun } from '../domain/record.ts'
+import { tell } from '../ports/sink.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import { timeIsUp } from './check-stop.ts'
 import { closeTurn, type End, end, endRun, type Moved, park, release, settling } from './commit.ts'
 import { whyInterrupted } from './interruption.ts'
 import { openRun } from './open.ts'
 import { reasonOf } from './preflight.ts'
-import { type Claimed, claimed, type Engine, flush, type Run, refOf, tell, type Watched } from './run.ts'
+import { type Claimed, claimed, type Engine, flush, type Run, refOf, type Watched } from './run.ts'
 import { step } from './step.ts'
 
 export interface Signals {
@@ -41,15 +42,16 @@ export async function advance(
   try {
     held = claimed(engine, dispatch, records)
   } catch (thrown) {
-    return unreadable(claimed(engine, dispatch, []), thrown)
+    return settleAlone(engine, dispatch, brokenBy(thrown))
   }
   const past = recordsOfRun(records, dispatch.dispatch_id)
   tell(() => engine.sink.opened(refOf(held), past))
   try {
     return await takeUp(held, signals, cancelling)
   } catch (thrown) {
-    if (asTirelessError(thrown).code !== 'store_invalid') throw thrown
-    return await unwritable(engine, dispatch, thrown)
+    const { code } = asTirelessError(thrown)
+    if (code.startsWith('store_') && code !== 'store_invalid') throw thrown
+    return await endAlone(engine, dispatch, thrown)
   } finally {
     tell(() => engine.sink.closed(refOf(held)))
   }
@@ -128,23 +130,34 @@ function nothingToGoOn(run: Run): Promise<Moved> {
     : end(run, { kind: 'end', stop_reason: 'success' }, [])
 }
 
-/** A journal that makes no sense is left alone; its dispatch is over. */
-async function unreadable(held: Claimed, thrown: unknown): Promise<Moved> {
-  const error = asTirelessError(thrown)
-  const next = failing(`${error.code}: ${error.message}`)
+/**
+ * The store has refused a value of this run, or something broke that no phase caught: it ends after what is on disk, and nobody else is the worse for
+ * it. What was recorded and not written is left out, because it may be what broke.
+ */
+async function endAlone(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<Moved> {
+  const next = brokenBy(thrown)
+  try {
+    const held = claimed(engine, dispatch, await engine.store.journal(dispatch.session_id))
+    const ops = await closeTurn(held, next)
+    endRun(held, dispatch.dispatch_id, next)
+    await flush(held, [...ops, settling(held, next)])
+    return next
+  } catch (again) {
+    if (asTirelessError(again).code.startsWith('store_')) throw again
+    return settleAlone(engine, dispatch, next)
+  }
+}
+
+/** Without a word to the journal, which makes no sense or cannot be written: it is closed when its session goes on. */
+async function settleAlone(engine: Engine, dispatch: Dispatch, next: End): Promise<Moved> {
+  const held = claimed(engine, dispatch, [])
   await flush(held, [settling(held, next)])
   return next
 }
 
-/** The store has refused a value of this run: it ends after what is on disk, and nobody else is the worse for it. */
-async function unwritable(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<Moved> {
-  const held = claimed(engine, dispatch, await engine.store.journal(dispatch.session_id))
+function brokenBy(thrown: unknown): End {
   const { code, message } = asTirelessError(thrown)
-  const next = failing(`${code}: ${message}`)
-  const ops = await closeTurn(held, next)
-  endRun(held, dispatch.dispatch_id, next)
-  await flush(held, [...ops, settling(held, next)])
-  return next
+  return failing(`${code}: ${message}`)
 }
 
 const failing = (error: string): End => ({

@@ -6,10 +6,12 @@
 import type { Decision, Next, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Budget } from '../domain/task.ts'
+import { askPlugin } from './ask-plugin.ts'
 import { type Judged, verdictOf } from './critic.ts'
 import { whyInterrupted } from './interruption.ts'
 import { ownCopy } from './reduce.ts'
 import { barrenAfter, wasHeldBack } from './repeats.ts'
+import { isTerminalPort, shouldStopPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
 import type { Spent } from './spent.ts'
 import type { Thread } from './thread.ts'
@@ -45,8 +47,12 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: Standi
   // Whatever its mind says: what a person has been asked is answered first, in this run.
   if (decision?.kind === 'final' && verdict.kind === 'continue')
     return untilAnswered(thread) ?? { kind: 'end', stop_reason: 'final', answer: decision.answer }
-  if (behaviour.shouldStop?.(ownCopy(state))) return { kind: 'end', stop_reason: 'agent_condition' }
-  if (env.isTerminal?.(ownCopy(state))) return { kind: 'end', stop_reason: 'env_terminal' }
+  const { shouldStop } = behaviour
+  if (shouldStop && askPlugin(shouldStopPort(behaviour.name), () => shouldStop.call(behaviour, ownCopy(state))))
+    return { kind: 'end', stop_reason: 'agent_condition' }
+  const { isTerminal } = env
+  if (isTerminal && askPlugin(isTerminalPort, () => isTerminal.call(env, ownCopy(state))))
+    return { kind: 'end', stop_reason: 'env_terminal' }
   const waits = decision?.kind === 'wait' && verdict.kind === 'continue' && beganWell(thread, decision)
   const used = usedBy(run, began, waits ? 0 : 1)
   const stopped = interruption(run) ?? overBudget(used, wishes.budget)

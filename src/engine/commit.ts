@@ -9,10 +9,12 @@ import type { Patch } from '../domain/patch.ts'
 import { endingOf } from '../domain/stop.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { Op } from '../ports/store.ts'
+import { tellPlugin } from './ask-plugin.ts'
 import { isFromInbox } from './bind-input.ts'
 import type { Judged } from './critic.ts'
 import { contextOf } from './execute.ts'
 import { settleInterrupted } from './interrupted.ts'
+import { pastTurnOf } from './past.ts'
 import { diagnose, tellHooks } from './phase.ts'
 import { type Claimed, flush, type Run, record, type Watched } from './run.ts'
 import type { OpenTurn } from './thread.ts'
@@ -53,7 +55,10 @@ export async function commitStep(
 function remember(run: Run, { turn }: OpenTurn): void {
   const past = run.thread.past.at(-1)
   try {
-    if (past?.turn === turn) run.memory.append(past)
+    if (past?.turn === turn)
+      tellPlugin({ who: `memory ${run.thread.setup?.memory}`, method: 'append' }, () =>
+        run.memory.append(pastTurnOf(past)),
+      )
   } catch (thrown) {
     diagnose(run, 'memory', asTirelessError(thrown).message)
   }

@@ -4,6 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
+import { deepFreeze } from '../domain/json.ts'
 import type { Composition } from '../domain/record.ts'
 import type { Message } from '../ports/model.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
@@ -34,7 +35,8 @@ export function weighConversation(
 ): ConversationWeight {
   let last = weights.at(-1) ?? WEIGHTLESS
   for (let n = weights.length; n < length; n++) {
-    const text = JSON.stringify(messages[n])
+    // From here on it counts as said, and models are handed it as it is.
+    const text = JSON.stringify(deepFreeze(messages[n]))
     const { bytes, tokens } = weightOf(text)
     last = { digest: hash('sha256', last.digest + text), bytes: last.bytes + bytes, tokens: last.tokens + tokens }
     weights.push(last)

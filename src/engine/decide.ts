@@ -6,19 +6,23 @@
 import { hash } from 'node:crypto'
 import type { Decision } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { deepFreeze, type Json } from '../domain/json.ts'
 import type { Answer, Composition } from '../domain/record.ts'
+import type { Behaviour } from '../ports/behaviour.ts'
 import type { Parsed, Parser } from '../ports/parser.ts'
 import { COMPILER_VERSION } from '../prompt/conversation.ts'
 import { approvedDecision } from './approved.ts'
+import { askPlugin, callPlugin } from './ask-plugin.ts'
 import { choose } from './branch.ts'
 import { modelToAsk } from './chain.ts'
 import { compositionOf } from './composition.ts'
 import { weighConversation } from './conversation.ts'
 import { decisionOf } from './decision-of.ts'
-import { mostOf, reserve, settle } from './money.ts'
+import { askModel, mostOf, reserve, settle } from './money.ts'
 import { fittingCut, isNewCut } from './past.ts'
 import { prefixOf } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
+import { parsedPort, preparedPort } from './return-shapes.ts'
 import { type Prefix, type Run, record, say } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 import { checkCall } from './toolbox.ts'
@@ -28,7 +32,7 @@ import { decisionOfWish } from './wish.ts'
 export async function decide(run: Run, open: OpenTurn): Promise<Decision> {
   const decided =
     open.decided ?? (await approvedDecision(run, open)) ?? ownDecision(run, open) ?? (await modelDecision(run, open))
-  const decision = decided.kind === 'branch' ? choose(run, open, decided.candidates) : decided
+  const decision = deepFreeze(decided.kind === 'branch' ? choose(run, open, decided.candidates) : decided)
   if (decision.kind !== 'invalid') return decision
   // Judged usable once, and a hand has moved since: if the tools changed while the program was down, each call is judged by itself.
   if (open.intended.size > 0) return { kind: 'act', calls: decision.calls }
@@ -37,9 +41,11 @@ export async function decide(run: Run, open: OpenTurn): Promise<Decision> {
 
 function ownDecision(run: Run, open: OpenTurn): Decision | undefined {
   if (open.answer || open.requested) return undefined
-  const wish = run.behaviour.decide?.(ownCopy(run.thread.state), open.observation)
-  if (!wish) return undefined
-  const decision = decisionOfWish(wish, run.toolbox, open.turn)
+  const { behaviour } = run
+  const method = { who: `behaviour ${behaviour.name}`, method: 'decide' }
+  const wish = callPlugin(method, () => behaviour.decide?.(ownCopy(run.thread.state), open.observation))
+  if (wish === undefined || wish === null) return undefined
+  const decision = decisionOfWish(wish, { ...method, toolbox: run.toolbox, turn: open.turn })
   record(run, { kind: 'decided', turn: open.turn, decision })
   return decision
 }
@@ -72,7 +78,7 @@ const SERVED = /[\w-]+?__[\w-]+/g
 async function ask(run: Run, open: OpenTurn): Promise<Answer> {
   const { thread, behaviour } = run
   run.model = modelToAsk(run, open)
-  const prepared = open.unprepared ? (behaviour.prepare?.(ownCopy(thread.state), open.observation) ?? '') : undefined
+  const prepared = open.unprepared ? preparedBy(behaviour, thread.state, open) : undefined
   const prefix = prefixOf(run)
   const composition = fitting(run, open, prefix, prepared)
   const reserved = mostOf(run, composition.bytes)
@@ -94,11 +100,18 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
   if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted; the model was not asked')
   const request = { system: prefix.system, tools: prefix.tools, messages: thread.conversation.messages }
   const { model, signal } = run
-  const answer = await orInterrupted(run, () =>
-    model.call(request, { signal, onText: (text) => say(run, { kind: 'text', text }) }),
-  )
+  const onText = (text: string): void => {
+    if (typeof text === 'string') say(run, { kind: 'text', text })
+  }
+  const answer = await orInterrupted(run, () => askModel(run, () => model.call(request, { signal, onText })))
   run.engine.breaker.heard({ model: run.model.id, code: null, at: run.engine.clock.now() })
   return answer
+}
+
+function preparedBy(behaviour: Behaviour, state: Json, { observation }: OpenTurn): string {
+  // The program has changed since its turn was opened.
+  if (!behaviour.prepare) return ''
+  return askPlugin(preparedPort(behaviour.name), () => behaviour.prepare?.(ownCopy(state), observation))
 }
 
 /** As much of the past as there is room for. Contract: throws `model_oversize` where even without it the request is too long. */
@@ -151,7 +164,7 @@ function readBy({ parser }: Run, answer: Answer): Answer {
 /** One that breaks its contract must not cost the answer, which is paid for. */
 function parsedBy(parser: Parser, text: string): Parsed {
   try {
-    return parser.parse(text)
+    return askPlugin(parsedPort(parser.name), () => parser.parse(text))
   } catch (thrown) {
     return { kind: 'fault', reason: `the parser ${parser.name} failed: ${asTirelessError(thrown).message}` }
   }

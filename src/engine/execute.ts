@@ -1,14 +1,17 @@
 /** Running one intended call: with its secrets, within its time, again where that is harmless, its result without secrets and no longer than fits. */
 
+import { z } from 'zod'
 import { CALL_STATUSES, type CallResult } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import type { Json } from '../domain/json.ts'
+import { copyJson, describeValue, ignoreRejections, type Json } from '../domain/json.ts'
 import { redacted } from '../domain/redacted.ts'
 import { callKeyOf } from '../domain/unknown.ts'
 import { opsOf } from '../ports/env.ts'
 import type { AnyTool, ToolContext } from '../ports/tool.ts'
+import { askPlugin, checkReturn, type Port } from './ask-plugin.ts'
 import { INTERRUPTED_BEFORE } from './interruption.ts'
 import { Leaving } from './leaving.ts'
+import { destinationsPort, factsPort } from './return-shapes.ts'
 import { type Run, say } from './run.ts'
 import type { Intended } from './thread.ts'
 
@@ -71,31 +74,43 @@ const statusOf = (late: AbortSignal): 'timed_out' | 'interrupted' => (late.abort
 async function work(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<Outcome> {
   try {
     const args = withSecrets(run, tool, intended)
-    return { threw: false, result: checkedResult(await tool.run(args as never, contextOf(run, intended, signal))) }
+    const result = await tool.run(args as never, contextOf(run, intended, signal))
+    return { threw: false, result: checkedResult(tool.name, 'run', result) }
   } catch (thrown) {
     return { threw: true, result: failureOf(thrown, signal) }
   }
 }
 
-/** The last moment: what was judged, journalled, shown and approved names them only. */
+/** The last moment: what was judged, journalled, shown and approved names them only. What it is handed is the tool's own. */
 function withSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended): Json {
-  const { args } = call
+  const args = copyJson(call.args)
   const named = tool.secrets ?? []
   if (named.length === 0 || typeof args !== 'object' || args === null) return args
   const destinations = [
     ...(effect.host === undefined ? [] : [effect.host]),
-    ...(tool.destinations?.(args as never) ?? []),
+    ...(tool.destinations ? askPlugin(destinationsPort(tool.name), () => tool.destinations?.(call.args as never)) : []),
   ]
-  const fill = (text: string): string => engine.secrets.fill(text, destinations)
+  const fill = (text: string): string => askPlugin(FILL, () => engine.secrets.fill(text, destinations))
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, named.includes(name) ? redacted(value, fill) : value]),
   )
 }
 
-/** Authors who have no types may return anything. */
-function checkedResult(result: CallResult | undefined): CallResult {
-  if (result && CALL_STATUSES.includes(result.status) && typeof result.content === 'string') return result
-  throw new TirelessError('tool_failed', 'it ended without a result; it may have done its work all the same')
+const FILL: Port<string> = { who: 'secrets', method: 'fill', expected: 'a text', shape: z.string() }
+
+/** Authors who have no types may return anything. Plain code: this is checked for every call of every run. */
+export function checkedResult(tool: string, method: 'run' | 'probe', value: unknown): CallResult {
+  try {
+    const { status, content, facts } = value as CallResult
+    if (CALL_STATUSES.includes(status) && typeof content === 'string')
+      return facts === undefined ? { status, content } : { status, content, facts: checkReturn(factsPort(tool), facts) }
+  } catch (thrown) {
+    if (thrown instanceof TirelessError) throw thrown
+  }
+  ignoreRejections(value)
+  const expected = `{ status: ${CALL_STATUSES.join('|')}, content: a text }`
+  const what = `tool ${tool} ended without a result from ${method}(); it may have done its work all the same`
+  throw new TirelessError('tool_failed', { what, got: describeValue(value), expected })
 }
 
 export function failureOf(thrown: unknown, signal: AbortSignal): CallResult {
@@ -125,8 +140,10 @@ export function contextOf(run: Run, at: At, signal: AbortSignal): ToolContext {
     origin: { agent_id: run.dispatch.agent_id, session_id: run.dispatch.session_id, turn: at.turn },
     intendedAt: at.ts,
     seen: run.thread.seen,
-    label: run.thread.label,
+    label: { ...run.thread.label },
     cwd: run.thread.cwd,
-    say: (text) => call && say(run, { kind: 'output', index, tool: call.tool, text }),
+    say(text) {
+      if (call && typeof text === 'string') say(run, { kind: 'output', index, tool: call.tool, text })
+    },
   }
 }

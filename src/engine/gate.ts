@@ -6,11 +6,13 @@
 
 import { APPROVAL_LASTS_MS, type Approval } from '../domain/approval.ts'
 import type { Call, CallResult } from '../domain/decision.ts'
-import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { asTirelessError } from '../domain/error.ts'
 import { callKeyOf } from '../domain/unknown.ts'
 import { iso } from '../ports/clock.ts'
 import type { Clearance, Gate } from '../ports/gate.ts'
 import { digestOf } from './approved.ts'
+import { askPlugin, askPluginLater } from './ask-plugin.ts'
+import { clearancePort, reasonPort } from './return-shapes.ts'
 import { auditOf, type Ruled, ruledBy, sinksOf } from './ruled.ts'
 import { type Run, record } from './run.ts'
 import type { OpenTurn } from './thread.ts'
@@ -95,9 +97,9 @@ async function clearanceOf(run: Run, turn: number, call: Call): Promise<Ruled> {
 function wishOf({ toolbox }: Run, { tool, args }: Call): Clearance {
   const known = toolbox.get(tool)
   try {
-    const refusal = known?.refuses?.(args as never)
+    const refusal = askPlugin(reasonPort(tool, 'refuses'), () => known?.refuses?.(args as never))
     if (refusal !== undefined) return { kind: 'deny', reason: refusal }
-    const reason = known?.asks?.(args as never)
+    const reason = askPlugin(reasonPort(tool, 'asks'), () => known?.asks?.(args as never))
     return reason === undefined ? { kind: 'allow' } : { kind: 'ask', reason }
   } catch (thrown) {
     return { kind: 'ask', reason: `${tool} could not say whether to ask: ${asTirelessError(thrown).message}` }
@@ -107,10 +109,8 @@ function wishOf({ toolbox }: Run, { tool, args }: Call): Clearance {
 async function clearanceFrom({ dispatch }: Run, gate: Gate, { tool, args, effect }: Call): Promise<Clearance> {
   const { session_id, agent_id } = dispatch
   try {
-    const said = await gate.judge({ tool, args, effect, session_id, agent_id })
-    if (said?.kind === 'allow') return said
-    if ((said?.kind === 'ask' || said?.kind === 'deny') && typeof said.reason === 'string') return said
-    throw new TirelessError('internal', `this is no clearance: ${JSON.stringify(said)?.slice(0, 200)}`)
+    const call = { tool, args, effect, session_id, agent_id }
+    return await askPluginLater(clearancePort(gate.name), () => gate.judge(call))
   } catch (thrown) {
     return { kind: 'ask', reason: `the gate ${gate.name} failed: ${asTirelessError(thrown).message}` }
   }

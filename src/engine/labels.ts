@@ -8,6 +8,8 @@ import { type Effect, writesWorkspace } from '../domain/effect.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { CLEAN, type Given, isClean, type Label, lowest, UNTRUSTED } from '../domain/trust.ts'
 import type { AnyTool } from '../ports/tool.ts'
+import { askPlugin } from './ask-plugin.ts'
+import { givenPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
 import type { Intended, OpenTurn } from './thread.ts'
 
@@ -38,7 +40,7 @@ function ownLabel({ facts }: CallResult): Label | undefined {
 
 function givenBy(tool: AnyTool | undefined, { call: { args } }: Intended): Given | undefined {
   try {
-    return tool?.gives?.(args as never)
+    return tool?.gives && askPlugin(givenPort(tool.name), () => tool.gives?.(args as never))
   } catch {
     return UNTRUSTED
   }

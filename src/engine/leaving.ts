@@ -47,8 +47,14 @@ export class Leaving {
         return
       }
       this.#leave.add(leave)
-      const ended = begin().finally(() => this.#leave.delete(leave))
-      ended.then(resolve, reject)
+      const over = (): unknown => this.#leave.delete(leave)
+      try {
+        // A plugin may return what is no promise.
+        Promise.resolve(begin()).finally(over).then(resolve, reject)
+      } catch (thrown) {
+        over()
+        reject(thrown)
+      }
     })
   }
 }

@@ -9,6 +9,8 @@ import { type Cap, costOf, isFreeOfCharge, MICROS, mostCost } from '../domain/mo
 import type { Answer } from '../domain/record.ts'
 import type { Model, ModelRequest } from '../ports/model.ts'
 import { commitOne, type Results, type Spender, type Store } from '../ports/store.ts'
+import { askPluginLater } from './ask-plugin.ts'
+import { answerPort } from './return-shapes.ts'
 import { flush, type Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
@@ -44,6 +46,11 @@ function boundOf(model: Model, bytes: number, limited: boolean): number | undefi
   return model.price ? mostCost(model.price, bytes) : undefined
 }
 
+/** Contract: the answer of the run's model, checked; what was recorded was checked then. */
+export function askModel({ engine, model }: Run, call: () => Promise<Answer>): Promise<Answer> {
+  return engine.replaying ? call() : askPluginLater(answerPort(model.id), call)
+}
+
 /** One call outside any run, with the money it takes. Contract: throws as the model does, or `budget_*` without having asked it. */
 export async function paidCall(
   { store, purse }: { readonly store: Store; readonly purse: Purse },
@@ -67,7 +74,7 @@ export async function paidCall(
   const [{ refused }] = await commitOne(store, [{ op: 'reserve', id, usd, caps, ...spender }])
   if (refused) throw overCap(refused, usd)
   try {
-    const answer = await waited(() => model.call(request, { signal }))
+    const answer = await waited(() => askPluginLater(answerPort(model.id), () => model.call(request, { signal })))
     const { usage } = answer
     await commitOne(store, [{ op: 'spent', id, usd: model.price ? costOf(model.price, usage) : 0, usage, ...spender }])
     return answer

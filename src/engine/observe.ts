@@ -14,10 +14,12 @@ import { observationText } from '../prompt/conversation.ts'
 import { recalledOf, withMemory } from '../prompt/facts.ts'
 import { memoryMark } from '../prompt/placeholders.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
+import { askPlugin } from './ask-plugin.ts'
 import { withinRoom } from './bind-input.ts'
 import { viewForBehaviour } from './past.ts'
 import { roomBesidePrefix } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
+import { observationPort } from './return-shapes.ts'
 import { type Run, record } from './run.ts'
 import type { Spent } from './spent.ts'
 import { type OpenTurn, opened } from './thread.ts'
@@ -90,8 +92,10 @@ async function recall(run: Run, input: readonly Observation[]): Promise<Recalled
 
 export function observe(run: Run, input: Input): OpenTurn {
   const { thread, behaviour } = run
-  const seen = behaviour.observe?.(ownCopy(thread.state), surroundings(run, input))
-  return openWith(run, input, seen === undefined ? undefined : bounded(seen))
+  if (!behaviour.observe) return openWith(run, input)
+  const look = (): unknown => behaviour.observe?.(ownCopy(thread.state), surroundings(run, input))
+  const seen = askPlugin(observationPort(behaviour.name), look)
+  return openWith(run, input, seen === undefined ? undefined : bounded(behaviour.name, seen))
 }
 
 /** `seen`: what the behaviour made of it. */
@@ -108,18 +112,16 @@ export function openWith(run: Run, { observations, feedback, recalled }: Input, 
   return opened(run.thread)
 }
 
-/** Plain data, as it will be read from the journal, and not too much of it. */
-function bounded(seen: Json): Json {
-  const text = JSON.stringify(seen)
-  if (text === undefined) throw new TirelessError('state_invalid', 'the observation is not plain data')
-  if (text.length > MOST_CHARACTERS)
+function bounded(behaviour: string, seen: Json): Json {
+  const { length } = JSON.stringify(seen)
+  if (length > MOST_CHARACTERS)
     throw new TirelessError('state_invalid', {
-      what: 'an observation is too large',
-      got: `${text.length} characters`,
+      what: `the observation of behaviour ${behaviour} is too large`,
+      got: `${length} characters`,
       expected: `at most ${MOST_CHARACTERS}`,
       fix: 'let observe() leave out or shorten what is long',
     })
-  return JSON.parse(text) as Json
+  return seen
 }
 
 function surroundings(run: Run, { observations: input, feedback }: Input): EnvView {

@@ -6,17 +6,19 @@
 
 import type { Issue } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
-import type { Json } from '../domain/json.ts'
+import { copyJson, type Json } from '../domain/json.ts'
 import { patchOf } from '../domain/patch.ts'
 import type { Budget } from '../domain/task.ts'
 import type { Behaviour } from '../ports/behaviour.ts'
 import type { Env } from '../ports/env.ts'
 import type { Memory, MemoryKind, PastTurn } from '../ports/memory.ts'
 import type { Cancelling } from './advance.ts'
+import { callPlugin, callPluginLater, invalidReturn, type Method, tellPlugin } from './ask-plugin.ts'
 import { type Fittings, findFittings } from './fittings.ts'
 import { Interruption, whyInterrupted } from './interruption.ts'
 import { Leaving } from './leaving.ts'
 import { Opening } from './opening.ts'
+import { pastTurnOf } from './past.ts'
 import { tellHooks } from './phase.ts'
 import { enter, leave } from './place.ts'
 import { envIssues, resourceIssues, taskIssues } from './preflight.ts'
@@ -103,8 +105,9 @@ async function begin(run: Watched, { behaviour, wishes, setup }: Fittings, openi
 }
 
 function initialState(behaviour: Behaviour, task: string, metadata: Dispatch['metadata']): Json {
-  const state = behaviour.initState(task, metadata)
-  return state === null ? null : checkState(behaviour.state, state)
+  const method = { who: `behaviour ${behaviour.name}`, method: 'initState' }
+  const state = callPlugin(method, () => behaviour.initState(task, metadata))
+  return state === null ? null : checkState(behaviour, 'initState', state)
 }
 
 /** The program, or its configuration, may have been changed while the run slept: then the journal says so. */
@@ -115,11 +118,12 @@ async function takeUp(held: Claimed, { behaviour, setup }: Fittings, opening: Op
 }
 
 /** Its state is brought to the version that the behaviour knows, once. */
-function migrate(held: Claimed, { state: shape }: Behaviour): void {
+function migrate(held: Claimed, behaviour: Behaviour): void {
   const { thread } = held
+  const { state: shape } = behaviour
   if (!shape || shape.version === thread.stateVersion) return
   if (!shape.migrate) throw new Error(`no way from state version ${thread.stateVersion} to ${shape.version}`)
-  const migrated = checkState(shape, shape.migrate(structuredClone(thread.state), thread.stateVersion))
+  const migrated = checkState(behaviour, 'state.migrate', shape.migrate(copyJson(thread.state), thread.stateVersion))
   const patch = patchOf(thread.state, migrated)
   record(held, { kind: 'migrated', version: shape.version, ...(patch === undefined ? {} : { patch }) })
 }
@@ -136,7 +140,7 @@ async function setUp(
   if (workspace === undefined) return undefined
   const env = await opening.setUp(
     'ENV_SETUP_FAILED',
-    () => held.engine.envs.open(workspace, wishes.env),
+    async () => checkedEnv(await callPluginLater(OPEN_ENV, () => held.engine.envs.open(workspace, wishes.env))),
     (late) => late.close(),
   )
   if (!env) return undefined
@@ -149,10 +153,24 @@ async function setUp(
     if (opening.isWhole)
       await opening.setUp(
         'ENV_TOOL_SETUP_FAILED',
-        async () => tool.setup?.({ env }),
+        () => callPluginLater({ who: `tool ${tool.name}`, method: 'setup' }, () => tool.setup?.({ env })),
         () => tool.teardown?.({ env }),
       )
   return opening.isWhole ? env : undefined
+}
+
+const OPEN_ENV: Method = { who: 'envs', method: 'open' }
+
+/** What is missing of it would show only when a tool asks for it. */
+function checkedEnv(opened: unknown): Env {
+  const env = opened as Partial<Env> | null | undefined
+  const isWhole =
+    typeof env?.root === 'string' &&
+    Array.isArray(env.groups) &&
+    (['getOps', 'health', 'close'] as const).every((name) => typeof env[name] === 'function')
+  if (isWhole) return env as Env
+  const expected = 'an env: { root, groups, getOps(), health(), close() }'
+  throw invalidReturn({ ...OPEN_ENV, expected }, opened)
 }
 
 async function workspaceOf({ engine, dispatch }: Claimed): Promise<string> {
@@ -161,9 +179,15 @@ async function workspaceOf({ engine, dispatch }: Claimed): Promise<string> {
   return session.workspace
 }
 
+const METHODS = ['reset', 'append', 'retrieve', 'evict'] as const satisfies readonly (keyof Memory)[]
+
 function remembering(kind: MemoryKind, past: readonly PastTurn[]): Memory {
-  const memory = kind.open()
-  memory.reset()
-  for (const turn of past) memory.append(turn)
+  const who = `memory ${kind.name}`
+  const memory = callPlugin({ who, method: 'open' }, () => kind.open()) as Memory
+  const missing = METHODS.find((name) => typeof memory?.[name] !== 'function')
+  if (missing !== undefined)
+    throw invalidReturn({ who, method: 'open', expected: `an object with ${METHODS.join(', ')}` }, memory)
+  tellPlugin({ who, method: 'reset' }, () => memory.reset())
+  for (const turn of past) tellPlugin({ who, method: 'append' }, () => memory.append(pastTurnOf(turn)))
   return memory
 }

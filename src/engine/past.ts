@@ -6,16 +6,19 @@
  */
 
 import { asTirelessError } from '../domain/error.ts'
+import { deepFreeze } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { Cut } from '../domain/record.ts'
-import type { MemoryQuery, MemoryView } from '../ports/memory.ts'
+import type { MemoryQuery, MemoryView, PastTurn } from '../ports/memory.ts'
 import { observationText } from '../prompt/conversation.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
+import { askPlugin, invalidReturn } from './ask-plugin.ts'
 import { messagesIn } from './bind-input.ts'
 import { newConversation, weighConversation } from './conversation.ts'
 import { diagnose } from './phase.ts'
 import { roomBesidePrefix } from './prefix.ts'
 import { ownCopy } from './reduce.ts'
+import { evictPort, memoryQueryPort, memoryViewPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
 import { shownWith } from './shown.ts'
 import type { OpenTurn } from './thread.ts'
@@ -35,7 +38,7 @@ const LEAST_LONGEST = 32
 
 export function viewOf(run: Run, input: readonly Observation[]): Cut {
   const { cut = WHOLE } = run.thread
-  const view = run.memory.retrieve(queryOf(run, input))
+  const view = askMemory(run, queryOf(run, input))
   if (view.from <= cut.from) return cut
   const { from, summary, recalled } = shortEnough(run, input, view)
   return { from, summary, recalled, words: roomForWords(run) }
@@ -57,7 +60,7 @@ function shortEnough(run: Run, input: readonly Observation[], first: MemoryView)
     const tokens = estimateTokens(view.summary)
     if (tokens <= share) break
     const room = Math.floor((view.summary.length * share) / tokens)
-    view = run.memory.retrieve({ ...queryOf(run, input), room })
+    view = askMemory(run, { ...queryOf(run, input), room })
   }
   return view
 }
@@ -94,8 +97,9 @@ export const isNewCut = ({ thread }: Run, cut: Cut): boolean => cut !== (thread.
 export function compact(run: Run, from = run.thread.cut?.from ?? 0): boolean {
   const { past } = run.thread
   try {
-    for (let turns = past.length; turns > 0 && run.memory.evict() > 0; turns--)
-      if (run.memory.retrieve(queryOf(run, [])).from > from) return true
+    const evict = (): number => askPlugin(evictPort(kindOf(run)), () => run.memory.evict())
+    for (let turns = past.length; turns > 0 && evict() > 0; turns--)
+      if (askMemory(run, queryOf(run, [])).from > from) return true
   } catch (thrown) {
     diagnose(run, 'memory', asTirelessError(thrown).message)
   }
@@ -129,8 +133,22 @@ function tighterCut(
 
 const halved = (tokens: number): number => Math.floor(tokens / 2)
 
+function askMemory(run: Run, query: MemoryQuery): MemoryView {
+  const next = run.thread.turn + 1
+  const port = memoryViewPort(kindOf(run), next)
+  const view = askPlugin(port, () => run.memory.retrieve(query))
+  if (view.from > next) throw invalidReturn(port, view)
+  return view
+}
+
+const kindOf = ({ thread }: Run): string => thread.setup?.memory ?? ''
+
+/** For a memory, which may keep or change it: the list is its own, and the messages cannot be changed. */
+export const pastTurnOf = ({ turn, messages }: PastTurn): PastTurn => ({ turn, messages: messages.map(deepFreeze) })
+
 /** What the past is asked about: in the behaviour's words, or the task and what is new. */
 function queryOf({ behaviour, thread, dispatch }: Run, input: readonly Observation[]): MemoryQuery {
-  if (behaviour.buildMemoryQuery) return behaviour.buildMemoryQuery(ownCopy(thread.state), input)
+  if (behaviour.buildMemoryQuery)
+    return askPlugin(memoryQueryPort(behaviour.name), () => behaviour.buildMemoryQuery?.(ownCopy(thread.state), input))
   return { text: [dispatch.prompt, ...input.map(observationText)].join('\n') }
 }

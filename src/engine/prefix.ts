@@ -2,8 +2,10 @@
 
 import { hash } from 'node:crypto'
 import { compileSystem } from '../prompt/sections.ts'
+import { askPlugin } from './ask-plugin.ts'
 import { weightOf } from './conversation.ts'
 import { ownCopy } from './reduce.ts'
+import { instructionsPort, systemPromptPort } from './return-shapes.ts'
 import type { Prefix, Run } from './run.ts'
 import { specsOf } from './toolbox.ts'
 
@@ -27,8 +29,9 @@ export function roomBesidePrefix(run: Run): number {
 
 function madePrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
   const specs = specsOf(toolbox)
-  const prompt = behaviour.buildSystemPrompt(ownCopy(thread.state))
-  const { text: system, parts } = compileSystem(prompt, parser?.instructions(specs), thread.setup)
+  const prompt = askPlugin(systemPromptPort(behaviour.name), () => behaviour.buildSystemPrompt(ownCopy(thread.state)))
+  const protocol = parser && askPlugin(instructionsPort(parser.name), () => parser.instructions(specs))
+  const { text: system, parts } = compileSystem(prompt, protocol, thread.setup)
   const tools = parser ? [] : specs
   const offered = weightOf(JSON.stringify(tools))
   return {

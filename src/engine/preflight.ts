@@ -3,8 +3,10 @@
 import type { Issue } from '../domain/decision.ts'
 import type { StopReason } from '../domain/stop.ts'
 import type { Budget, Resource } from '../domain/task.ts'
-import type { Env, FileOps } from '../ports/env.ts'
+import { type Env, type FileOps, opsOf } from '../ports/env.ts'
 import type { AnyTool } from '../ports/tool.ts'
+import { askPluginLater } from './ask-plugin.ts'
+import { healthPort } from './return-shapes.ts'
 
 export const issue = (code: string, message: string): Issue => ({ code, message })
 
@@ -45,7 +47,7 @@ export async function envIssues(env: Env, tools: Iterable<AnyTool>): Promise<rea
           : issue('ENV_OPS_GROUP_MISSING', `${tool.name} needs ${group}; this env has ${env.groups.join(', ')}`),
       ),
   )
-  const health = await env.health()
+  const health = await askPluginLater(healthPort, () => env.health())
   return health.ok ? missing : [...missing, issue('ENV_HEALTH_CHECK_FAILED', health.reason)]
 }
 
@@ -56,7 +58,7 @@ export async function resourceIssues(
   mount: boolean,
 ): Promise<readonly Issue[]> {
   if (resources.length === 0) return []
-  const file = env.getOps('file')
+  const file = env.groups.includes('file') ? opsOf(env, 'file') : undefined
   const issues: Issue[] = []
   for (const resource of resources) {
     const { path, mount_to, required = true } = resource

@@ -7,10 +7,13 @@
 import type { CallResult } from '../domain/decision.ts'
 import { afterCrash, whoHears } from '../domain/effect.ts'
 import { assertNever, asTirelessError, TirelessError } from '../domain/error.ts'
+import { copyJson } from '../domain/json.ts'
 import type { Resolution, Unknown, UnknownStatus } from '../domain/unknown.ts'
 import type { AnyTool, Probe } from '../ports/tool.ts'
-import { contextOf, execute } from './execute.ts'
+import { checkReturn, invalidReturn } from './ask-plugin.ts'
+import { checkedResult, contextOf, execute } from './execute.ts'
 import { knownOf, unknownOf } from './interrupted.ts'
+import { remainsPort } from './return-shapes.ts'
 import { flush, type Run, record } from './run.ts'
 import { Suspended } from './suspended.ts'
 import type { Intended } from './thread.ts'
@@ -45,7 +48,11 @@ export async function recoverCall(run: Run, intended: Intended, said = ''): Prom
   }
 }
 
-function afterProbe(call: Interrupted, found: Probe): Promise<CallResult> | CallResult {
+/** `why`: what kept it from being found out. */
+type Found = Probe & { readonly why?: string }
+
+function afterProbe(asked: Interrupted, found: Found): Promise<CallResult> | CallResult {
+  const call = found.why === undefined ? asked : { ...asked, said: joined(asked.said, found.why) }
   switch (found.kind) {
     case 'happened':
       return found.result
@@ -120,34 +127,45 @@ function rerun(call: Interrupted): Promise<CallResult> | CallResult {
     : { status: 'not_started', content: 'it did not take effect, and the tool is not offered any more' }
 }
 
-async function probe(call: Interrupted): Promise<Probe> {
+async function probe(call: Interrupted): Promise<Found> {
   const { run, tool, intended } = call
   if (!tool?.probe) return { kind: 'unclear' }
   stillGoing(call)
   const context = contextOf(run, intended, run.signal)
-  const ask = tool.probe.bind(tool, intended.call.args as never, intended.before ?? null, context)
+  const { before = null, call: asked } = intended
+  const ask = tool.probe.bind(tool, copyJson(asked.args) as never, copyJson(before), context)
   try {
-    return await run.leaving.or(ask, leftBehind)
+    return checkedProbe(tool.name, await run.leaving.or(ask, leftBehind))
   } catch (thrown) {
     if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
     // A world that cannot be asked is no answer. To end the run over it would leave the call neither settled nor listed.
-    return { kind: 'unclear' }
+    return { kind: 'unclear', why: `it could not be found out: ${asTirelessError(thrown).message}` }
   }
+}
+
+function checkedProbe(tool: string, found: unknown): Probe {
+  const { kind, result } = (found ?? {}) as { readonly kind?: unknown; readonly result?: unknown }
+  if (kind === 'not' || kind === 'unclear') return { kind }
+  if (kind === 'happened') return { kind, result: checkedResult(tool, 'probe', result) }
+  const expected = "{ kind: 'happened', result }, { kind: 'not' } or { kind: 'unclear' }"
+  throw invalidReturn({ who: `tool ${tool}`, method: 'probe', expected }, found)
 }
 
 async function whatRemains(call: Interrupted): Promise<string> {
   const { run, tool, intended, said } = call
   if (!tool?.remains) return said
   stillGoing(call)
-  const look = tool.remains.bind(tool, intended.call.args as never, contextOf(run, intended, run.signal))
+  const look = tool.remains.bind(tool, copyJson(intended.call.args) as never, contextOf(run, intended, run.signal))
   try {
-    const left = await run.leaving.or(look, leftBehind)
-    return [said, left].filter((part) => part !== '').join('\n')
+    const left = checkReturn(remainsPort(tool.name), await run.leaving.or(look, leftBehind))
+    return joined(said, left)
   } catch (thrown) {
     if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
-    return `what is left of it could not be found out: ${asTirelessError(thrown).message}`
+    return joined(said, `what is left of it could not be found out: ${asTirelessError(thrown).message}`)
   }
 }
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n')
 
 function leftBehind(): never {
   throw new TirelessError('aborted', 'the run was interrupted while a tool looked for what is left of a call')

@@ -226,7 +226,7 @@ function criticOf(tape: Recording, name: string): Critic {
         throw new TirelessError('aborted', 'stopped, as it was')
       }
       const broke = tape.diagnosed(`critic ${name}`)
-      if (broke) throw new Error(broke.message)
+      if (broke) throw new TirelessError('plugin_failed', broke.message)
       const said = tape.find('step_committed')?.verdicts?.find(({ critic }) => critic === name)
       return said?.verdict ?? { kind: 'continue' }
     },

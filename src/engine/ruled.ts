@@ -14,8 +14,10 @@ import { type Ruling, rule } from '../policy/rule.ts'
 import { saidIn } from '../policy/words.ts'
 import type { Clearance } from '../ports/gate.ts'
 import type { AnyTool } from '../ports/tool.ts'
+import { askPlugin } from './ask-plugin.ts'
 import { fixIntent, isIntended } from './intent.ts'
 import { prefixOf } from './prefix.ts'
+import { destinationsPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
 
 /** What the owner has settled beforehand. As it is now: the configuration may change while a run goes on. */
@@ -84,7 +86,8 @@ async function isGranted(
 function destinationsOf(tool: AnyTool | undefined, { args, effect }: Call): readonly string[] {
   const named = destinationsIn(args)
   try {
-    return tool?.destinations?.(args as never) ?? withHost(named, effect.host)
+    if (!tool?.destinations) return withHost(named, effect.host)
+    return askPlugin(destinationsPort(tool.name), () => tool.destinations?.(args as never))
   } catch {
     // Wherever its arguments say: it could not say so itself.
     return named

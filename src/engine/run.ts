@@ -8,6 +8,7 @@ import type { Call, CallResult } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import type { Delta } from '../domain/event.ts'
 import type { Recalled } from '../domain/fact.ts'
+import { deepFreeze } from '../domain/json.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
 import { redacted } from '../domain/redacted.ts'
 import type { Budget, Wishes } from '../domain/task.ts'
@@ -21,7 +22,7 @@ import type { Memory, MemoryKind } from '../ports/memory.ts'
 import type { Model, Models, ToolSpec } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { RunRef, Sink } from '../ports/sink.ts'
+import { type RunRef, type Sink, tell } from '../ports/sink.ts'
 import type { Skills } from '../ports/skills.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
@@ -150,7 +151,12 @@ export interface Prefix {
 export function claimed(engine: Engine, dispatch: Dispatch, records: readonly JournalRecord[]): Claimed {
   const thread = emptyThread()
   for (const record of records) fold(thread, record)
+  const { input, observation, decided } = thread.open ?? {}
+  // What was read of the turn under way goes to behaviours and critics, like what is recorded from here on.
+  for (const shown of [input, observation, decided]) deepFreeze(shown)
   const fence = { dispatch_id: dispatch.dispatch_id, token: dispatch.token }
+  // Behaviours are shown it.
+  deepFreeze(dispatch.metadata)
   return { engine, dispatch, fence, thread, unwritten: [], alongside: [], afterwards: [] }
 }
 
@@ -159,9 +165,12 @@ export const refOf = ({ dispatch }: Claimed): RunRef => ({
   session_id: dispatch.session_id,
 })
 
-/** Without secrets before anything is made of it: what goes on from here and what is read after a crash are the same. */
+/**
+ * Without secrets before anything is made of it, and never to be changed from then on: what goes on from here, what watchers are shown and what is
+ * read after a crash are the same.
+ */
 export function record(run: Claimed, body: RecordBody, ts: number = run.engine.clock.now()): JournalRecord {
-  const made: JournalRecord = { ...redacted(body, run.engine.secrets.hide), seq: run.thread.head + 1, ts }
+  const made = deepFreeze<JournalRecord>({ ...redacted(body, run.engine.secrets.hide), seq: run.thread.head + 1, ts })
   fold(run.thread, made)
   run.unwritten.push(made)
   run.engine.replaying?.made(made)
@@ -185,11 +194,4 @@ type Said = Delta extends infer D ? (D extends Delta ? Omit<D, keyof RunRef> : n
 
 export function say(run: Claimed, said: Said): void {
   tell(() => run.engine.sink.delta({ ...refOf(run), ...said } as Delta))
-}
-
-/** I9: a sink that breaks its contract is its own problem. */
-export function tell(work: () => void): void {
-  try {
-    work()
-  } catch {}
 }

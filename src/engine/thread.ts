@@ -58,7 +58,9 @@ export interface OpenTurn {
   shown?: Answer
   answeredAt: number
   decided?: Decision
+  /** Of several candidates the one that was taken, and the list that it is in where that is not the decided one. */
   chosen?: number
+  expanded?: readonly Decision[]
   readonly intended: Map<number, Intended>
   readonly settled: Map<number, CallResult>
   readonly messages: Message[]
@@ -306,6 +308,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     case 'branched':
       if (record.chosen !== null) open.chosen = record.chosen
+      if (record.candidates) open.expanded = record.candidates
       return
     case 'intent_fixed':
       thread.intent = record

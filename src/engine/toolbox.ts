@@ -6,10 +6,13 @@
 import { z } from 'zod'
 import type { Call } from '../domain/decision.ts'
 import type { Effect } from '../domain/effect.ts'
-import type { Json } from '../domain/json.ts'
+import { asTirelessError } from '../domain/error.ts'
+import { deepFreeze, type Json } from '../domain/json.ts'
 import type { AskedCall } from '../domain/record.ts'
 import type { ToolSpec } from '../ports/model.ts'
 import type { AnyTool } from '../ports/tool.ts'
+import { askPlugin, plainReturn } from './ask-plugin.ts'
+import { effectPort, meantPort } from './return-shapes.ts'
 
 export type Toolbox = ReadonlyMap<string, AnyTool>
 
@@ -104,14 +107,28 @@ export function checkArgs(toolbox: Toolbox, call: Named, raw: unknown): Call {
     const known = [...toolbox.keys()].join(', ')
     return refused(call, raw as Json, `there is no tool ${JSON.stringify(call.tool)}; the tools are ${known}`)
   }
+  try {
+    return checkedBy(toolbox, tool, call, raw)
+  } catch (thrown) {
+    // A tool that breaks while it says what it would do: nothing has been done yet.
+    return refused(call, raw as Json, asTirelessError(thrown).message)
+  }
+}
+
+function checkedBy(toolbox: Toolbox, tool: AnyTool, call: Named, raw: unknown): Call {
   const checked = tool.args.safeParse(raw)
   if (!checked.success) {
     const why = z.prettifyError(checked.error).replaceAll('\n', ' ')
     return refused(call, raw as Json, `the arguments do not fit: ${why}`)
   }
-  const meant = tool.meant?.(checked.data as never)
-  if (meant) return checkMeant(toolbox, call, meant)
-  return { id: call.id, tool: call.tool, args: checked.data as Json, effect: tool.effect(checked.data as never) }
+  // From here on they are the same for whoever judges, records and runs the call; a tool that runs is handed a copy.
+  const args = deepFreeze(plainReturn({ who: `tool ${tool.name}`, method: 'args.parse' }, checked.data))
+  if (tool.meant) {
+    const meant = askPlugin(meantPort(tool.name), () => tool.meant?.(args as never))
+    if (meant) return checkMeant(toolbox, call, meant)
+  }
+  const effect = deepFreeze(askPlugin(effectPort(tool.name), () => tool.effect(args as never)))
+  return { id: call.id, tool: call.tool, args, effect }
 }
 
 /** From here on there is only the call that is meant. */

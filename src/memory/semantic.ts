@@ -1,6 +1,8 @@
 /** Recall by meaning beside recall by words: both lists in one, so that neither an unknown word nor a vague likeness decides alone. */
 
+import { TirelessError } from '../domain/error.ts'
 import type { Fact } from '../domain/fact.ts'
+import { describeValue, ignoreRejections } from '../domain/json.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { FactQuery, Store } from '../ports/store.ts'
 
@@ -15,15 +17,32 @@ const LEAST_LIKENESS = 0.35
 const RANK_OFFSET = 60
 
 type Recall = Store['recallFacts']
+type Vector = readonly number[]
+
+const isVector = (value: unknown, size: number): boolean =>
+  Array.isArray(value) && value.length === size && value.every(Number.isFinite)
 
 export function semanticRecall(store: Pick<Store, 'facts' | 'recallFacts'>, embedder: Embedder): Recall {
-  const vectors = new Map<string, readonly number[]>()
+  const vectors = new Map<string, Vector>()
   const textOf = ({ key, text }: Fact): string => `${key}: ${text}`
+
+  async function embed(texts: readonly string[]): Promise<readonly Vector[]> {
+    const made: unknown = await embedder.embed(texts)
+    const size = Array.isArray(made) ? made[0]?.length : undefined
+    if (Array.isArray(made) && made.length === texts.length && made.every((vector) => isVector(vector, size)))
+      return made.map((vector: Vector) => [...vector])
+    ignoreRejections(made)
+    throw new TirelessError('plugin_invalid', {
+      what: `embedder ${embedder.name} returned an invalid value from embed()`,
+      got: describeValue(made),
+      expected: `${texts.length} lists of finite numbers, all of one length`,
+    })
+  }
 
   async function vectorsOf(facts: readonly Fact[]): Promise<void> {
     const missing = facts.filter(({ id }) => !vectors.has(id))
     if (missing.length === 0) return
-    const made = await embedder.embed(missing.map(textOf))
+    const made = await embed(missing.map(textOf))
     for (const [i, { id }] of missing.entries()) vectors.set(id, made[i] ?? [])
     for (const id of vectors.keys()) {
       if (vectors.size <= MOST_VECTORS) break
@@ -34,7 +53,7 @@ export function semanticRecall(store: Pick<Store, 'facts' | 'recallFacts'>, embe
   async function alike({ agent_id, text, now }: FactQuery): Promise<readonly Fact[]> {
     const facts = await store.facts({ agent_id, now, limit: MOST_FACTS })
     await vectorsOf(facts)
-    const [wanted = []] = await embedder.embed([text])
+    const [wanted = []] = await embed([text])
     return facts
       .map((fact) => ({ fact, likeness: cosine(wanted, vectors.get(fact.id) ?? []) }))
       .filter(({ likeness }) => likeness >= LEAST_LIKENESS)

@@ -1,7 +1,7 @@
 /** Env: the hands' reach. Tools ask for ops groups; the env of a session supplies them, rooted in its workspace. */
 
 import { TirelessError } from '../domain/error.ts'
-import type { Json } from '../domain/json.ts'
+import { describeValue, ignoreRejections, type Json } from '../domain/json.ts'
 import type { EgressProxy } from './egress.ts'
 
 export interface FileContent {
@@ -155,8 +155,16 @@ export function supplying(ops: Partial<OpsGroups>): Pick<Env, 'groups' | 'getOps
 
 /** What a tool needs, or a refusal that says which group is missing. */
 export function opsOf<G extends OpsGroup>(env: Env, group: G): OpsGroups[G] {
-  const ops = env.getOps(group)
-  if (ops !== undefined) return ops
+  const ops: unknown = env.getOps(group)
+  if (typeof ops === 'object' && ops !== null && !(ops instanceof Promise)) return ops as OpsGroups[G]
+  ignoreRejections(ops)
+  if (ops !== undefined)
+    throw new TirelessError('plugin_invalid', {
+      what: 'the env returned an invalid value from getOps()',
+      where: env.root,
+      got: describeValue(ops),
+      expected: `the ops group "${group}", or undefined`,
+    })
   throw new TirelessError('tool_failed', {
     what: `this env has no ops group "${group}"`,
     where: env.root,

@@ -16,3 +16,11 @@ export interface Sink {
   closed(run: RunRef): void
   delta(delta: Delta): void
 }
+
+/** Contract: telling cannot fail the teller (I9): whoever is told something and breaks, at once or later, breaks alone. */
+export function tell(work: () => unknown): void {
+  try {
+    const done = work()
+    if (done instanceof Promise) done.catch(() => {})
+  } catch {}
+}

@@ -123,8 +123,9 @@ function decisionDeed(decision: Decision): Json {
   return decision.kind === 'final' ? { kind, answer: decision.answer } : { kind, calls: calls.map(callDeed) }
 }
 
-function branchDeed(decision: Decision | undefined, { chosen }: RecordOf<'branched'>): Json {
-  const taken = decision?.kind === 'branch' && chosen !== null ? decision.candidates[chosen] : undefined
+function branchDeed(decision: Decision | undefined, { candidates, chosen }: RecordOf<'branched'>): Json {
+  const all = candidates ?? (decision?.kind === 'branch' ? decision.candidates : [])
+  const taken = chosen === null ? undefined : all[chosen]
   return taken ? decisionDeed(taken) : { kind: 'branch', chosen }
 }
 

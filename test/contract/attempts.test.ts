@@ -131,7 +131,7 @@ describe('E8: another attempt', () => {
     const { app } = await watchedApp(t, { clock, behaviours: [behaviour], critics: [unhappy(1)] })
     const { status } = await passing(clock, runRuled(app))
     assert.equal(status, 'done')
-    assert.deepEqual(heard, [null, 'not enough, number 1\nthe look failed'])
+    assert.deepEqual(heard, [null, 'not enough, number 1\nbehaviour ruled failed in observe(): the look failed'])
   })
 
   test('E8: a run that is cancelled while it rests is over at once', async (t) => {

@@ -175,8 +175,8 @@ describe('a memory of one’s own', () => {
     assert.deepEqual([result.status, result.answer, result.steps], ['done', 'done', 2])
     const told = (await recordsOf(app, result.session_id, 'diagnosed')).map(({ about, message }) => [about, message])
     assert.deepEqual(told, [
-      ['memory', 'I forget'],
-      ['memory', 'I forget'],
+      ['memory', 'memory broken failed in append(): I forget'],
+      ['memory', 'memory broken failed in append(): I forget'],
     ])
   })
 })

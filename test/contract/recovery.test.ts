@@ -42,7 +42,7 @@ describe('recovery', () => {
     assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 3])
     assert.match(result.error ?? '', /not now \(after 3 failures in a row\)/)
     assert.deepEqual(await reportOf(app, result.session_id), {
-      ...{ phase: 'DECIDE', code: 'internal', category: 'system_error' },
+      ...{ phase: 'DECIDE', code: 'plugin_failed', category: 'system_error' },
       ...{ in_a_row: 3, in_all: 3 },
     })
   })

@@ -32,6 +32,16 @@ function changed(state: Deep): void {
   if (item) item.done = true
 }
 
+class Watch {
+  hour = 1
+}
+const boom = (): never => assert.fail('it broke')
+function circle(): unknown {
+  const self: Record<string, unknown> = {}
+  self.self = [self]
+  return self
+}
+
 describe('reduce', () => {
   test('case 39, Q6: returned anew or changed in place, the recorded diff is the same, deep, and no larger than the change', async (t) => {
     const ways: Behaviour['reduce'][] = [
@@ -96,6 +106,47 @@ describe('reduce', () => {
     ],
     ['returns what is not data', { reduce: () => ({ step: 1n }) as unknown as Json }, /BigInt/],
   ]
+  const odd: readonly [string, () => unknown, RegExp][] = [
+    ['a Map', () => new Map([['a', 1]]), /an instance of Map/],
+    ['a Set', () => new Set([1]), /an instance of Set/],
+    ['a Date', () => new Date(0), /an instance of Date/],
+    ['an instance of a class', () => new Watch(), /an instance of Watch/],
+    ['undefined', () => undefined, /undefined/],
+    ['a function', () => () => 1, /a function/],
+    ['a symbol', () => Symbol('x'), /a symbol/],
+    ['NaN', () => Number.NaN, /NaN.*a finite number/],
+    ['infinity', () => Number.POSITIVE_INFINITY, /Infinity.*a finite number/],
+    ['a BigInt', () => 1n, /a BigInt/],
+    ['a promise', () => Promise.reject(new Error('later')), /a promise/],
+    ['a buffer', () => Buffer.from('x'), /an instance of Buffer/],
+    ['a getter that throws', () => Object.defineProperty({}, 'x', { enumerable: true, get: boom }), /it broke/],
+    ['itself', () => circle(), /contains itself/],
+  ]
+  for (const [what, made, message] of odd)
+    test(`B5: ${what} in the state is refused with its path; nothing vanishes or changes silently`, async (t) => {
+      const state = (): Json => ({ step: 0, plan: { items: [1, made()] } }) as unknown as Json
+      const reducing = await watchedApp(t, { behaviours: [ruled([poke], { reduce: state })] })
+      const { error } = await runRuled(reducing.app)
+      assert.match(error ?? '', /^state_invalid: at \.plan\.items\[1\].*behaviour ruled returned from reduce\(\)/)
+      assert.match(error ?? '', message)
+      const beginning = await watchedApp(t, { behaviours: [ruled([poke], { initState: state })] })
+      const { issues } = await runRuled(beginning.app)
+      assert.deepEqual(
+        issues.map(({ code }) => code),
+        ['TASK_STATE_INVALID'],
+      )
+      assert.match(issues[0]?.message ?? '', /at \.plan\.items\[1\].*behaviour ruled returned from initState\(\)/)
+      assert.match(issues[0]?.message ?? '', message)
+    })
+
+  test('B5: what a schema puts into the state is held to the same', async (t) => {
+    const schema = z.object({ step: z.number().transform((step) => new Map([['step', step]])) })
+    const state = { version: 1, schema: schema as unknown as z.ZodType<Json> }
+    const { app } = await watchedApp(t, { behaviours: [ruled([poke], { state })] })
+    const { issues } = await runRuled(app)
+    assert.match(issues[0]?.message ?? '', /at \.step: .*as its schema makes it.*an instance of Map/)
+  })
+
   for (const [what, more, message] of breaking)
     test(`case 40, Q6: a reducer that ${what} is a state_error of REDUCE; the policy is asked, and the state stays`, async (t) => {
       const seen: Json[] = []

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { TirelessError } from './error.ts'
+import { copyJson, deepFreeze, describeValue, type Json, plainCopy } from './json.ts'
+
+const RULES = { what: 'it', code: 'state_invalid', undefinedKeys: 'refuse' } as const
+const anything = fc.anything({
+  withBigInt: true,
+  withDate: true,
+  withMap: true,
+  withNullPrototype: true,
+  withSparseArray: true,
+})
+
+describe('plain data', () => {
+  test('what JSON can hold is copied as JSON would, key by key, in order', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value)
+        const copy = plainCopy(value, RULES)
+        assert.deepEqual([JSON.stringify(copy), JSON.stringify(copyJson(copy))], [text, text])
+        assert.deepEqual(copy, JSON.parse(text))
+      }),
+    )
+  })
+
+  test('a copy shares nothing with what it was made of, and cannot be changed once it is frozen', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const [copy, again] = [plainCopy(value, RULES), copyJson(value as Json)]
+        const text = JSON.stringify(copy)
+        deepFreeze(copy)
+        const change = (of: unknown): void => {
+          if (typeof of !== 'object' || of === null) return
+          for (const inner of Object.values(of)) change(inner)
+          Reflect.set(of, 'added', 1)
+          for (const key of Object.keys(of)) Reflect.deleteProperty(of, key)
+        }
+        change(value)
+        change(copy)
+        assert.deepEqual([JSON.stringify(copy), JSON.stringify(again)], [text, text])
+      }),
+    )
+  })
+
+  test('whatever it is: a copy that reads back the same, or the code of the rules', () => {
+    fc.assert(
+      fc.property(anything, (value) => {
+        try {
+          const copy = plainCopy(value, RULES)
+          assert.deepEqual(JSON.parse(JSON.stringify(copy)), copy)
+        } catch (thrown) {
+          assert.ok(thrown instanceof TirelessError && thrown.code === 'state_invalid', String(thrown))
+        }
+        assert.equal(typeof describeValue(value), 'string')
+      }),
+    )
+  })
+
+  test('keys that are undefined are refused, or left out; what is missing in a list is always refused', () => {
+    const omit = { ...RULES, undefinedKeys: 'omit' } as const
+    assert.deepEqual(plainCopy({ a: undefined, b: 1 }, omit), { b: 1 })
+    assert.throws(() => plainCopy({ a: undefined, b: 1 }, RULES), /at \.a: it is not plain data; got undefined/)
+    for (const rules of [RULES, omit]) assert.throws(() => plainCopy({ a: [1, undefined] }, rules), /at \.a\[1\]/)
+  })
+
+  test('what is too deep, too large, or the same over and over ends soon', () => {
+    let deep: unknown = 1
+    for (let i = 0; i < 10_000; i++) deep = [deep]
+    let wide: unknown = 'x'
+    for (let i = 0; i < 60; i++) wide = { a: wide, b: wide }
+    assert.throws(() => plainCopy(deep, RULES), /more than 256 levels/)
+    assert.throws(() => plainCopy(wide, RULES), /more than 1000000 values/)
+    assert.throws(() => plainCopy(['x'.repeat(100_000_000)], RULES), /at \[0\].*more than 16000000 characters/)
+    const once = { shared: true }
+    assert.deepEqual(plainCopy([once, once], RULES), [{ shared: true }, { shared: true }], 'twice is no circle')
+  })
+
+  test('a key named __proto__ is a key like any other', () => {
+    const value = JSON.parse('{"__proto__": {"a": 1}}')
+    assert.equal(JSON.stringify(plainCopy(value, RULES)), '{"__proto__":{"a":1}}')
+    assert.equal(JSON.stringify(copyJson(value)), '{"__proto__":{"a":1}}')
+  })
+
+  test('no value breaks its description', () => {
+    const refusing = new Proxy({}, { getPrototypeOf: () => assert.fail('no'), ownKeys: () => assert.fail('no') })
+    const nameless = Object.create(Object.create({}))
+    const revoked = Proxy.revocable({}, {})
+    revoked.revoke()
+    for (const odd of [refusing, nameless, revoked.proxy, Symbol('x'), 1n, () => 1, Object.create(null)]) {
+      assert.ok(describeValue(odd).length > 0)
+      assert.throws(() => plainCopy([odd, undefined], RULES), { code: 'state_invalid' })
+    }
+  })
+})
