@@ -14,6 +14,7 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
   const sinks = new Set<Sink>()
   // Nobody who listens can change what another is told, or what a run works with.
   const tell = (told: Progress): void => {
+    if (listeners.size === 0) return
     const progress = deepFreeze(told)
     for (const listener of listeners) unharmed(() => listener(progress))
   }

@@ -9,6 +9,18 @@ import fc from 'fast-check'
 const MORE = Number(process.env.GARBAGE_RUNS ?? 1)
 const SEED = process.env.GARBAGE_SEED ?? (MORE === 1 ? '13' : undefined)
 
+/** For tests that take many values at once; what they say of a failure begins with `told`. */
+export function sampleOf<T>(
+  runs: number,
+  values: fc.Arbitrary<T>,
+): { readonly values: readonly T[]; readonly told: string } {
+  const seed = Number(SEED ?? Date.now() % 2 ** 31)
+  return {
+    values: fc.sample(values, { numRuns: runs * MORE, seed }),
+    told: `GARBAGE_SEED=${seed} GARBAGE_RUNS=${MORE}`,
+  }
+}
+
 /** Fails with the seed and the smallest value that fails. */
 export function always<T>(runs: number, values: fc.Arbitrary<T>, holds: (value: T) => Promise<void>): Promise<void> {
   const seed = SEED === undefined ? {} : { seed: Number(SEED) }
