@@ -96,6 +96,7 @@ const FULL = {
     timeout: '10m',
     lease: '1m',
     max_attempts: 2,
+    stop_timeout: '45s',
     max_cycle_history: 9,
     seed_state: '# mine',
     user_id: 'u',

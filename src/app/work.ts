@@ -198,7 +198,10 @@ function queueOf(
   }
   return {
     signals,
-    stop,
+    stop(withinMs) {
+      log.write('info', 'asked to stop', { within_ms: withinMs })
+      stop(withinMs)
+    },
     damage: () => damage,
     draining: () => whole > 0,
     epoch: () => own,

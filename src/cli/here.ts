@@ -10,7 +10,7 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
 import { askHolder } from '../server/socket.ts'
 import type { Asked, Where } from './reach.ts'
-import { onStop } from './signals.ts'
+import { type OnStop, onStop } from './signals.ts'
 
 /** How long one holder that does not answer yet, or not any more, is waited for. */
 const PATIENCE_MS = 30_000
@@ -71,10 +71,14 @@ interface Open {
   over(): void
 }
 
+const HEARS_NONE: Omit<OnStop, 'signals'> = { stopBy() {}, over() {}, forget() {} }
+
 async function openHome({ home, configFile, verb }: Where, given: Asked['signals']): Promise<Open | TirelessError> {
-  const { signals, over, forget } = given ? { signals: given, over() {}, forget() {} } : onStop()
+  const { signals, over, forget, stopBy } = given ? { ...HEARS_NONE, signals: given } : onStop()
   try {
-    return { app: await createApp({ home, config: configFile, signals, name: verb }), over }
+    const app = await createApp({ home, config: configFile, signals, name: verb })
+    stopBy(() => app.context.stop(app.context.settings().stop_timeout))
+    return { app, over }
   } catch (thrown) {
     forget()
     return asTirelessError(thrown)

@@ -30,7 +30,7 @@ export async function reach(asked: Asked): Promise<unknown> {
   const paths = homePaths(where.home)
   const holder = command.endsHolder && holderPid(paths)
   const answered = command.place === 'home' ? await askHolder(paths.socket, command.name, input, tell) : undefined
-  if (answered && holder !== undefined) await waitForExit(holder, answered.output, input)
+  if (answered && holder !== undefined) await waitForExit(holder, answered.output)
   if (answered) return answered.output
   const { runHere } = await import('./here.ts')
   return runHere(asked)

@@ -8,10 +8,10 @@ const LOOK_MS = 25
 const MARGIN_MS = 20_000
 
 /** Contract: throws `conflict` where it is still there well after its deadline. */
-export async function waitForExit(pid: number, output: unknown, input: unknown): Promise<void> {
-  if (!(output as { readonly stopped?: boolean }).stopped) return
-  const { timeout = 30, now = false } = input as { readonly timeout?: number; readonly now?: boolean }
-  const giveUpAt = systemClock.monotonic() + (now ? 0 : timeout * 1000) + MARGIN_MS
+export async function waitForExit(pid: number, output: unknown): Promise<void> {
+  const { stopped, timeout } = output as { readonly stopped: boolean; readonly timeout: number }
+  if (!stopped) return
+  const giveUpAt = systemClock.monotonic() + timeout * 1000 + MARGIN_MS
   while (isAlive(pid)) {
     if (systemClock.monotonic() >= giveUpAt)
       throw new TirelessError('conflict', {

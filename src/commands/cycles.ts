@@ -186,13 +186,14 @@ export const stop = command({
       .number()
       .positive()
       .max(86_400)
-      .default(30)
-      .describe('seconds after which running steps are interrupted'),
+      .optional()
+      .describe('seconds after which running steps are interrupted; default: kernel.stop_timeout'),
   }),
-  output: z.object({ stopped: z.boolean() }),
+  output: z.object({ stopped: z.boolean(), timeout: z.number() }),
   async run(context, { now, timeout }) {
     const stopped = context.kernel.running() || context.draining()
-    if (stopped) context.stop(now ? 0 : timeout * 1000)
-    return { stopped }
+    const withinMs = now ? 0 : timeout === undefined ? context.settings().stop_timeout : timeout * 1000
+    if (stopped) context.stop(withinMs)
+    return { stopped, timeout: withinMs / 1000 }
   },
 })

@@ -99,6 +99,11 @@ const kernel = z.strictObject({
   max_concurrent: count.prefault(3),
   timeout: timeLimit.optional().describe('deadline of a cycle; default: until the next beat'),
   lease: span.prefault('30s').describe("how long a dead worker's work waits for another"),
+  stop_timeout: span
+    .prefault('30s')
+    .describe(
+      'asked to stop, by `stop` or a signal: how long running steps may take to end before they are interrupted',
+    ),
   max_attempts: countLimit.prefault(3),
   max_cycle_history: count.prefault(5),
   seed_state: text.prefault(SEED_STATE),

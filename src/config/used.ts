@@ -7,6 +7,7 @@ import { dotted, type Path } from './path.ts'
 export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'kernel.id': 'any',
   'kernel.max_attempts': 'any',
+  'kernel.stop_timeout': 'any',
   'kernel.max_concurrent': 'any',
   'kernel.enabled': 'any',
   'kernel.schedule': 'any',

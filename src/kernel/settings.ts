@@ -27,6 +27,8 @@ export interface Settings {
   readonly max_concurrent: number
   /** Deadline of a cycle; undefined: until the next beat. */
   readonly timeout?: number | null | undefined
+  /** Milliseconds that running steps have to end, once the process is asked to stop. */
+  readonly stop_timeout: number
   readonly max_cycle_history: number
   readonly seed_state: string
   readonly user_id: string | null

@@ -19,7 +19,7 @@ const settingsOf = (agents: readonly Agent[], more: Partial<Settings> = {}): Set
   ...{ id: 'default', enabled: true, schedule: '0 */2 * * *', timezone: 'UTC', jitter: 0, overrun: 'skip' },
   ...{ missed: 'skip', planner: { mode: 'static', model: null, max_dispatches: null, timeout: null } },
   ...{ max_concurrent: 3, max_cycle_history: 5, seed_state: '', user_id: null, channel: null, chat_id: null, agents },
-  ...{ quiet_hours: null, digest: null, ping_url: null },
+  ...{ quiet_hours: null, digest: null, ping_url: null, stop_timeout: 30_000 },
   ...more,
 })
 

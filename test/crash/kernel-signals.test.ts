@@ -1,44 +1,18 @@
 /** The kernel's process from outside: asked to stop during a cycle, killed, and kept from being there twice. */
 
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { existsSync } from 'node:fs'
+import { describe, test } from 'node:test'
 import type { Cycle } from '../../src/domain/cycle.ts'
 import { type Dispatch, isTerminal } from '../../src/domain/dispatch.ts'
-import { freshFolder, until } from '../apps.ts'
-import { begin, ended, json, providerWith, tireless } from '../command-line.ts'
-import { configFor } from './kills.ts'
+import { begin, ended, json, tireless } from '../command-line.ts'
+import { type AtWork, agentAtWork, listed } from './agent-at-work.ts'
 
-interface Place {
-  readonly home: string
-  /** There once the agent is at work, and what it waits for. */
-  readonly here: string
-  readonly go: string
-}
-
-/** A kernel with one agent, whose first command takes until it is told to go on. */
-async function place(t: TestContext): Promise<Place> {
-  const home = freshFolder(t)
-  const [here, go] = [join(home, 'here'), join(home, 'go')]
-  const provider = await providerWith(t, [
-    { calls: [{ tool: 'bash', args: { command: `touch ${here}; until [ -e ${go} ]; do sleep 0.05; done` } }] },
-    { calls: [{ tool: 'bash', args: { command: 'echo fine' } }] },
-    { text: '## Execution Summary\nfine' },
-  ])
-  writeFileSync(
-    join(home, 'tireless.yaml'),
-    `${configFor(provider)}kernel: { schedule: { every: 1s }, agents: [{ agent_id: a, prompt: work }] }\nserver: { port: 0 }\n`,
-  )
-  return { home, here, go }
-}
-
-const listed = async <T>(home: string, ...command: string[]): Promise<readonly T[]> =>
-  (await json<{ items: T[] }>(home, ...command, 'list')).items
+const BEATING = { schedule: { every: '1s' } }
 
 /** What was under way is taken up by the next start, comes to its end, and is counted by one cycle. */
-async function comesToItsEnd({ home, go }: Place): Promise<void> {
-  writeFileSync(go, '')
+async function comesToItsEnd({ home, goOn }: AtWork): Promise<void> {
+  goOn()
   const [first] = await listed<Dispatch>(home, 'queue')
   assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
   const after = (await listed<Dispatch>(home, 'queue')).find(({ dispatch_id }) => dispatch_id === first?.dispatch_id)
@@ -57,11 +31,11 @@ describe('SIGTERM during a cycle (case 133)', () => {
     ['once', 3],
   ] as const)
     test(`case 133: ${command}: the step in flight is finished, the cycle is on record, exit ${exit}, and the rest goes on later`, async (t) => {
-      const scene = await place(t)
+      const scene = await agentAtWork(t, BEATING)
       const holder = begin(t, scene.home, command)
-      await until(() => existsSync(scene.here))
+      await scene.hasBegun()
       holder.kill('SIGTERM')
-      writeFileSync(scene.go, '')
+      scene.goOn()
       assert.equal(await ended(holder), exit)
       const [cycle] = await listed<Cycle>(scene.home, 'cycles')
       assert.deepEqual([cycle?.result?.error, cycle?.ended_at === null], [null, false])
@@ -71,9 +45,9 @@ describe('SIGTERM during a cycle (case 133)', () => {
     })
 
   test('case 133: a command that does not end is interrupted at the second signal; its row can be taken up at once', async (t) => {
-    const scene = await place(t)
+    const scene = await agentAtWork(t, BEATING)
     const holder = begin(t, scene.home, 'start')
-    await until(() => existsSync(scene.here))
+    await scene.hasBegun()
     holder.kill('SIGTERM')
     holder.kill('SIGINT')
     assert.equal(await ended(holder), 0)
@@ -84,26 +58,44 @@ describe('SIGTERM during a cycle (case 133)', () => {
   })
 })
 
+/** What running steps were given to end, as the log tells it, in milliseconds. */
+async function deadlines(home: string): Promise<readonly unknown[]> {
+  const { items } = await json<{ items: { event: string; within_ms?: number }[] }>(home, 'logs')
+  return items.filter(({ event }) => event === 'asked to stop').map(({ within_ms }) => within_ms)
+}
+
 describe('E14: stop', () => {
-  for (const how of [['--timeout', '0.2'], ['--now']])
-    test(`stop ${how.join(' ')}: a command that does not end is interrupted; stop returns when the process is gone`, async (t) => {
-      const scene = await place(t)
+  for (const [timeout, ...how] of [[0.2, '--timeout', '0.2'], [0, '--now'], [0.3]] as const)
+    test(`${['stop', ...how].join(' ')}: a command that does not end is interrupted; stop returns when the process is gone`, async (t) => {
+      const scene = await agentAtWork(t, { ...BEATING, stop_timeout: 0.3 })
       const holder = begin(t, scene.home, 'start')
-      await until(() => existsSync(scene.here))
+      await scene.hasBegun()
       const { exit, stdout } = await tireless(scene.home, 'stop', ...how, '--json')
-      assert.deepEqual([exit, JSON.parse(stdout)], [0, { stopped: true }])
+      assert.deepEqual([exit, JSON.parse(stdout)], [0, { stopped: true, timeout }])
+      assert.deepEqual(await deadlines(scene.home), [timeout * 1000])
       assert.ok(!existsSync(`/proc/${holder.pid}/exe`), 'its process is gone')
       const [dispatch] = await listed<Dispatch>(scene.home, 'queue')
       assert.equal(dispatch?.status, 'pending')
       await comesToItsEnd(scene)
     })
 
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    test(`one ${signal}: a command that does not end is interrupted at the deadline of stop, kernel.stop_timeout`, async (t) => {
+      const scene = await agentAtWork(t, { ...BEATING, stop_timeout: 0.3 })
+      const holder = begin(t, scene.home, 'start')
+      await scene.hasBegun()
+      holder.kill(signal)
+      assert.equal(await ended(holder), 0)
+      assert.deepEqual(await deadlines(scene.home), [300])
+      await comesToItsEnd(scene)
+    })
+
   test('stop lets a step end that ends in time', async (t) => {
-    const scene = await place(t)
+    const scene = await agentAtWork(t, BEATING)
     const holder = begin(t, scene.home, 'start')
-    await until(() => existsSync(scene.here))
+    await scene.hasBegun()
     const stopped = tireless(scene.home, 'stop')
-    writeFileSync(scene.go, '')
+    scene.goOn()
     assert.equal((await stopped).exit, 0)
     assert.equal(await ended(holder), 0)
     assert.deepEqual(await listed(scene.home, 'unknowns'), [], 'nothing was interrupted')
@@ -113,9 +105,9 @@ describe('E14: stop', () => {
 
 describe('one kernel per home (case 129)', () => {
   test('case 129: a second start and a second once are refused with 75 while a cycle runs; after kill -9 the next start takes over at once', async (t) => {
-    const scene = await place(t)
+    const scene = await agentAtWork(t, BEATING)
     const holder = begin(t, scene.home, 'start')
-    await until(() => existsSync(scene.here))
+    await scene.hasBegun()
     for (const command of ['start', 'once']) assert.equal((await tireless(scene.home, command)).exit, 75, command)
     const before = (await listed<Dispatch>(scene.home, 'queue')).map(({ status }) => status)
     assert.deepEqual(before, ['running'], 'nothing was touched')

@@ -1,15 +1,15 @@
 /** `once` after a process that was killed or stopped: it takes up what is left, again and again, and says what it leaves itself (E19, E14). */
 
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Cycle } from '../../src/domain/cycle.ts'
 import { type Dispatch, isTerminal } from '../../src/domain/dispatch.ts'
-import { freshFolder, until } from '../apps.ts'
-import { begin, ended, freshly, json, providerWith } from '../command-line.ts'
+import { freshFolder } from '../apps.ts'
+import { begin, ended, freshly, json } from '../command-line.ts'
+import { agentAtWork, listed } from './agent-at-work.ts'
 import { openScene, type Scene, writeHome } from './cycle-tools.ts'
-import { configFor, NODE_FLAGS, run } from './kills.ts'
+import { NODE_FLAGS, run } from './kills.ts'
 import { runsIn } from './recovery-tools.ts'
 
 const MAIN = join(import.meta.dirname, 'cycle-main.ts')
@@ -63,41 +63,15 @@ describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
     })
 })
 
-interface Place {
-  readonly home: string
-  /** There once the agent is at work, and what it waits for. */
-  readonly here: string
-  readonly go: string
-}
-
-async function place(t: TestContext): Promise<Place> {
-  const home = freshFolder(t)
-  const [here, go] = [join(home, 'here'), join(home, 'go')]
-  const provider = await providerWith(t, [
-    { calls: [{ tool: 'bash', args: { command: `touch ${here}; until [ -e ${go} ]; do sleep 0.05; done` } }] },
-    { calls: [{ tool: 'bash', args: { command: 'echo fine' } }] },
-    { text: '## Execution Summary\nfine' },
-  ])
-  const kernel = { schedule: '0 0 1 1 *', agents: [{ agent_id: 'a', prompt: 'work' }] }
-  writeFileSync(
-    join(home, 'tireless.yaml'),
-    `${configFor(provider)}kernel: ${JSON.stringify(kernel)}\nserver: { port: 0 }\n`,
-  )
-  return { home, here, go }
-}
-
-const queueIn = async (home: string): Promise<readonly Dispatch[]> =>
-  (await json<{ items: Dispatch[] }>(home, 'queue', 'list')).items
-
 describe('once after a signal (E14, E19)', () => {
   test('E14: stopped in the middle, it exits with 3, is no success, and says what is left and how to go on; the next once does', async (t) => {
-    const { home, here, go } = await place(t)
+    const { home, hasBegun, goOn } = await agentAtWork(t)
     const holder = begin(t, home, 'once', '--json')
     let told = ''
     holder.stderr?.setEncoding('utf8').on('data', (text) => (told += text))
-    await until(() => existsSync(here))
+    await hasBegun()
     holder.kill('SIGTERM')
-    writeFileSync(go, '')
+    goOn()
     assert.equal(await ended(holder), 3)
     const said = JSON.parse(holder.said()) as Once
     assert.deepEqual(
@@ -105,7 +79,7 @@ describe('once after a signal (E14, E19)', () => {
       ['partial_success', [['a', 'pending']]],
     )
     assert.match(told, /a \([^)]*\) is not over: nothing of it is lost; do this: tireless once, or tireless start/)
-    const [left] = await queueIn(home)
+    const [left] = await listed<Dispatch>(home, 'queue')
     const next = await json<Once>(home, 'once')
     assert.deepEqual(
       [next.exit, next.status, next.dispatched, next.idle_reason],
@@ -123,13 +97,13 @@ describe('once after a signal (E14, E19)', () => {
     ['start', 'SIGTERM'],
   ] as const)
     test(`E19: what a ${command} leaves at ${signal} is done by the next once, and by no start in between`, async (t) => {
-      const { home, here, go } = await place(t)
+      const { home, hasBegun, goOn } = await agentAtWork(t)
       const holder = begin(t, home, command)
-      await until(() => existsSync(here))
+      await hasBegun()
       holder.kill(signal)
-      writeFileSync(go, '')
+      goOn()
       await ended(holder)
-      const [left] = await queueIn(home)
+      const [left] = await listed<Dispatch>(home, 'queue')
       assert.ok(left && !isTerminal(left.status))
       const next = await json<Once>(home, 'once')
       assert.deepEqual(

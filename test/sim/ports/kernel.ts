@@ -111,6 +111,7 @@ export function settingsOf(world: World, { every, mode, missed, overrun, agents 
     missed,
     planner: { mode, model: null, max_dispatches: 2, timeout: null },
     max_concurrent: world.plan.width,
+    stop_timeout: 30_000,
     max_cycle_history: 3,
     seed_state: SEED_STATE,
     quiet_hours: null,
