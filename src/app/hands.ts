@@ -11,6 +11,9 @@ import { planner } from '../behaviours/planner.ts'
 import { solo } from '../behaviours/solo.ts'
 import { unattended } from '../behaviours/unattended.ts'
 import { type Config, environment } from '../config.ts'
+import { TirelessError } from '../domain/error.ts'
+import { describeValue } from '../domain/json.ts'
+import { MAX_DURATION_MS } from '../domain/limits.ts'
 import { autonomous, INSISTENCE } from '../kernel/autonomy.ts'
 import { MEMORY_KINDS } from '../memory/kinds.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
@@ -62,7 +65,7 @@ export function hands(parts: Parts): Plugin {
       rmSync(browser, { recursive: true, force: true })
       const named = namedTools(launchingOf(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
-      const tools = registry('tools', [...own, ...(parts.tools ?? [])], TOOL_NAME)
+      const tools = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
       const exec = execIn(sandbox, env)
       const offered = (): string[] => offeredIn(tools.all, service.loaded.config, exec.isOn())
       host.provide('envs', workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git }))
@@ -78,6 +81,19 @@ export function hands(parts: Parts): Plugin {
     },
   })
 }
+
+/** A number that is none would be found out only by the call that it lets run for ever, or again and again. */
+function checkTool({ name, timeoutMs, maxRetries }: AnyTool): void {
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS))
+    throw unusable(name, 'timeoutMs', timeoutMs, `milliseconds above 0, at most ${MAX_DURATION_MS}`)
+  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MOST_RETRIES))
+    throw unusable(name, 'maxRetries', maxRetries, `a whole number from 0 to ${MOST_RETRIES}`)
+}
+
+const MOST_RETRIES = 100
+
+const unusable = (tool: string, where: string, got: unknown, expected: string): TirelessError =>
+  new TirelessError('plugin_invalid', { what: `tool ${tool} cannot be used`, where, got: describeValue(got), expected })
 
 /** Offered to agents that name it, and not to all: few need it, and its words are in every request. */
 export const isByName = (tool: string): boolean => tool === 'browser'

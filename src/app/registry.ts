@@ -3,17 +3,25 @@
 import { TirelessError } from '../domain/error.ts'
 import type { Registry } from './services.ts'
 
+interface Rules<T> {
+  readonly names?: RegExp
+  /** Contract: throws what is wrong with one. */
+  check?(item: T): void
+}
+
 export function registry<T extends { readonly name: string }>(
   kind: string,
   first: readonly T[],
-  names = /./,
+  { names = /./, check = () => {} }: Rules<T> = {},
 ): Registry<T> {
   const all = new Map<string, T>()
   const replaceable = new Set<string>()
   const put = (item: T): void => {
     // In its place: the order of tools is the order in every prompt.
-    if (replaceable.has(item.name)) all.set(item.name, item)
-    else add(item)
+    if (replaceable.has(item.name)) {
+      check(item)
+      all.set(item.name, item)
+    } else add(item)
     replaceable.add(item.name)
   }
   const add = (...items: readonly T[]): void => {
@@ -30,6 +38,7 @@ export function registry<T extends { readonly name: string }>(
           got: item.name,
           fix: 'rename one',
         })
+      check(item)
       all.set(item.name, item)
     }
   }

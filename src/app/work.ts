@@ -17,7 +17,7 @@ import type { Doorbell } from '../kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome, type Reins, tellRein } from '../kernel/drain.ts'
 import { createHeld } from '../kernel/held.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Hook } from '../ports/hook.ts'
+import type { Hook, HookFailure } from '../ports/hook.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { isByName } from './hands.ts'
 import { meeting } from './mcp.ts'
@@ -40,7 +40,8 @@ export function engine(): Plugin {
       const gates = host.get('gates').all
       const hooks = host.get('hooks').all
       const log = host.get('log')
-      host.get('events').listen(toHooks(hooks, log))
+      const hookFailed = (failure: HookFailure): void => log.write('warn', 'hook failed', { ...failure })
+      host.get('events').listen(toHooks(hooks, hookFailed))
       host.provide('engine', {
         store: host.get('store'),
         clock: host.get('clock'),
@@ -61,6 +62,7 @@ export function engine(): Plugin {
         critics: () => [...critics.values()],
         gates: () => [...gates.values()],
         hooks: () => [...hooks.values()],
+        hookFailed,
         sink: host.get('events').sink,
         secrets: host.get('secrets'),
         skills: host.get('skills'),
@@ -92,16 +94,15 @@ function perDispatch({ budget, models }: Config): Budget {
 }
 
 /** Every event to the hooks that want it, without waiting for them. One that breaks is in the log: an event of it would be told to it again. */
-function toHooks(hooks: ReadonlyMap<string, Hook>, log: Services['log']): Parameters<Context['listen']>[0] {
+function toHooks(
+  hooks: ReadonlyMap<string, Hook>,
+  failed: (failure: HookFailure) => void,
+): Parameters<Context['listen']>[0] {
   const told = async (hook: Hook, event: Event): Promise<void> => {
     try {
       await hook.on_event?.(event)
     } catch (thrown) {
-      log.write('warn', 'hook failed', {
-        hook: hook.name,
-        moment: 'on_event',
-        message: asTirelessError(thrown).message,
-      })
+      failed({ hook: hook.name, moment: 'on_event', message: asTirelessError(thrown).message })
     }
   }
   return (progress) => {

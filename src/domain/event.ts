@@ -69,6 +69,8 @@ interface Turn {
   readonly turn: number
   /** Phases whose `start` was told. */
   readonly begun: Set<FailingPhase>
+  /** What was observed, until it is told. */
+  observed?: { readonly payload: Payload; readonly ts: number }
   cut?: Cut
   decision?: Decision
   choice?: Choice
@@ -108,6 +110,17 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
     if (turn === open.turn) return
     step_id += 1
     open = newTurn(turn)
+  }
+
+  /** Told with the next record: input is bound also where `observe` has failed, as the record behind it says. */
+  function endObserve(next: JournalRecord): void {
+    const { observed } = open
+    if (!observed) return
+    delete open.observed
+    if (next.kind === 'failed' && next.phase === 'OBSERVE') return
+    ts = observed.ts
+    tell('OBSERVE', 'observation_ready', observed.payload)
+    ts = next.ts
   }
 
   function decided(choice: Choice): void {
@@ -205,7 +218,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
         break
       case 'input_bound':
         begin('OBSERVE')
-        tell('OBSERVE', 'observation_ready', inputPayload(record))
+        open.observed = { payload: inputPayload(record), ts }
         break
       case 'cut':
         open.cut = record.cut
@@ -264,6 +277,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
       events = []
       ts = record.ts
       if ('turn' in record && record.kind !== 'diagnosed') enter(record.turn)
+      endObserve(record)
       take(record)
       return events
     },

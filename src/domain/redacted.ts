@@ -1,15 +1,29 @@
 /** Plain data made fit to be kept or told: every text in it redacted, before any of it is cut. */
 
+import { TirelessError } from './error.ts'
+import { describeValue, ignoreRejections } from './json.ts'
+
 /** Contract: hides what is secret in a text, and leaves every other text as it is. */
 export type Redact = (text: string) => string
 
-/** Contract: the same thing where nothing had to be hidden. */
+/** Contract: the same thing where nothing had to be hidden; throws `plugin_invalid` where `redact` returns what is no text. */
 export function redacted<T>(value: T, redact: Redact): T {
   return hidden(value, redact) as T
 }
 
+/** Those who hide secrets may be plugins. */
+function checkText(text: unknown): string {
+  if (typeof text === 'string') return text
+  ignoreRejections(text)
+  throw new TirelessError('plugin_invalid', {
+    what: 'what hides secrets in texts returned an invalid value',
+    got: describeValue(text),
+    expected: 'a text',
+  })
+}
+
 function hidden(value: unknown, redact: Redact): unknown {
-  if (typeof value === 'string') return redact(value)
+  if (typeof value === 'string') return checkText(redact(value))
   if (typeof value !== 'object' || value === null) return value
   return Array.isArray(value) ? hiddenItems(value, redact) : hiddenFields(value as Fields, redact)
 }
@@ -54,7 +68,7 @@ function hiddenFields(fields: Fields, redact: Redact): Fields {
   let copy: [string, unknown][] | undefined
   let i = 0
   for (const key of Object.keys(fields)) {
-    const name = isName(key) ? key : redact(key)
+    const name = isName(key) ? key : checkText(redact(key))
     const item = isOurs(key, fields[key]) ? fields[key] : hidden(fields[key], redact)
     if (name !== key || item !== fields[key]) {
       copy ??= Object.entries(fields)

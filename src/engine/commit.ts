@@ -100,9 +100,13 @@ export async function park(run: Run, wait: Wait, ops: readonly Op[]): Promise<Mo
 }
 
 export async function end(run: Watched, next: End, ops: readonly Op[]): Promise<Moved> {
-  await tellHooks(run, 'on_run_end', { stop_reason: next.stop_reason })
+  const { replaying, hookFailed = () => {} } = run.engine
+  const tellEnd = (broke?: typeof hookFailed) => tellHooks(run, 'on_run_end', { stop_reason: next.stop_reason }, broke)
+  // Earlier versions told it first, and recorded who broke: a replay does so where its recording has it.
+  if (replaying) await tellEnd()
   endRun(run, run.dispatch.dispatch_id, next)
   await flush(run, [...ops, settling(run, next)])
+  if (!replaying) await tellEnd(hookFailed)
   return next
 }
 

@@ -35,6 +35,9 @@ export async function execute(run: Run, tool: AnyTool, intended: Intended): Prom
   }
 }
 
+/** Why a call is told to stop whose time is up. */
+const TIME_IS_UP = 'timed out'
+
 interface Outcome {
   readonly result: CallResult
   /** The tool itself failed, and is over. */
@@ -50,26 +53,31 @@ async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: n
   const late = new AbortController()
   const over = new AbortController()
   const signal = AbortSignal.any([run.signal, late.signal])
-  void clock.sleep(timeoutMs, over.signal).then(() => over.signal.aborted || late.abort('timed out'))
+  void clock.sleep(timeoutMs, over.signal).then(() => over.signal.aborted || late.abort(TIME_IS_UP))
+  // Not where something else has interrupted it first.
+  const isLate = (): boolean => signal.reason === TIME_IS_UP
   const leaving = new Leaving(signal, clock)
   try {
     const begin = (): Promise<Outcome> => work(run, tool, intended, signal)
-    const outcome = await leaving.or(begin, () => leftBehind(statusOf(late.signal)))
-    if (!outcome.threw || !late.signal.aborted) return outcome
-    const content = `it was told to stop after ${timeoutMs} ms, and has ended: ${outcome.result.content}`
-    return { threw: false, result: { status: 'timed_out', content } }
+    const outcome = await leaving.or(begin, () => leftBehind(isLate() ? 'timed_out' : 'interrupted'))
+    return isLate() ? { threw: false, result: lateResult(outcome.result, timeoutMs) } : outcome
   } finally {
     over.abort('over')
     leaving.close()
   }
 }
 
+/** Contract: never ok, whatever it says of itself. One of which nobody knows what became stays unknown; what it has brought keeps its label. */
+function lateResult(result: CallResult, timeoutMs: number): CallResult {
+  if (result.status === 'timed_out' || result.status === 'unknown') return result
+  const content = `it was told to stop after ${timeoutMs} ms, and has ended: ${result.content}`
+  return { ...result, status: 'timed_out', content }
+}
+
 function leftBehind(status: CallResult['status']): Outcome {
   const content = 'it did not end when it was told to, and may still be running'
   return { threw: false, result: { status, content } }
 }
-
-const statusOf = (late: AbortSignal): 'timed_out' | 'interrupted' => (late.aborted ? 'timed_out' : 'interrupted')
 
 async function work(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<Outcome> {
   try {

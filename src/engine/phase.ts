@@ -5,7 +5,7 @@
  */
 
 import { asTirelessError } from '../domain/error.ts'
-import type { Hook, HookContext, HookedPhase } from '../ports/hook.ts'
+import type { Hook, HookContext, HookedPhase, HookFailure } from '../ports/hook.ts'
 import { type Claimed, type Run, record, refOf, type Watched } from './run.ts'
 
 /** Longer than this nobody waits for a hook; one that took longer is not waited for again in this life of the run. */
@@ -28,15 +28,22 @@ export async function phase<T>(run: Run, name: HookedPhase, work: () => T | Prom
 
 type Moment = Exclude<keyof Hook, 'name' | 'on_event'>
 
-/** Contract: never rejects; each hook is called exactly once. */
-export async function tellHooks(run: Watched, moment: Moment, more: Partial<HookContext>): Promise<void> {
+/** Contract: never rejects; each hook is called exactly once. `broke`: told of each that breaks, in place of the journal. */
+export async function tellHooks(
+  run: Watched,
+  moment: Moment,
+  more: Partial<HookContext>,
+  broke?: (failure: HookFailure) => void,
+): Promise<void> {
   const { turns } = run.thread
   const step_id = moment === 'on_run_start' || moment === 'on_run_end' ? turns : turns + 1
   for (const hook of run.hooks) {
     const told = hook[moment]
     if (!told) continue
     const trouble = await attempt(run, hook, () => told.call(hook, { ...refOf(run), step_id, ...more }))
-    if (trouble !== undefined) diagnose(run, `hook ${hook.name}: ${moment}`, trouble)
+    if (trouble === undefined) continue
+    if (broke) broke({ hook: hook.name, moment, message: trouble })
+    else diagnose(run, `hook ${hook.name}: ${moment}`, trouble)
   }
 }
 

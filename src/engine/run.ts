@@ -16,7 +16,7 @@ import type { Behaviour, Behaviours, Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Env, Envs } from '../ports/env.ts'
 import type { Gate } from '../ports/gate.ts'
-import type { Hook, HookedPhase } from '../ports/hook.ts'
+import type { Hook, HookedPhase, HookFailure } from '../ports/hook.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Memory, MemoryKind } from '../ports/memory.ts'
 import type { Model, Models, ToolSpec } from '../ports/model.ts'
@@ -59,6 +59,8 @@ export interface Engine {
   readonly critics: () => readonly Critic[]
   readonly gates: () => readonly Gate[]
   readonly hooks: () => readonly Hook[]
+  /** Told of a hook that breaks when the journal of its run is closed. */
+  readonly hookFailed?: (failure: HookFailure) => void
   readonly sink: Sink
   readonly secrets: Secrets
   readonly skills: Skills

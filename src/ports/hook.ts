@@ -16,11 +16,18 @@ export interface HookContext {
   readonly error?: string
 }
 
+export interface HookFailure {
+  readonly hook: string
+  readonly moment: string
+  readonly message: string
+}
+
 type Told = (context: HookContext) => void | Promise<void>
 
 /**
  * Contract: before and after come in pairs on every path, once per phase and step, and again where a phase is tried again. What a hook
- * returns is waited for a moment, never longer; what `on_event` returns, not at all.
+ * returns is waited for a moment, never longer; what `on_event` returns, not at all. `on_run_end` is the last call of a run: its end is on disk
+ * and was told as an event by then, so a hook that breaks there is in the log, and one whose process dies just before it is not called.
  */
 export type Hook = {
   readonly name: string

@@ -5,6 +5,8 @@ import type { Candidate, Search } from '../../src/ports/search.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { openApp, runTaskIn } from '../apps.ts'
 import { aBehaviour, aTool, heard, recordsOf } from './acting.ts'
+import { replayed } from './asking.ts'
+import { watchedApp, words } from './watched.ts'
 
 const saying = (answer: string): Wish => ({ kind: 'final', answer })
 const branch = (...answers: string[]): Wish => ({ kind: 'branch', candidates: answers.map(saying) })
@@ -78,6 +80,43 @@ describe('a branch', () => {
     const app = await openApp(t, { behaviours: [own], tools: [poke] })
     assert.equal((await runTaskIn(app, 'choose', OWN)).status, 'done')
     assert.deepEqual(poke.asked, [{ n: 2 }])
+  })
+
+  test('B5: a candidate that is invalid is left out, with a diagnosis; the others are weighed and one of them is taken', async (t) => {
+    const unknown: Wish = { kind: 'act', calls: [{ tool: 'no_such_tool' }] }
+    const own = aBehaviour({
+      search: longest,
+      decide: () => ({ kind: 'branch', candidates: [unknown, saying('plum'), 42 as never, saying('elderberry')] }),
+    })
+    const app = await openApp(t, { behaviours: [own] })
+    const { status, answer, session_id, dispatch_id } = await runTaskIn(app, 'choose', OWN)
+    assert.deepEqual([status, answer], ['done', 'elderberry'])
+    const left = (await recordsOf(app, session_id, 'diagnosed')).map(({ message }) => message)
+    assert.deepEqual(left.length, 2)
+    assert.match(left.join('\n'), /no_such_tool.*42/s)
+    assert.equal((await replayed(app, dispatch_id)).identical, true)
+  })
+
+  test('B5: where a search expands the candidates and takes one of its own that acts, events and trace say that ACT ran', async (t) => {
+    const acting: Wish = { kind: 'act', calls: [{ tool: 'poke', args: { n: 7 } }] }
+    const own = aBehaviour({
+      tools: ['poke'],
+      initState: () => 0,
+      search: { name: 'own way', expand: () => [acting], score: () => 0 },
+      decide: (state) => (state === 0 ? branch('plum', 'pear') : saying('done')),
+      reduce: () => 1,
+    })
+    const poke = aTool()
+    const { app, events } = await watchedApp(t, { behaviours: [own], tools: [poke] })
+    const { status, dispatch_id } = await runTaskIn(app, 'choose', OWN)
+    assert.deepEqual([status, poke.asked], ['done', [{ n: 7 }]])
+    assert.deepEqual(words(events.filter(({ step_id, phase }) => step_id === 1 && phase === 'ACT')), [
+      'ACT start',
+      'ACT action_results',
+    ])
+    await app.close()
+    const [step] = (await app.context.traces.read(dispatch_id)).steps
+    assert.deepEqual([step?.actions, step?.action_results.length], [[{ tool: 'poke', args: { n: 7 } }], 1])
   })
 
   test('case 19: all given up: recorded, told to the mind, decided anew', async (t) => {

@@ -385,6 +385,24 @@ describe('B2: a plugin that returns garbage or breaks', () => {
     }
   })
 
+  test('B5: what hides secrets and returns no text ends the run by name; nothing of what it returned is kept', async (t) => {
+    const app = await openApp(t, { behaviours: [ruled([answer()])], tools: [poking()] })
+    const secrets = app.service('secrets')
+    const { hide } = secrets
+    for (const odd of [() => 42, () => undefined, () => ({}), () => Promise.reject(new Error('later'))]) {
+      Object.assign(secrets, { hide: (text: string) => (text === 'all done' ? odd() : hide(text)) })
+      const { status, error, session_id } = await runRuled(app)
+      assert.equal(status, 'failed')
+      assert.match(
+        error ?? '',
+        /^plugin_invalid: what hides secrets in texts returned an invalid value; got .*; expected a text/,
+      )
+      assert.ok((await journalOf(app, session_id)).length > 0)
+    }
+    Object.assign(secrets, { hide })
+    assert.equal((await runRuled(app)).status, 'done')
+  })
+
   test('B2: what breaks outside every phase ends its own run; the queue goes on', async (t) => {
     const app = await openApp(t, { behaviours: [ruled([answer()])], tools: [poking()] })
     const secrets = app.service('secrets')

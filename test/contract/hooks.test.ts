@@ -5,7 +5,8 @@ import type { Event } from '../../src/domain/event.ts'
 import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { passing, runTaskIn, until } from '../apps.ts'
+import { dispatchOf, passing, runTaskIn, until } from '../apps.ts'
+import { replayed } from './asking.ts'
 import { answer, kept, manifestOf, notingHook, poke, poking, ruled, runRuled, watchedApp, words } from './watched.ts'
 
 const pairs = (step: number, ...phases: readonly string[]): string[] =>
@@ -124,7 +125,8 @@ describe('hooks', () => {
     const { app, events } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], hooks: [broken, noting] })
     const { status, stop_reason } = await runRuled(app)
     assert.deepEqual([status, stop_reason], ['done', 'final'])
-    assert.equal(events.filter(({ stage }) => stage === 'diagnostic').length, noting.told.length)
+    // The last one is in the log.
+    assert.equal(events.filter(({ stage }) => stage === 'diagnostic').length, noting.told.length - 1)
   })
 
   test('case 7: a hook that never returns is waited for a moment, once; the run goes on without it', async (t) => {
@@ -177,6 +179,53 @@ describe('hooks', () => {
     const { items } = (await app.run('logs', {})) as { items: readonly { event: string; message?: string }[] }
     const failures = items.filter(({ event }) => event === 'hook failed')
     assert.deepEqual([failures.length, failures[0]?.message], [events.length, 'deaf'])
+  })
+
+  test('B5: where observe throws nothing was observed: no event and no trace says so; the step after it has its own', async (t) => {
+    let looked = 0
+    const observe = () => (looked++ === 0 ? assert.fail('blind') : { seen: looked })
+    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()], { observe })] })
+    const { status, dispatch_id } = await runRuled(app)
+    assert.equal(status, 'done')
+    const of = (step: number) => words(events.filter(({ step_id }) => step_id === step))
+    assert.deepEqual(of(1).slice(0, 3), ['OBSERVE start', 'OBSERVE error', 'RECOVER feedback'])
+    assert.ok(!of(1).includes('OBSERVE observation_ready'))
+    assert.deepEqual(of(2).slice(0, 2), ['OBSERVE start', 'OBSERVE observation_ready'])
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, i) => i + 1),
+    )
+    await app.close()
+    const [first, second] = (await app.context.traces.read(dispatch_id)).steps
+    assert.equal(first?.observation, null)
+    assert.notEqual(second?.observation, null)
+  })
+
+  test('B5: on_run_end is the last call of a run, with its end on disk; what breaks there is in the log', async (t) => {
+    const told: string[] = []
+    let stored: string | undefined
+    const watching: Hook = {
+      name: 'watching',
+      on_event: ({ phase, stage }) => void told.push(`${phase} ${stage}`),
+      on_after_check_stop: () => void told.push('after_check_stop'),
+      async on_run_end({ run_id }) {
+        told.push('run_end')
+        stored = (await dispatchOf(app, run_id)).status
+      },
+    }
+    const broken: Hook = { name: 'broken', on_run_end: () => assert.fail('it broke') }
+    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], hooks: [watching, broken] })
+    const { status, dispatch_id } = await runRuled(app)
+    assert.deepEqual([status, stored], ['done', 'done'])
+    assert.deepEqual(told.slice(-3), ['CHECK_STOP stop', 'END end', 'run_end'])
+    assert.deepEqual(words(events).slice(-1), ['END end'])
+    const { items } = (await app.run('logs', {})) as { items: readonly { event: string }[] }
+    const expected = { event: 'hook failed', hook: 'broken', moment: 'on_run_end', message: 'it broke' }
+    assert.partialDeepStrictEqual(
+      items.filter(({ event }) => event === 'hook failed'),
+      [expected],
+    )
+    assert.equal((await replayed(app, dispatch_id)).identical, true)
   })
 
   test('Q3, I9: a listener that throws keeps nothing from the others', async (t) => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import type { CallResult } from '../../src/domain/decision.ts'
 import type { Effect } from '../../src/domain/effect.ts'
 import type { WantedCall } from '../../src/ports/behaviour.ts'
+import type { ToolContext } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { openApp, passing, runTaskIn } from '../apps.ts'
 import { aBehaviour, aTool, type CountingTool, recordsOf, resultsOf, untilAborted } from './acting.ts'
@@ -65,6 +66,32 @@ describe('a call that takes too long', () => {
   test('case 29: a call in time is none the wiser', async (t) => {
     const { result, ms } = await called(t, aTool({ timeoutMs: 5000, run: (_, { clock }) => clock.sleep(4999) }))
     assert.deepEqual([result?.status, ms], ['ok', 4999])
+  })
+
+  test('B5: a result that comes when its time is up is not ok, whatever it says; its words and its label are kept', async (t) => {
+    const facts = { label: { trust: 'untrusted', private: false } }
+    const late =
+      (result: CallResult) =>
+      async (_: unknown, { signal }: ToolContext) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return result
+      }
+    for (const status of ['ok', 'error', 'interrupted'] as const) {
+      const tool = aTool({ timeoutMs: 5000, run: late({ status, content: 'the page', facts }) })
+      const { result, ms } = await called(t, tool)
+      assert.deepEqual([result?.status, result?.facts, ms], ['timed_out', facts, 5000], status)
+      assert.match(result?.content ?? '', /told to stop after 5000 ms.*the page/)
+    }
+  })
+
+  test('B5: one that comes late and does not know what became of it stays unknown, and is treated so', async (t) => {
+    const run = async (_: unknown, { signal }: ToolContext): Promise<CallResult> => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      return { status: 'unknown', content: 'its server died' }
+    }
+    const { result } = await called(t, aTool({ timeoutMs: 5000, effect: ONCE, run }))
+    assert.equal(result?.status, 'unknown')
+    assert.match(result?.content ?? '', /its server died/)
   })
 
   test('case 29: it is not run again, however harmless that would be', async (t) => {

@@ -57,6 +57,19 @@ describe('before a tool runs', () => {
       await assert.rejects(openApp(t, { tools: [aTool({ name })] }), { code: 'plugin_invalid', message: /such a name/ })
   })
 
+  test('B5: a tool with a time or a number of retries that is none is refused where it is added, by its name', async (t) => {
+    const odd: [string, unknown[]][] = [
+      ['timeoutMs', [Number.NaN, 0, -1, Number.POSITIVE_INFINITY, 1e300, '5', null]],
+      ['maxRetries', [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, '2', null, 1e9]],
+    ]
+    for (const [field, values] of odd)
+      for (const value of values) {
+        const tool = { ...aTool(), [field]: value }
+        const message = new RegExp(`${field}.*tool poke cannot be used|tool poke cannot be used.*${field}`)
+        await assert.rejects(openApp(t, { tools: [tool] }), { code: 'plugin_invalid', message }, `${field}: ${value}`)
+      }
+  })
+
   test('Q9: a behaviour that offers a tool that there is not does not begin', async (t) => {
     const app = await openApp(t, { behaviours: [aBehaviour({ tools: ['pokee'] })], tools: [aTool()] })
     const result = await runTaskIn(app, 'x', { behaviour: 'own' })
