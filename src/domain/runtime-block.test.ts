@@ -186,6 +186,19 @@ test('case 127, E2: of several blocks in an edit, ours is the one in its place, 
   assert.equal(textOf(`# a\n${ours}\n# b\n`.replaceAll('\n', '\r\n')), '# a\r\n\0\r\n# b\r\n')
 })
 
+test('case 127, I7: where ours lost its closing mark, it is text, and nothing up to the next mark is taken for it', () => {
+  const torn = blockOf(1).slice(0, -END.length)
+  const edit = `# a\n${torn}\nwords of somebody\n${FAKE}\n# b\n`
+  const { text, block } = liftedLike(edit, lifted(`# a\n${blockOf(1)}\n# b\n`))
+  assert.ok(text.includes('words of somebody'), text)
+  assert.ok(!block?.includes('words of somebody'))
+})
+
+test('case 127, E2: who deletes our block keeps an exact copy of it that was pasted before', () => {
+  const edit = `# a\n${blockOf(1)}\n# b\n`
+  assert.deepEqual(liftedLike(edit, lifted(`${edit}${blockOf(1)}\n`)), { text: edit, block: null })
+})
+
 test('case 127, I7: with whatever is pasted, ours is the last block, and all else is there byte for byte', () => {
   fc.assert(
     fc.property(text, text, (before, behind) => {
