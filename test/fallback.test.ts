@@ -137,6 +137,16 @@ test('401: once, then the owner is told and the provider is left alone, until th
   assert.equal((await health()).ok, true)
 })
 
+test('B1: a provider that asks for years of rest is left out for a day, and then asked again', async (t) => {
+  const { run, clock } = await chained(t, [[{ fault: '429', retry_after: '99999999999' }], []])
+  const asked = async () => (await run()).asked
+  assert.deepEqual(await asked(), ['p0/m', 'p1/m'])
+  await clock.advance(24 * 3_600_000 - 60_000)
+  assert.deepEqual(await asked(), ['p1/m'])
+  await clock.advance(60_000)
+  assert.deepEqual(await asked(), ['p0/m'])
+})
+
 test('after three failures in a row a model is left out of other runs too, and asked again after a while', async (t) => {
   const { run, clock } = await chained(t, [['500', '500', '500'], []])
   for (const n of [1, 2, 3]) assert.deepEqual((await run(`same`, { max_steps: n })).asked, ['p0/m', 'p1/m'])

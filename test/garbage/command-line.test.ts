@@ -1,17 +1,16 @@
 /** Generated words on the command line: an exit code that means something, words on stderr, never a stack. */
 
-import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { COMMANDS } from '../../src/commands/all.ts'
 import { fieldsOf } from '../../src/commands/fields.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp } from '../apps.ts'
-import { freshly, type Said, tireless } from '../command-line.ts'
-import { assertPlain, assertReopens } from './homes.ts'
+import { freshly, tireless } from '../command-line.ts'
+import { assertReopens, assertSaid } from './homes.ts'
 import { always, text } from './values.ts'
 
-/** Those go on until they are ended, end the one who is asked, or ask for more. */
+/** Those go on until they are ended, end the one who is asked, or ask for more; see home-commands.test.ts. */
 const LEFT_OUT = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init', 'secrets set', 'backup']
 const VERBS = COMMANDS.filter(({ name }) => !LEFT_OUT.includes(name))
 
@@ -28,14 +27,6 @@ const line: fc.Arbitrary<readonly string[]> = fc.constantFrom(...VERBS).chain((c
   const rest = fc.array(fc.oneof({ arbitrary: option, weight: 3 }, word), { maxLength: 4 })
   return rest.map((words) => [...command.name.split(' '), ...words])
 })
-
-/** 70 and above, and signals, are no answers; 1 may be, if it says why. */
-function assertSaid({ exit, stdout, stderr }: Said): void {
-  assert.ok([0, 1, 2, 3].includes(exit ?? -1), `exit ${exit}: ${stderr}`)
-  assert.doesNotMatch(stderr, /^(internal|store_\w+|plugin_failed): /m)
-  assertPlain(stderr)
-  if (exit !== 0 && stdout === '') assert.notEqual(stderr.trim(), '')
-}
 
 test('the command line, whatever its words', async (t) => {
   const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })) }

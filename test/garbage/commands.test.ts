@@ -14,7 +14,7 @@ import { freshFolder, openApp } from '../apps.ts'
 import { assertReopens, refusedInWords } from './homes.ts'
 import { always, anything, longText, number, TIMES, text } from './values.ts'
 
-/** Those go on until somebody ends them, or end the one who is asked. */
+/** Those go on until somebody ends them, or end the one who is asked; see home-commands.test.ts. */
 const ENDLESS = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init']
 const ASKED: readonly Command[] = COMMANDS.filter(({ name }) => !ENDLESS.includes(name))
 

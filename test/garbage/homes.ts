@@ -9,6 +9,7 @@ import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { type ErrorCode, TirelessError } from '../../src/domain/error.ts'
 import type { Session } from '../../src/domain/session.ts'
 import { openApp } from '../apps.ts'
+import type { Said } from '../command-line.ts'
 
 /** Those say that the program, and not who asked it, has done something wrong. */
 const OURS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -21,6 +22,14 @@ const RAW =
 
 export function assertPlain(words: string): void {
   assert.doesNotMatch(words, RAW)
+}
+
+/** 70 and above, and signals, are no answers; 1 may be, if it says why. */
+export function assertSaid({ exit, stdout, stderr }: Said): void {
+  assert.ok([0, 1, 2, 3].includes(exit ?? -1), `exit ${exit}: ${stderr}`)
+  assert.doesNotMatch(stderr, /^(internal|store_\w+|plugin_failed): /m)
+  assertPlain(stderr)
+  if (exit !== 0 && stdout === '') assert.notEqual(stderr.trim(), '')
 }
 
 /** Contract: what the work gives, or undefined where it was refused in words. */

@@ -122,6 +122,17 @@ describe('a server that cannot be used', () => {
     assert.match(nonsense.error ?? '', /^it did not answer.*no message of the protocol: Hello! I am not a server\.$/)
   })
 
+  test('B1: time limits longer than a timer of the machine can be are no limits, rather than over at once', async (t) => {
+    const acting = new Acting(t)
+    const limits = { timeout: '36500d', start_timeout: '36500d' }
+    const a = { command: acting.command, effects: acts('pure', 'none'), ...limits }
+    const { results } = await played(t, { a }, [toolSearch('act'), act])
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['ok', 'ok'],
+    )
+  })
+
   test('C1: one that never answers holds up neither start nor other work, nor the end', async (t) => {
     const acting = new Acting(t)
     const clock = new FakeClock()

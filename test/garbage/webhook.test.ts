@@ -1,0 +1,68 @@
+/** Generated words to the webhook, signed as they have to be and otherwise: never a 500, refused in words, and a home that is readable afterwards. */
+
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder } from '../apps.ts'
+import { startHookServer } from '../hook-server.ts'
+import { type Answered, ask, servedApp } from '../served.ts'
+import { assertPlain, assertReopens } from './homes.ts'
+import { always, anything, bytes, text } from './values.ts'
+
+const SECRET = 'the secret of the hook'
+const HOOK = '/api/v1/hooks/webhook'
+
+/** What other programs may send in a header. */
+const header = text.filter((said) => /^[\t\x20-\x7e\x80-\xff]*$/.test(said) && said.trim() === said)
+
+const word = fc.record(
+  {
+    text: fc.oneof({ arbitrary: fc.constantFrom('/notice', '/notice off', '/status'), weight: 2 }, text, anything),
+    chat_id: fc.oneof(text, anything),
+    user_id: fc.oneof(text, anything),
+    message_id: fc.oneof(text, anything),
+    kind: fc.oneof({ arbitrary: fc.constant(undefined), weight: 6 }, anything),
+  },
+  { requiredKeys: [] },
+)
+
+function assertAnswered({ status, text: said }: Answered): void {
+  assert.ok([200, 400, 401, 413, 415].includes(status), `${status}: ${said}`)
+  if (status >= 400) assertPlain((JSON.parse(said) as { error: { message: string } }).error.message)
+}
+
+test('the webhook, whatever comes in', async (t) => {
+  const { url } = await startHookServer(t)
+  const yaml = `server: { port: 0 }\nchannels: { webhook: { url: "${url}", secret: ${SECRET} } }\n`
+  const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })), yaml }
+  const served = await servedApp(t, options)
+  let sent = 0
+  const send = (body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const signature = createHmac('sha256', SECRET).update(`${timestamp}.`).update(body).digest('hex')
+    sent += 1
+    const proved = {
+      ...{ 'x-tireless-timestamp': timestamp, 'x-tireless-signature': `sha256=${signature}` },
+      ...{ 'x-tireless-delivery': `d${sent}`, 'content-type': 'application/json' },
+    }
+    return ask(served, HOOK, { method: 'POST', headers: { ...proved, ...headers }, body })
+  }
+
+  await t.test('signed words that are none', () =>
+    always(120, word, async (said) => assertAnswered(await send(Buffer.from(JSON.stringify(said))))),
+  )
+  await t.test('signed bytes that are no JSON, or no text', () =>
+    always(60, bytes, async (body) => assertAnswered(await send(body))),
+  )
+  await t.test('headers that prove nothing', () => {
+    const names = ['x-tireless-timestamp', 'x-tireless-signature', 'x-tireless-delivery', 'content-type']
+    return always(60, fc.tuple(fc.constantFrom(...names), header), async ([name, value]) => {
+      assertAnswered(await send(Buffer.from('{"text":"/notice"}'), { [name]: value }))
+    })
+  })
+  await t.test('afterwards the home opens, and everything in it can be read', async () => {
+    await (await assertReopens(t, served.app, options)).close()
+  })
+})
