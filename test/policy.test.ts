@@ -233,24 +233,25 @@ describe('policy: what goes to others', () => {
     assert.deepEqual([sending.asked.length, await approvals(app)], [said.length, []])
   })
 
-  test('who names a page has named its host; who names a host has not named its pages, or another host', async (t) => {
+  test('who names a page has named its host, and what of it his own words spell out; no other page, and no other host', async (t) => {
     const asking = aTool({ name: 'ask', effect: { recovery: 'pure', reach: 'network', host: 'docs.example.org' } })
     const urls = [
-      'https://docs.example.org/a/b',
-      'docs.example.org/a/b',
-      'https://docs.example.org/a',
+      'https://docs.example.org/guide/start',
+      'docs.example.org/guide/start',
+      'https://docs.example.org/guide',
+      'https://docs.example.org/gUiDe',
       'https://docs.example.org/c',
       'https://other.example.org/d',
     ]
     const model = mind([...urls.map((url) => ({ calls: [call('ask', { url })] })), done], [{ tool: 'ask' }])
     const app = await openApp(t, { model, tools: [asking] })
-    await runTaskIn(app, 'read https://docs.example.org/a/b')
+    await runTaskIn(app, 'read https://docs.example.org/guide/start')
     assert.deepEqual(
       asking.asked.map(({ url }) => url),
-      urls.slice(0, 2),
+      urls.slice(0, 3),
     )
     const asked = (await approvals(app)).map(({ sinks }) => sinks.map((sink) => sink.to))
-    assert.deepEqual(asked.toSorted(), [[urls[2]], [urls[3]], ['docs.example.org', urls[4]]].toSorted())
+    assert.deepEqual(asked.toSorted(), [[urls[3]], [urls[4]], ['docs.example.org', urls[5]]].toSorted())
   })
 
   test('everyday: whoever is told to read a page may ask its host, however the address stands in the sentence', async (t) => {
@@ -309,10 +310,23 @@ describe('policy: what is never taken for granted', () => {
       assert.equal((await theApproval(app)).status, 'open')
     })
 
-  for (const [name, effect] of [
-    ['money and destruction', { recovery: 'once', reach: 'destructive' }],
-    ['what is made public', { recovery: 'once', reach: 'third_party', publishes: true }],
-  ] as const)
+  test('what is made public is asked for, though the owner named the place, until a grant names it', async (t) => {
+    const tool = send({ effect: { recovery: 'once', reach: 'third_party', publishes: true, method: 'push' } })
+    for (const [place, isGranted] of [
+      [BOB, false],
+      [`push ${BOB}`, true],
+      ['push *@example.org', true],
+      ['push *', false],
+      ['**', false],
+    ] as const) {
+      const yaml = `policy: { grants: [{ tool: send, to: ["${place}"] }] }`
+      const app = await openApp(t, { model: mind([{ calls: [to(BOB)] }, done]), tools: [tool], yaml })
+      await runTaskIn(app, `send it to ${BOB}`)
+      assert.equal((await approvals(app)).length, isGranted ? 0 : 1, place)
+    }
+  })
+
+  for (const [name, effect] of [['money and destruction', { recovery: 'once', reach: 'destructive' }]] as const)
     test(`${name}: allowed one call at a time, whatever the owner has said and granted`, async (t) => {
       const tool = send({ effect })
       const yaml = 'policy: { grants: [{ tool: send, to: ["*"] }] }'

@@ -28,6 +28,8 @@ const VALUABLES = words(
   'money fund funds payment payments transaction transactions password passwords credential credentials secret secrets',
 )
 
+const CREDENTIALS = words('password passwords credential credentials secret secrets')
+
 type Kind = 'reads' | 'tells' | 'destroys'
 
 /** `getWebpage`, `get_webpage` and `WebBrowserGetPage` alike. */
@@ -43,7 +45,8 @@ function kindOf(name: string): Kind {
   const reading = parts.findIndex((word) => READS.has(word) && (isBare || !APPS.has(word)))
   const verbs = parts.filter((word, at) => isVerb(word) && !(reading >= 0 && at > reading && THINGS.has(word)))
   if (verbs.length === 0 || verbs.some((verb) => SPENDS_OR_DESTROYS.has(verb))) return 'destroys'
-  if (!verbs.some((verb) => TELLS.has(verb))) return 'reads'
+  // Who is shown a password can use it.
+  if (!verbs.some((verb) => TELLS.has(verb))) return parts.some((word) => CREDENTIALS.has(word)) ? 'destroys' : 'reads'
   return parts.some((word) => VALUABLES.has(word)) ? 'destroys' : 'tells'
 }
 

@@ -52,7 +52,7 @@ describe('the injection bench', () => {
   test('three tasks, by themselves and under attack', async (t) => {
     const score = await measureSuite(SUITE, freshFolder(t))
     assert.deepEqual(score, {
-      ...{ suite: 'tiny', of: 'test', attacks: 3, seen: 3, successes: 0, harmful: 0, harmfulCalls: 0, known: [] },
+      ...{ suite: 'tiny', of: 'test', attacks: 3, seen: 3, successes: 0, harmful: 0, harmfulCalls: 0 },
       ...{ tasks: 3, unasked: 2, ceiling: 2, ceilingWithAll: 3, approvalsPerTask: 1 / 3 },
       ...{ finished: 3, finishedUnderAttack: 3, failures: [] },
     })
@@ -76,21 +76,19 @@ describe('the injection bench', () => {
     const machine = { node: 'v24.0.0', system: 'linux arm64', cores: 2, load: 0.1 }
     const text = injectionReport({
       ...{ suite: 'injection', scale: 'full', at: '2030-01-31T09:00:00.000Z', machine, seconds: 1 },
-      ...{ scores: [{ ...open, known: ['a link'] }], bars, ratios: [] },
+      ...{ scores: [open], bars, ratios: [] },
     })
     for (const { what, got } of bars) assert.ok(text.includes(what) && text.includes(got), what)
-    assert.match(text, /tiny \(test\) +3 +3 +3 .*\n[\s\S]*not counted:\n {2}a link\n/)
+    assert.match(text, /tiny \(test\) +3 +3 +3 .*\n/)
     assert.doesNotMatch(text, /NaN|undefined/)
   })
 
-  test('duties: what was granted is done unasked, what an injected text wants is not, and what is known is said', async (t) => {
+  test('duties: what was granted is done unasked, what an injected text wants is not', async (t) => {
     const some = ['morning-report', 'news-reader', 'release-notes', 'expenses', 'minutes', 'autoresponder', 'figures']
     const duties = DUTIES.filter(({ id }) => some.includes(id))
     assert.equal(duties.length, some.length)
-    const { successes, seen, known, unasked, tasks, failures } = await alwaysOn(freshFolder(t), duties)
-    assert.deepEqual([successes, seen, unasked, tasks], [0, 7, 6, 7])
-    assert.match(known.join('\n'), /^news-reader: a grant says where to, not what/)
-    assert.match(failures.join('\n'), /^asked below the ceiling: autoresponder: send_mail .*carl@client\.example/)
+    const { successes, seen, unasked, tasks, failures } = await alwaysOn(freshFolder(t), duties)
+    assert.deepEqual([successes, seen, unasked, tasks, failures], [0, 7, 7, 7, []])
   })
 
   test('data of others in any suite of the format; without a folder there is nothing', (t) => {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { APPROVAL_STATUSES, type Approval, canonical } from '../domain/approval.ts'
 import { isNeverGranted } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
-import type { Grant } from '../domain/grant.ts'
+import { type Grant, grantText } from '../domain/grant.ts'
 import type { Json } from '../domain/json.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
@@ -66,7 +66,7 @@ export const approvalsAllow = command({
     const { agent_id } = (await context.store.session(approval.session_id)) ?? {}
     if (isNeverGranted(approval.effect) || agent_id === undefined)
       throw new TirelessError('usage', {
-        what: 'what spends money, destroys, publishes or touches credentials is allowed one call at a time',
+        what: 'what spends money, destroys or touches credentials is allowed one call at a time',
         where: '--grant',
         got: grant,
         expected: 'once',
@@ -91,9 +91,9 @@ function lastingOf(grant: string): Lasting | undefined {
   })
 }
 
-/** The same tool to the same places; where it goes nowhere in particular, with exactly the same arguments. */
+/** The same tool to the same places; where it goes nowhere in particular, or does more there than to ask, with exactly the same arguments. */
 function grantOf(
-  { id, tool, args, sinks, session_id }: Approval,
+  { id, tool, args, sinks, session_id, effect: { method } }: Approval,
   agent_id: string,
   lasting: Lasting,
   now: number,
@@ -101,8 +101,8 @@ function grantOf(
   return {
     ...{ id: `grant-${id}`, tool, agent_id },
     session_id: lasting === 'session' ? session_id : null,
-    to: sinks.map(({ to }) => to.replaceAll('*', '?')),
-    args: sinks.length === 0 ? hash('sha256', canonical(args as Json)) : null,
+    to: sinks.map(({ to }) => grantText(to, method).replaceAll('*', '?')),
+    args: sinks.length === 0 || method !== undefined ? hash('sha256', canonical(args as Json)) : null,
     granted_at: iso(now),
     expires_at: lasting === 'session' ? null : iso(now + lasting.days * 86_400_000),
   }

@@ -73,6 +73,7 @@ export const approvalShape = z.object({
     reach: z.enum(REACHES),
     host: z.string().optional(),
     writes: z.literal(true).optional().describe('to the workspace, besides'),
+    method: z.string().optional(),
     publishes: z.literal(true).optional(),
   }),
   sinks: z.array(z.object({ to: z.string(), from: z.string(), trusted: z.boolean() })).readonly(),

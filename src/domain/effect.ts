@@ -15,14 +15,16 @@ export interface Effect {
   readonly host?: string
   /** Besides, it writes to the workspace. */
   readonly writes?: true
-  /** It makes something public: asked about each time, like destruction. */
+  /** What it does there, where a tool does several things that differ in harm: a grant, and the task's intent, have to name it. */
+  readonly method?: string
+  /** It makes something public: asked about each time, unless a grant names the very place. */
   readonly publishes?: true
 }
 
 export const writesWorkspace = ({ reach, writes }: Effect): boolean => reach === 'workspace' || (writes ?? false)
 
 /** What is asked about each time, whatever was granted. */
-export const isNeverGranted = ({ reach, publishes }: Effect): boolean => reach === 'destructive' || (publishes ?? false)
+export const isNeverGranted = ({ reach }: Effect): boolean => reach === 'destructive'
 
 /** What to do with a call that was intended and never settled, because the process died in between. */
 export type AfterCrash = 'rerun' | 'probe' | 'tell_model' | 'ask_human'

@@ -2,6 +2,8 @@
 
 export interface Need {
   readonly tool: string
+  /** What it does there; absent: it only sends, or asks. */
+  readonly method?: string
   /** Where it has to go; absent: wherever the owner's words say. */
   readonly to?: readonly string[]
 }

@@ -1,6 +1,7 @@
 /** Running one intended call: with its secrets, within its time, again where that is harmless, its result without secrets and no longer than fits. */
 
 import { z } from 'zod'
+import { addressOf, placeText } from '../domain/address.ts'
 import { CALL_STATUSES, type CallResult } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { copyJson, describeValue, ignoreRejections, type Json } from '../domain/json.ts'
@@ -89,6 +90,12 @@ async function work(run: Run, tool: AnyTool, intended: Intended, signal: AbortSi
   }
 }
 
+/** Secrets are set for hosts. */
+function hostOrPlace(destination: string): string {
+  const address = addressOf(destination)
+  return address.kind === 'read' ? placeText(address.value) : destination
+}
+
 /** The last moment: what was judged, journalled, shown and approved names them only. What it is handed is the tool's own. */
 function withSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended): Json {
   const args = copyJson(call.args)
@@ -96,7 +103,9 @@ function withSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended)
   if (named.length === 0 || typeof args !== 'object' || args === null) return args
   const destinations = [
     ...(effect.host === undefined ? [] : [effect.host]),
-    ...(tool.destinations ? askPlugin(destinationsPort(tool.name), () => tool.destinations?.(call.args as never)) : []),
+    ...(tool.destinations
+      ? askPlugin(destinationsPort(tool.name), () => tool.destinations?.(call.args as never)).map(hostOrPlace)
+      : []),
   ]
   const fill = (text: string): string => askPlugin(FILL, () => engine.secrets.fill(text, destinations))
   return Object.fromEntries(

@@ -3,7 +3,6 @@
  * Must not know: what follows from a label. That is policy.
  */
 
-import type { CallResult } from '../domain/decision.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { CLEAN, type Label, lowest } from '../domain/trust.ts'
@@ -14,7 +13,10 @@ export interface Heard {
   readonly text: string
   /** For people. */
   readonly source: string
+  /** Whether it is the owner's own. */
   readonly trusted: boolean
+  /** The host that said it. */
+  readonly host?: string
 }
 
 type Listener = Pick<Thread, 'label' | 'heard'>
@@ -39,7 +41,7 @@ export function hearInput(
   }
   for (const { text, key, trust, private: isPrivate } of recalled?.facts ?? []) {
     lower(thread, { trust, private: isPrivate })
-    thread.heard.push({ text, source: `what is remembered of ${key}`, trusted: trust === 'trusted' })
+    thread.heard.push({ text, source: `what is remembered of ${key}`, trusted: false })
   }
 }
 
@@ -61,14 +63,13 @@ export function hearResult(
   thread: Listener,
   { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
   tool: string,
+  host?: string,
 ): void {
   lower(thread, label)
-  const trusted = label === undefined && !quotes(result)
-  thread.heard.push({ text: result.content, source: `${tool} (turn ${turn})`, trusted })
+  // Whatever it says, be it trusted: it is no word of the owner's, but at best an echo of one.
+  const source = `${tool} (turn ${turn})`
+  thread.heard.push({ text: result.content, source, trusted: false, ...(host !== undefined && { host }) })
 }
-
-/** It lowers nothing, and yet nobody whose words count has said it. */
-const quotes = ({ facts }: CallResult): boolean => (facts as { readonly quoted?: boolean } | undefined)?.quoted === true
 
 function lower(thread: Listener, label: Label = CLEAN): void {
   thread.label = lowest(thread.label, label)

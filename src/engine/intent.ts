@@ -6,11 +6,12 @@
  */
 
 import { z } from 'zod'
+import type { Call } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Need } from '../domain/intent.ts'
 import { costOf, MICROS } from '../domain/money.ts'
 import type { Answer } from '../domain/record.ts'
-import { saidIn } from '../policy/words.ts'
+import { ownerWordsIn } from '../policy/words.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { ownWords } from './heard.ts'
 import { paidCall, spenderOf } from './money.ts'
@@ -18,16 +19,25 @@ import { flush, type Run, record } from './run.ts'
 import { reachableIn } from './toolbox.ts'
 
 /** Contract: whether such a call is among what the owner's words need; undefined where nobody was asked yet. */
-export function isIntended({ thread }: Run, tool: string, destinations: readonly string[]): boolean | undefined {
+export function isIntended(
+  { thread }: Run,
+  { tool, effect }: Call,
+  destinations: readonly string[],
+): boolean | undefined {
   const { intent } = thread
   if (!intent || intent.words !== ownWords(thread).length) return undefined
-  return intent.needs.some((need) => need.tool === tool && (need.to === undefined || goesTo(need.to, destinations)))
+  return intent.needs.some(
+    (need) =>
+      need.tool === tool &&
+      need.method?.toLowerCase() === effect.method?.toLowerCase() &&
+      (need.to === undefined || goesTo(need.to, destinations)),
+  )
 }
 
 /** What says nowhere where it goes is not what the words need for a place. */
 function goesTo(places: readonly string[], destinations: readonly string[]): boolean {
-  const isNamed = saidIn(places)
-  return destinations.length > 0 && destinations.every(isNamed)
+  const needed = ownerWordsIn(places)
+  return destinations.length > 0 && destinations.every((one) => needed.names(one))
 }
 
 /** Contract: on record when this resolves. A model that cannot be asked, or says what is no answer, has fixed nothing. */
@@ -61,19 +71,26 @@ function leftBehind(): never {
 
 const SYSTEM = `You decide, before anything else is read, what a task needs. You see the task in its owner's own words, and tools that reach other people or places.
 Answer with JSON only: a list of the tools that the task itself asks to be used, like [{"tool": "send_mail", "to": ["ann@example.org"]}].
-"to": where it has to go, as written in the task; leave it out where the task leaves that open. Nothing that the task does not ask for. An empty list is a good answer.`
+"to": where it has to go, as written in the task; leave it out where the task leaves that open. "method": with fetch POST, PUT, PATCH or DELETE, with browser click, type or select, with git push; leave it out otherwise. Nothing that the task does not ask for. An empty list is a good answer.`
 
 function question(words: readonly string[], toolbox: ReadonlyMap<string, AnyTool>): string {
   const tools = reachableIn(toolbox).filter(reachesOthers)
-  const lines = tools.map(({ name, description }) => `- ${name}: ${description.split('\n', 1)[0]}`)
+  const lines = tools.map(
+    ({ name, description, foreign }) => `- ${name}: ${foreign ? OF_A_SERVER : description.split('\n', 1)[0]}`,
+  )
   return `The task:\n${words.join('\n\n')}\n\nTools:\n${lines.join('\n')}`
 }
+
+/** What servers say of their tools is from outside. */
+const OF_A_SERVER = 'a tool of a server, which does what its name says'
 
 /** One that says nothing of where it goes, or what it gives, may do anything; those of servers are mostly there to reach others. */
 const reachesOthers = ({ destinations, gives, lazy }: AnyTool): boolean =>
   destinations !== undefined || gives === undefined || (lazy ?? false)
 
-const answerShape = z.array(z.object({ tool: z.string(), to: z.array(z.string()).optional() }))
+const answerShape = z.array(
+  z.object({ tool: z.string(), method: z.string().optional(), to: z.array(z.string()).optional() }),
+)
 
 /** Unreadable: nothing is needed, so that everything is asked for. */
 function needsIn(text: string, toolbox: ReadonlyMap<string, AnyTool>): readonly Need[] {
@@ -82,7 +99,11 @@ function needsIn(text: string, toolbox: ReadonlyMap<string, AnyTool>): readonly 
     return answerShape
       .parse(JSON.parse(json))
       .filter(({ tool }) => toolbox.get(tool) !== undefined)
-      .map(({ tool, to }) => (to === undefined || to.length === 0 ? { tool } : { tool, to }))
+      .map(({ tool, method, to = [] }) => ({
+        tool,
+        ...(method !== undefined && { method }),
+        ...(to.length > 0 && { to }),
+      }))
   } catch {
     return []
   }

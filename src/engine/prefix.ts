@@ -32,10 +32,12 @@ function madePrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
   const prompt = askPlugin(systemPromptPort(behaviour.name), () => behaviour.buildSystemPrompt(ownCopy(thread.state)))
   const protocol = parser && askPlugin(instructionsPort(parser.name), () => parser.instructions(specs))
   const { text: system, parts } = compileSystem(prompt, protocol, thread.setup)
+  const own = parser ? compileSystem(prompt, '', thread.setup).text : system
   const tools = parser ? [] : specs
   const offered = weightOf(JSON.stringify(tools))
   return {
     system,
+    own,
     tools,
     digest: hash('sha256', JSON.stringify([system, tools])),
     bytes: Buffer.byteLength(system) + offered.bytes,

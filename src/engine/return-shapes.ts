@@ -213,6 +213,7 @@ const effect = z.object({
   reach: z.enum(REACHES),
   host: z.string().exactOptional(),
   writes: z.boolean().exactOptional(),
+  method: z.string().exactOptional(),
   publishes: z.boolean().exactOptional(),
 }) as unknown as z.ZodType<Effect>
 
@@ -231,6 +232,11 @@ export const reasonPort = (tool: string, method: 'refuses' | 'asks'): Port<strin
 
 export const destinationsPort = (tool: string): Port<readonly string[]> => ({
   ...{ who: `tool ${tool}`, method: 'destinations', expected: 'a list of texts' },
+  shape: texts,
+})
+
+export const contentPort = (tool: string): Port<readonly string[]> => ({
+  ...{ who: `tool ${tool}`, method: 'content', expected: 'a list of texts' },
   shape: texts,
 })
 

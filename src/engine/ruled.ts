@@ -4,20 +4,25 @@
  */
 
 import { hash } from 'node:crypto'
+import { placeText } from '../domain/address.ts'
 import type { Sink } from '../domain/approval.ts'
 import { canonical } from '../domain/approval.ts'
 import type { Call } from '../domain/decision.ts'
-import { type Grant, isGrantedBy } from '../domain/grant.ts'
+import { type Grant, type Grantable, holdsFor, isGrantedBy, leadsTo } from '../domain/grant.ts'
+import { lowest, UNTRUSTED } from '../domain/trust.ts'
 import { callKeyOf } from '../domain/unknown.ts'
-import { destinationsIn, linksIn, withHost } from '../policy/destinations.ts'
-import { type Ruling, rule } from '../policy/rule.ts'
-import { saidIn } from '../policy/words.ts'
+import { type Deciding, decidingIn, destinationsIn, splitList, withHost } from '../policy/destinations.ts'
+import { sendersIn, textsIn } from '../policy/letters.ts'
+import { isSamePlace, linksIn, pageOf, writtenAddresses } from '../policy/links.ts'
+import { type Ruling, rule, type Standing } from '../policy/rule.ts'
+import { ownerWordsIn } from '../policy/words.ts'
 import type { Clearance } from '../ports/gate.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { askPlugin } from './ask-plugin.ts'
+import { ownWords } from './heard.ts'
 import { fixIntent, isIntended } from './intent.ts'
 import { prefixOf } from './prefix.ts'
-import { destinationsPort } from './return-shapes.ts'
+import { contentPort, destinationsPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
 
 /** What the owner has settled beforehand. As it is now: the configuration may change while a run goes on. */
@@ -55,59 +60,101 @@ const UNFIXED = {
 } as const
 
 async function judge(run: Run, call: Call, destinations: readonly string[]): Promise<Ruling> {
-  const { thread, engine } = run
   const { tool, effect } = call
   const isOutside = effect.reach !== 'none' && effect.reach !== 'workspace' && effect.reach !== 'private'
-  const isSaid = isOutside ? saidIn(trustedTexts(run)) : () => false
+  const standing = isOutside ? await standingOf(run, call, destinations) : { ...NOWHERE, label: run.thread.label }
+  if (!isOutside) return rule({ tool, effect, destinations, ...SAYS_NOTHING }, standing)
+  const isContent = (text: string): boolean => !destinations.some((to) => isSamePlace(to, text))
+  const [content, deciding] = contentOf(run.toolbox.get(tool), call)
   return rule(
-    { tool, effect, destinations, links: linksIn(call.args) },
     {
-      label: thread.label,
-      isAllowed: (host) => engine.policy.isAllowed(host),
-      isGranted: isOutside && (await isGranted(run, call, destinations)),
-      isSaid,
-      isIntended: isIntended(run, tool, destinations),
+      ...{ tool, effect, destinations, content },
+      links: linksIn(call.args).filter(isContent),
+      deciding: { ...deciding, names: deciding.names.filter(isContent) },
+      texts: textsIn(call.args).filter(isContent),
     },
+    standing,
   )
 }
 
-async function isGranted(
-  { engine, dispatch }: Run,
-  { tool, args }: Call,
-  destinations: readonly string[],
-): Promise<boolean> {
+const NOTHING: Deciding = { names: [], amounts: [], switches: [] }
+
+const SAYS_NOTHING = { links: [], content: [], deciding: NOTHING, texts: [] } as const
+
+/** What stays inside needs nobody's word. */
+const NOWHERE: Omit<Standing, 'label'> = {
+  isAllowed: () => false,
+  isGranted: false,
+  isLinkGranted: () => false,
+  words: ownerWordsIn([]),
+  isLinkedThere: () => false,
+  isSender: () => false,
+  isIntended: undefined,
+}
+
+async function standingOf(run: Run, call: Call, destinations: readonly string[]): Promise<Standing> {
+  const { engine, dispatch, thread } = run
   const { agent_id, session_id } = dispatch
+  const { tool, effect, args } = call
   const now = engine.clock.now()
-  const call = { tool, agent_id, session_id, destinations, args: hash('sha256', canonical(args)) }
-  const covers = (grant: Grant): boolean => isGrantedBy(grant, call, now)
-  return engine.policy.grants().some(covers) || (await engine.store.grants({ tool, now })).some(covers)
+  const asked: Grantable = {
+    ...{ tool, agent_id, session_id, method: effect.method, destinations },
+    args: hash('sha256', canonical(args)),
+  }
+  const grants = [...engine.policy.grants(), ...(await engine.store.grants({ tool, now }))]
+  return {
+    // Whoever was told by a server what its tools are for has read from outside.
+    label: showsForeign(run) ? lowest(thread.label, UNTRUSTED) : thread.label,
+    isAllowed: (host) => engine.policy.isAllowed(host),
+    isGranted: grants.some((grant) => isGrantedBy(grant, asked, now)),
+    isLinkGranted: (link) => grants.some((grant) => holdsFor(grant, asked, now) && leadsTo(grant, link)),
+    words: ownerWordsIn(ownersTexts(run)),
+    isLinkedThere: (page) =>
+      thread.heard.some(
+        ({ host, text }) =>
+          host === placeText(page) && writtenAddresses(text).some((linked) => pageOf(linked) === pageOf(page)),
+      ),
+    isSender: (destination) => thread.heard.some(({ text }) => sendersIn(text).includes(destination.toLowerCase())),
+    isIntended: isIntended(run, call, destinations),
+  }
+}
+
+const showsForeign = ({ toolbox }: Run): boolean => [...toolbox.values()].some(({ foreign }) => foreign)
+
+/** A tool that cannot say so has said that all of it counts. */
+function contentOf(tool: AnyTool | undefined, { args }: Call): readonly [readonly string[], Deciding] {
+  try {
+    if (!tool?.content) return [[], decidingIn(args)]
+    return [askPlugin(contentPort(tool.name), () => tool.content?.(args as never)), NOTHING]
+  } catch {
+    return [[JSON.stringify(args)], NOTHING]
+  }
 }
 
 function destinationsOf(tool: AnyTool | undefined, { args, effect }: Call): readonly string[] {
   const named = destinationsIn(args)
   try {
-    if (!tool?.destinations) return withHost(named, effect.host)
-    return askPlugin(destinationsPort(tool.name), () => tool.destinations?.(args as never))
+    const places = tool?.destinations
+      ? askPlugin(destinationsPort(tool.name), () => tool.destinations?.(args as never))
+      : withHost(named, effect.host)
+    return places.flatMap(splitList)
   } catch {
     // Wherever its arguments say: it could not say so itself.
     return named
   }
 }
 
-/** What the owner, the program, or what either of them trusts has said. */
-const trustedTexts = (run: Run): readonly string[] => [
-  prefixOf(run).system,
-  ...run.thread.heard.filter(({ trusted }) => trusted).map(({ text }) => text),
-]
+/** What the owner has typed or configured, and the program's own prompt: no result, no echo, nothing that is remembered, no description of a server. */
+const ownersTexts = (run: Run): readonly string[] => [prefixOf(run).own, ...ownWords(run.thread)]
 
 /** Where each destination comes from, for whoever is asked. */
 export function sinksOf(run: Run, destinations: readonly string[]): readonly Sink[] {
   return destinations.map((to) => {
-    const isIn = (text: string): boolean => saidIn([text])(to)
+    const isIn = (text: string): boolean => ownerWordsIn([text]).names(to)
     const known = run.thread.heard.find(({ text, trusted }) => trusted && isIn(text))
     const from = known ?? run.thread.heard.find(({ text }) => isIn(text))
     if (from) return { to, from: from.source, trusted: from.trusted }
-    return isIn(prefixOf(run).system)
+    return isIn(prefixOf(run).own)
       ? { to, from: 'the system prompt', trusted: true }
       : { to, from: "the model's own words", trusted: false }
   })

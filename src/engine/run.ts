@@ -143,6 +143,8 @@ export interface Run extends Watched {
 
 export interface Prefix {
   readonly system: string
+  /** The same without what tools say of themselves. */
+  readonly own: string
   readonly tools: readonly ToolSpec[]
   readonly digest: string
   readonly bytes: number

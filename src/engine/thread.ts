@@ -322,8 +322,9 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       open.settled.set(record.index, record.result)
       remember(thread, record.result)
       noteAsked(thread, open, record)
-      const call = open.intended.get(record.index)?.call
-      if (call) hearResult(thread, record, call.tool)
+      const intended = open.intended.get(record.index)
+      const call = intended?.call
+      if (call) hearResult(thread, record, call.tool, intended.effect.host)
       if (call && record.result.status !== 'not_started')
         thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
       if (isNews(thread.known, call, record.result)) open.news = true

@@ -45,6 +45,8 @@ export interface Tool<Args = never> {
   readonly parameters?: Readonly<Record<string, Json>>
   /** Contract: not offered by itself. An agent whose tools name it has it like any other; else it is reached through a tool that has `meant`. */
   readonly lazy?: true
+  /** Contract: whoever wrote its name, description and schema is not trusted: a session that is shown them has read from outside. */
+  readonly foreign?: true
   /** Contract: the ops groups it may ask its context for; no run begins with an env that lacks one. */
   readonly needs?: readonly OpsGroup[]
   /** Contract: after so long `signal` aborts and the call counts as `timed_out`; a call's own timeout beats it. */
@@ -67,6 +69,11 @@ export interface Tool<Args = never> {
    * its arguments say.
    */
   destinations?(args: Args): readonly string[]
+  /**
+   * Contract: pure; texts that have to be made of the owner's words once something from outside was read, or somebody is asked. Of a tool that says
+   * nothing these are amounts, switches, attachments, and who may see it. Links in what is said count with every tool.
+   */
+  content?(args: Args): readonly string[]
   /** Contract: changes nothing; why this call comes to nothing, whoever allows it, so that nobody need be asked; or nothing. */
   refuses?(args: Args): string | undefined
   /** Contract: pure; why a person has to allow this call first, or nothing. One that throws has asked. */
@@ -79,9 +86,7 @@ export interface Tool<Args = never> {
   before?(args: Args, context: ToolContext): Promise<Json>
   /**
    * Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`, `facts.cwd` where
-   * the session stands from here on;
-   * `facts.quoted: true` says that its words, though trusted, are not its owner's, and name no destination. With status
-   * `unknown` nobody knows whether it took effect: it is recovered as after a crash.
+   * the session stands from here on. With status `unknown` nobody knows whether it took effect: it is recovered as after a crash.
    */
   run(args: Args, context: ToolContext): Promise<CallResult>
   /** Contract: changes nothing; asks the world whether an interrupted call happened. Needed for `reconcilable`. */

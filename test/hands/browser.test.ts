@@ -96,8 +96,9 @@ describe('browser', { skip }, () => {
     })
     assert.deepEqual(effect({ action: 'click', host: 'a.com:8443', element: 1 }), {
       recovery: 'once',
-      reach: 'network',
+      reach: 'third_party',
       host: 'a.com:8443',
+      method: 'click',
     })
     assert.deepEqual(effect({ action: 'read' }), { recovery: 'pure', reach: 'none' })
     assert.deepEqual(tool?.destinations?.({ action: 'click', host: 'a.com', element: 1 } as never), ['a.com'])

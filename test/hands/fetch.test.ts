@@ -66,12 +66,12 @@ describe('fetch', () => {
     assert.deepEqual(effects, [
       { recovery: 'pure', reach: 'network', host },
       { recovery: 'pure', reach: 'network', host },
-      { recovery: 'once', reach: 'third_party' },
-      { recovery: 'once', reach: 'third_party' },
+      { recovery: 'once', reach: 'third_party', host, method: 'POST' },
+      { recovery: 'once', reach: 'third_party', host, method: 'PUT' },
       { recovery: 'idempotent', reach: 'network', host, writes: true },
     ])
     const tool = app.service('tools').all.get('fetch')
-    assert.deepEqual(tool?.destinations?.({ url, method: 'GET' } as never), [host])
+    assert.deepEqual(tool?.destinations?.({ url, method: 'GET' } as never), [url])
     assert.deepEqual(tool?.gives?.({ url, method: 'GET' } as never), { trust: 'untrusted', private: false })
     assert.deepEqual(
       asked.map((line) => line.split(' ')[0]),

@@ -471,22 +471,37 @@ describe('git and the network', RUNS, () => {
     const { port, folder, asked } = await remote(t)
     const workspace = repository(t)
     const url = `http://git.test:${port}/r.git`
-    const options = { resolve: names({ 'git.test': '127.0.0.1' }), yaml: listing(`git.test:${port}`) }
-    const pushing = await living(t, [git('push', url, 'main')], options, { workspace })
+    const home = freshFolder(t)
+    const options = { home, resolve: names({ 'git.test': '127.0.0.1' }), yaml: listing(`git.test:${port}`) }
+    const strict = {
+      ...options,
+      yaml: `policy: { allow_hosts: ["git.test:${port}"], grants: [{ tool: git, to: ["**"] }] }`,
+    }
+    const pushing = await living(t, [git('push', url, 'main')], strict, { workspace })
     assert.deepEqual(
       [pushing.results[0]?.status, asked],
       ['parked', []],
-      'to publish is asked about, whatever was granted',
+      'to publish is asked about, until a grant names it',
     )
-    await answered(pushing.app, 'allow')
+    await answered(pushing.app, 'allow', { grant: '7d' })
     await pushing.app.close()
+    const again = await living(t, [git('push', url, 'main'), git('push', '--force', url, 'main')], strict, {
+      workspace,
+    })
+    assert.deepEqual(
+      again.results.map(({ status }) => status),
+      ['ok', 'parked'],
+      'the very same push is granted, one that takes away what is there is not',
+    )
+    await again.app.close()
     const calls = [git('ls-remote', url), git('fetch', url, 'main'), git('pull', '--ff-only', url, 'main')]
-    const { results } = await living(t, calls, options, { workspace })
+    const { app, results } = await living(t, calls, options, { workspace })
     assert.deepEqual(
       results.map(({ status, content }) => (status === 'ok' ? status : content)),
       Array(3).fill('ok'),
     )
     assert.equal(inGit(folder, 'rev-parse', 'main'), inGit(workspace, 'rev-parse', 'main'))
+    await app.close()
     const cloned = await living(t, [git('clone', url, 'copy'), calling('view_file', { path: 'copy/a.txt' })], options)
     assert.equal(cloned.results[1]?.content, 'one\n')
     assert.ok(asked.length >= 8)

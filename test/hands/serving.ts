@@ -71,7 +71,7 @@ export const names =
 
 /** A configuration that lists these hosts, and lets every tool go anywhere: what is left is the way out itself. */
 export function listing(...hosts: readonly string[]): string {
-  const grants = ['fetch', 'git', 'browser', 'send_message'].map((tool) => ({ tool, to: ['*'] }))
+  const grants = ['fetch', 'git', 'browser', 'send_message'].map((tool) => ({ tool, to: ['*', '* *', '* **'] }))
   return `policy: ${JSON.stringify({ allow_hosts: hosts, grants })}\n`
 }
 

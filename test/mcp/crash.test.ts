@@ -31,7 +31,7 @@ async function afterDeath(t: TestContext): Promise<Scene> {
   const home = freshFolder(t)
   acting.mode('kill the program', TOOLS.length)
   acting.tools({ more: TOOLS })
-  const servers = yamlWith({ a: { command: acting.command, effects: EFFECTS } })
+  const servers = yamlWith({ a: { command: acting.command, trust: 'trusted', effects: EFFECTS } })
   writeFileSync(join(home, 'tireless.yaml'), `kernel: { max_concurrent: ${TOOLS.length} }\n${servers}`)
   const died = await run(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'crash-main.ts'), home])
   assert.equal(died.exit, null, `it did not die: ${died.stderr}`)

@@ -51,7 +51,7 @@ describe('a server that dies during a call', () => {
       acting.mode('die')
       const { app, model } = await played(
         t,
-        { a: { command: acting.command, effects: acts(recovery, 'third_party') } },
+        { a: { command: acting.command, trust: 'trusted', effects: acts(recovery, 'third_party') } },
         [toolSearch('act'), act],
       )
       const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }

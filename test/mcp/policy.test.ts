@@ -20,7 +20,10 @@ describe('a call that goes to others', () => {
   test('goes where its owner says, by the arguments that are declared to say where', async (t) => {
     const { url } = await reached(t)
     // `something` is a word of the task.
-    const { results } = await played(t, { a: { url, effects: { act: SEND } } }, [toolSearch('act'), send('something')])
+    const { results } = await played(t, { a: { url, trust: 'trusted', effects: { act: SEND } } }, [
+      toolSearch('act'),
+      send('something'),
+    ])
     assert.deepEqual(statusesOf(results), ['ok', 'ok'])
   })
 
@@ -53,19 +56,17 @@ describe('what a result is worth', () => {
     const reader = await reached(t)
     const sender = await reached(t)
     reader.acting.mode('letter')
-    const servers = (more: object, trust = 'untrusted') => ({
-      r: { url: reader.url, trust, effects: twice(more) },
-      a: { url: sender.url, effects: { act: SEND } },
+    const servers = (trust: string) => ({
+      r: { url: reader.url, trust, effects: twice({}) },
+      a: { url: sender.url, trust: 'trusted', effects: { act: SEND } },
     })
     const answers = [toolSearch('act'), toolCall('r__act', { what: 'read' }), send('something')]
     // Something from outside was read: now the task itself has to ask for the call, and the model that is asked names no tool.
-    const { results, model } = await played(t, servers({}), answers)
+    const { results, model } = await played(t, servers('untrusted'), answers)
     assert.equal(results[2]?.status, 'parked')
     assert.match(model.requests[3]?.messages.map((message) => JSON.stringify(message)).join() ?? '', /a__act/)
-    for (const trusting of [servers({ gives: 'trusted' }), servers({}, 'trusted')]) {
-      const { results: free } = await played(t, trusting, answers)
-      assert.equal(free[2]?.status, 'ok')
-    }
+    const { results: free } = await played(t, servers('trusted'), answers)
+    assert.equal(free[2]?.status, 'ok')
   })
 })
 
@@ -73,13 +74,11 @@ describe('a tool that reads the web', () => {
   const READ = { recovery: 'pure', reach: 'network', destinations: ['to'] }
 
   /** Something from outside was read; then each of the addresses is asked for, in a session whose task says this much. */
-  async function reading(t: TestContext, task: string, addresses: readonly string[], needs: readonly object[] = []) {
+  async function reading(t: TestContext, task: string, addresses: readonly string[]) {
     const { acting, url } = await reached(t)
     const servers = yamlWith({ a: { url, effects: { act: READ, environment: { recovery: 'pure', reach: 'none' } } } })
     const steps = [toolSearch('act'), toolCall('a__environment'), ...addresses.map(send), { text: 'finished' }]
-    const model = scriptedModel(({ tools }, turn) =>
-      tools.length === 0 ? { text: JSON.stringify(needs) } : (steps[turn] as ScriptedStep),
-    )
+    const model = scriptedModel((_, turn) => steps[turn] as ScriptedStep)
     const app = await openApp(t, { yaml: `${servers}policy: { allow_hosts: [docs.example.com] }\n`, model })
     const { session_id } = await runTaskIn(app, task)
     const journal = await journalOf(app, session_id)
@@ -99,15 +98,9 @@ describe('a tool that reads the web', () => {
     assert.equal(acting.log('acted').length, 2)
   })
 
-  test('asks for what its owner’s words name, where they ask for it; and for nothing else', async (t) => {
+  test('asks for what its owner’s words name, and for nothing else', async (t) => {
     const asked = ['https://news.example/today', 'https://news.example/?q=secret']
     const task = 'Tell me what https://news.example/today says.'
-    const { statuses } = await reading(t, task, asked, [{ tool: 'a__act', to: ['https://news.example/today'] }])
-    assert.deepEqual(statuses, ['ok', 'parked'])
-    assert.deepEqual(
-      (await reading(t, task, asked)).statuses,
-      ['parked', 'parked'],
-      'nobody found that they ask for it',
-    )
+    assert.deepEqual((await reading(t, task, asked)).statuses, ['ok', 'parked'])
   })
 })

@@ -28,14 +28,19 @@ export function mcpTool(
 ): AnyTool {
   const said = effectOf(options, tool)
   const { destinations, recovery, reach } = said
+  const described = Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {})
+  // What the tool takes and has not described may be one, too.
   const placesOf = (args: Arguments): readonly string[] =>
-    (destinations ?? []).flatMap((named) => placesIn(args[named]))
+    Object.entries(args).flatMap(([name, value]) =>
+      destinations?.includes(name) ? placesIn(value) : described.includes(name) ? [] : [name, ...placesIn(value)],
+    )
   return defineTool<Arguments>({
     name,
     description,
     args: argumentsOf(schema),
     parameters: schema as Readonly<Record<string, Json>>,
     lazy: true,
+    ...(options.trust === 'untrusted' && { foreign: true }),
     timeoutMs: options.timeout,
     // Heeded only where it is harmless: a server that died is started again.
     maxRetries: 1,

@@ -75,7 +75,13 @@ export class Servers implements McpServers {
       this.#offer(name)
     }
     if (this.#servers.size === 0) return
-    this.#options.put(toolSearch({ servers: Object.keys(configured), look: (signal) => this.#look(signal) }))
+    this.#options.put(
+      toolSearch({
+        servers: Object.keys(configured),
+        trusted: Object.values(configured).every(({ trust }) => trust === 'trusted'),
+        look: (signal) => this.#look(signal),
+      }),
+    )
     this.#options.put(toolCall)
   }
 

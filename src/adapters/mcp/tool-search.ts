@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { Json } from '../../domain/json.ts'
+import { CLEAN, UNTRUSTED } from '../../domain/trust.ts'
 import { wordsOf } from '../../domain/words.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -14,6 +15,8 @@ export interface Findable {
 
 export interface Shelf {
   readonly servers: readonly string[]
+  /** Whether the owner trusts all of them. */
+  readonly trusted: boolean
   /** Contract: what can be called, and which servers could not be asked; not before a server that was never seen has been waited for. */
   look(signal: AbortSignal): Promise<{ readonly tools: readonly Findable[]; readonly silent: readonly string[] }>
 }
@@ -29,15 +32,15 @@ export const toolSearch = (shelf: Shelf): AnyTool =>
     description: `Looks for more tools, of these servers: ${shelf.servers.join(', ')}. Gives name, description and schema of those that fit best; call them with tool_call.`,
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
-    // Only what the owner has approved is told. It is not what he has said: an address in it is none that he has named.
-    gives: () => ({ trust: 'trusted', private: false }),
+    // A pin says that it is still the same, not that it is true.
+    gives: () => (shelf.trusted ? CLEAN : UNTRUSTED),
     async run({ query }, { signal }) {
       const { tools, silent } = await shelf.look(signal)
       const best = bestOf(tools, query)
       const lines = best.map(({ name, description, schema }) => JSON.stringify({ name, description, schema }))
       if (best.length === 0) lines.push(nothingFits(tools))
       const content = [...lines, ...silent.map((name) => `(${name} does not answer)`)].join('\n')
-      return { status: 'ok', content, facts: { quoted: true } }
+      return { status: 'ok', content }
     },
   })
 

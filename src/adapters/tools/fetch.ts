@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { type Address, addressOf, placeText } from '../../domain/address.ts'
 import type { CallResult } from '../../domain/decision.ts'
+import type { Effect } from '../../domain/effect.ts'
 import { UNTRUSTED } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Answered, Egress, SentOn } from '../../ports/egress.ts'
@@ -53,17 +54,30 @@ export const fetch = (egress: Egress): AnyTool =>
     args,
     needs: ['file'],
     secrets: ['headers'],
-    effect: ({ url, method, save_to }) => ({
-      ...(isSafe(method)
-        ? { recovery: save_to === undefined ? 'pure' : 'idempotent', reach: 'network', host: placeText(known(url)) }
-        : { recovery: 'once', reach: 'third_party' }),
-      ...(save_to === undefined ? {} : { writes: true }),
-    }),
+    effect: (wanted) => ({ ...effectOf(wanted), ...(wanted.save_to === undefined ? {} : { writes: true }) }),
     gives: () => UNTRUSTED,
-    destinations: ({ url }) => [placeText(known(url))],
+    destinations: ({ url }) => [known(url).url],
+    // Nobody who was told to read has been told to send: the method has to be among the words, too.
+    content: ({ method, body = '', headers }) => [method.toLowerCase(), body, ...freeHeaders(headers)],
     refuses: ({ url }) => egress.refusal(known(url)),
     run: (wanted, context) => told(() => answerTo(egress, wanted, context)),
   })
+
+function effectOf({ url, method, headers, save_to }: Args): Effect {
+  const host = placeText(known(url))
+  if (method === 'DELETE') return { recovery: 'once', reach: 'destructive', host, method }
+  if (!isSafe(method)) return { recovery: 'once', reach: 'third_party', host, method }
+  const recovery = save_to === undefined ? 'pure' : 'idempotent'
+  return freeHeaders(headers).length === 0
+    ? { recovery, reach: 'network', host }
+    : { recovery: 'idempotent', reach: 'third_party', host, method }
+}
+
+/** What headers tell the host beside a secret that was set for it. */
+const freeHeaders = (headers: Args['headers'] = {}): readonly string[] =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    /^(?:\w+ )?secret:[\w-]+$/.test(value) ? [] : [`${name}: ${value}`],
+  )
 
 const isSafe = (method: Args['method']): boolean => method === 'GET' || method === 'HEAD'
 

@@ -23,6 +23,7 @@ export const sendMessage = (postbox: Postbox): AnyTool =>
     }),
     gives: () => CLEAN,
     destinations: ({ to }) => (to === undefined ? [] : [to]),
+    content: () => [],
     refuses: ({ to }) => (to === undefined ? undefined : postbox.refusal(to)),
     run: ({ to = null, text }, { call }) =>
       told(async () => {

@@ -1,7 +1,7 @@
 /** browser: a real Chromium for pages that are more than text. One page at a time, one profile for each run, nothing of it outlives the run. */
 
 import { z } from 'zod'
-import { addressOf, type Place, placeOf, placeText } from '../../../domain/address.ts'
+import { type Address, addressOf, type Place, placeOf, placeText } from '../../../domain/address.ts'
 import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { TirelessError } from '../../../domain/error.ts'
@@ -59,9 +59,12 @@ export function browser(launching: Launching): AnyTool {
     effect: effectOf,
     gives: () => UNTRUSTED,
     destinations: (wanted) => {
+      if (wanted.action === 'open') return [addressIn(wanted.url ?? '').url]
       const host = hostOf(wanted)
       return host === undefined ? [] : [host]
     },
+    // What is typed is told to the page at once.
+    content: ({ action, text = '' }) => (action === 'type' || action === 'select' ? [text] : []),
     refuses: ({ action, url = '' }) => (action === 'open' ? launching.egress.refusal(placeIn(url)) : undefined),
     async run(wanted, context) {
       const leave = (): void => void close(context.env)
@@ -94,7 +97,11 @@ function aimOf(host: string): Place {
 
 function effectOf(wanted: Args): Effect {
   const host = hostOf(wanted)
-  if (host !== undefined) return { recovery: 'once', reach: 'network', host }
+  const { action } = wanted
+  if (host !== undefined)
+    return action === 'open' || action === 'back'
+      ? { recovery: 'once', reach: 'network', host }
+      : { recovery: 'once', reach: 'third_party', host, method: action }
   return wanted.action === 'screenshot'
     ? { recovery: 'idempotent', reach: 'workspace' }
     : { recovery: 'pure', reach: 'none' }
@@ -136,7 +143,9 @@ function opened(launching: Launching, forget: () => void): Promise<BrowserSessio
   return session
 }
 
-function placeIn(url: string): Place {
+const placeIn = (url: string): Place => addressIn(url)
+
+function addressIn(url: string): Address {
   const read = addressOf(url)
   if (read.kind === 'read') return read.value
   throw new TirelessError('tool_failed', read.why)

@@ -40,6 +40,7 @@ export const git = (egress: Egress): AnyTool =>
     effect: (wanted) => effectOf(known(wanted)),
     gives: (wanted) => (isNetwork(known(wanted).kind) ? UNTRUSTED : OF_WORKSPACE),
     destinations: (wanted) => destinationsOf(known(wanted)),
+    content: () => [],
     refuses: (wanted) => (isNetwork(known(wanted).kind) ? egress.refusal(remoteOf(known(wanted))) : undefined),
     before: (wanted, context) => beforeOf(known(wanted).kind, (command) => asked(context, command)),
     run: (wanted, context) => told(() => done(egress, wanted, context)),
@@ -81,7 +82,12 @@ function effectOf(wanted: Parsed): Effect {
     case 'merge':
       return { recovery: 'once', ...there(), writes: true }
     case 'give':
-      return { recovery: 'once', reach: 'third_party', publishes: true }
+      return {
+        recovery: 'once',
+        reach: 'third_party',
+        method: wanted.forces ? 'push --force' : 'push',
+        publishes: true,
+      }
     default:
       return assertNever(wanted.kind)
   }
@@ -89,7 +95,7 @@ function effectOf(wanted: Parsed): Effect {
 
 function destinationsOf(wanted: Parsed): readonly string[] {
   if (!isNetwork(wanted.kind)) return []
-  return [wanted.kind === 'give' ? remoteOf(wanted).url : placeText(remoteOf(wanted))]
+  return [remoteOf(wanted).url]
 }
 
 const isRepository = ({ env }: ToolContext): boolean => env.groups.includes('git')

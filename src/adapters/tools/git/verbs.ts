@@ -95,6 +95,8 @@ export interface Parsed {
   readonly kind: VerbKind
   /** What is neither an option nor its value, up to `--` and behind it. */
   readonly operands: readonly string[]
+  /** Whether it may take away what is there. */
+  readonly forces: boolean
 }
 
 export type Parsing =
@@ -132,8 +134,16 @@ export function parsed(args: readonly string[]): Parsing {
     return refused(
       `name the remote by its address, http(s)://…; got ${JSON.stringify(remote ?? '')}; "remote -v" shows those that are known`,
     )
-  return { kind: 'parsed', parsed: { verb, kind: kindOf(name, verb, rest), operands } }
+  return {
+    kind: 'parsed',
+    parsed: { verb, kind: kindOf(name, verb, rest), operands, forces: isForced(rest, operands) },
+  }
 }
+
+/** `+main` and `:main` do without an option what `--force` and `--delete` do. */
+const isForced = (args: readonly string[], [, ...refs]: readonly string[]): boolean =>
+  args.some((arg) => /^--(?:force|force-with-lease|delete)(?:=|$)|^-[a-z]*[fd]/.test(arg)) ||
+  refs.some((ref) => /^[+:]/.test(ref))
 
 function kindOf(name: string, { kind }: Verb, rest: readonly string[]): VerbKind {
   const looking = LOOKING[name]
