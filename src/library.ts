@@ -1,7 +1,8 @@
 /** The library in one call: a task in, its result out. */
 
 import { checkOptions } from './app/check-options.ts'
-import { type AppOptions, createApp } from './app.ts'
+import { useApp } from './app/share-app.ts'
+import type { AppOptions } from './app.ts'
 import type { Progress } from './commands/command.ts'
 import type { Issue } from './domain/decision.ts'
 import type { DispatchStatus } from './domain/dispatch.ts'
@@ -59,7 +60,10 @@ export interface TaskResult extends Ending {
   readonly criteria: readonly { readonly name: string; readonly met: boolean; readonly error?: string }[]
 }
 
-/** Contract: resolves when the task is over or parked, whatever came of it; rejects when it could not even be queued. */
+/**
+ * Contract: resolves when the task is over or parked, whatever came of it; rejects when it could not even be queued. Several at once in one home
+ * are fine where all have the same options.
+ */
 export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {
   checkOptions(options)
   if (typeof task !== 'string' && (typeof task !== 'object' || task === null || Array.isArray(task)))
@@ -76,15 +80,12 @@ export async function runTask(task: string | Task, options: RunTaskOptions = {})
       where: 'success_criteria',
       expected: 'a list of criteria',
     })
-  const app = await createApp(appOptions)
-  try {
+  return useApp(appOptions, async (app) => {
     const input = { task: objective, agent, workspace, ...wishes }
     const ending = (await app.run('run', input, onProgress)) as Ending
     const criteria = await Promise.all(success_criteria.map((criterion) => judged(criterion, ending)))
     return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
-  } finally {
-    await app.close()
-  }
+  })
 }
 
 async function judged({ name, met }: Criterion, ending: Ending): Promise<TaskResult['criteria'][number]> {

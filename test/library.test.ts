@@ -39,16 +39,63 @@ test('the library and its testing part export what the interface names', () => {
     assert.ok(name in testing, name)
 })
 
-test('runTask: two at once on one home are refused, not mixed (case 10)', async (t) => {
+test('B5, case 10: runTask: many at once on one home are all done, each in a session of its own; then the home is free', async (t) => {
   const home = freshFolder(t)
-  const model = testing.scriptedModel([{ text: 'done' }])
-  const results = await Promise.allSettled([
+  const model = testing.scriptedModel(({ messages }) => ({
+    text: `done: ${JSON.stringify(messages).match(/task \d+/)}`,
+  }))
+  const numbers = Array.from({ length: 12 }, (_, i) => i)
+  for (let again = 0; again < 2; again += 1) {
+    const told: string[][] = numbers.map(() => [])
+    const results = await Promise.all(
+      numbers.map((n) =>
+        library.runTask(`task ${n}`, {
+          home,
+          model,
+          onProgress: (progress) => void (progress.kind === 'event' && told[n]?.push(progress.event.run_id)),
+        }),
+      ),
+    )
+    assert.deepEqual(
+      results.map(({ answer }) => answer),
+      numbers.map((n) => `done: task ${n}`),
+    )
+    assert.equal(new Set(results.map(({ session_id }) => session_id)).size, numbers.length)
+    for (const [n, { dispatch_id }] of results.entries()) assert.deepEqual([...new Set(told[n])], [dispatch_id])
+  }
+  await (await library.createApp({ home, model })).close()
+})
+
+test('B5: runTask: at once on one home with other options is refused by name; one after the other, and after a start that failed, is fine', async (t) => {
+  const home = freshFolder(t)
+  const [model, other] = [
+    testing.scriptedModel(() => ({ text: 'done' })),
+    testing.scriptedModel(() => ({ text: 'else' })),
+  ]
+  const [first, second] = await Promise.allSettled([
     library.runTask('a', { home, model }),
-    library.runTask('b', { home, model }),
+    library.runTask('b', { home, model: other }),
   ])
-  assert.deepEqual(results.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
-  const refused = results.find((result) => result.status === 'rejected')
-  assert.equal(refused?.reason.code, 'home_locked')
+  assert.equal(first.status === 'fulfilled' && first.value.answer, 'done')
+  assert.ok(second.status === 'rejected')
+  assert.equal(second.reason.code, 'conflict')
+  assert.match(second.reason.message, /another task of this program.*`model`.*run one after the other/)
+  assert.equal((await library.runTask('b', { home, model: other })).answer, 'else')
+  const broken = library.definePlugin({ name: 'broken', setup: () => assert.fail('no') })
+  const plugins = [broken]
+  const failed = await Promise.allSettled([1, 2].map(() => library.runTask('c', { home, model, plugins })))
+  assert.deepEqual(
+    failed.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.equal((await library.runTask('d', { home, model })).answer, 'done')
+})
+
+test('runTask: a home that another app holds is refused, not mixed (case 10)', async (t) => {
+  const home = freshFolder(t)
+  const app = await library.createApp({ home })
+  await assert.rejects(library.runTask('a', { home }), { code: 'home_locked' })
+  await app.close()
 })
 
 declare module 'tireless' {
