@@ -35,6 +35,7 @@ export function commands(): Plugin {
       'bell',
       'models',
       'events',
+      'behaviours',
       'engine',
       'queue',
       'kernel',
@@ -129,6 +130,7 @@ export function commands(): Plugin {
             reasons,
             degraded: [
               ...offBy(sandbox.known()),
+              ...(await missingBehaviours(host.get('store'), host.get('behaviours').all)),
               ...degradedBy(documents.degraded(), config.refused()),
               ...host
                 .get('skills')
@@ -142,6 +144,20 @@ export function commands(): Plugin {
       host.provide('commands', context)
     },
   })
+}
+
+/** More of those that wait are not looked through. */
+const MOST_WAITING = 1000
+
+async function missingBehaviours(store: Store, known: ReadonlyMap<string, unknown>): Promise<string[]> {
+  const waiting = await store.dispatches({ status: 'waiting', limit: MOST_WAITING })
+  const missing = waiting.flatMap(({ wait }) => (wait?.kind === 'retry' && wait.behaviour ? [wait.behaviour] : []))
+  return [...new Set(missing)]
+    .filter((name) => !known.has(name))
+    .map((name) => {
+      const count = missing.filter((each) => each === name).length
+      return `${count} parked ${count === 1 ? 'run waits' : 'runs wait'} for the behaviour ${name}, which this program does not have: add it, or cancel them (queue list --status waiting)`
+    })
 }
 
 const offBy = (trial: Trial | undefined): string[] => (trial?.holds === false ? [execIsOff(trial.why)] : [])

@@ -7,8 +7,11 @@ import type { Observation } from './observation.ts'
 export type Wait =
   /** For the clock alone: not to start before its time. */
   | { readonly kind: 'start'; readonly until: number; readonly reason: string }
-  /** For the clock alone: a provider in trouble, or a rest before another attempt. The run goes on by itself. */
-  | { readonly kind: 'retry'; readonly until: number; readonly reason: string }
+  /**
+   * For the clock alone: a provider in trouble, a rest before another attempt, or a behaviour that this program does not have. The run goes on
+   * by itself.
+   */
+  | { readonly kind: 'retry'; readonly until: number; readonly reason: string; readonly behaviour?: string }
   /** For an observation, or for the deadline, which is then told as one. */
   | { readonly kind: 'observation'; readonly match: Match; readonly until: number; readonly reason: string }
   /** For a human's word on an outcome that nobody knows. */

@@ -7,6 +7,7 @@ import type { Issue } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import { assertNever, asTirelessError } from '../domain/error.ts'
 import { recordsOfRun } from '../domain/record.ts'
+import type { Wait } from '../domain/wait.ts'
 import { tell } from '../ports/sink.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import { timeIsUp } from './check-stop.ts'
@@ -69,6 +70,8 @@ async function takeUp(held: Claimed, signals: Signals, cancelling: Cancelling): 
         return await goOn(opened.run, signals.drain, cancelling)
       case 'refused':
         return await endNow(opened.watched, refusal(opened.issues))
+      case 'behaviour_missing':
+        return await park(held, waitForBehaviour(held, opened.behaviour), left)
       case 'called_off':
         if (opened.why === 'stopping') return await giveBack(held)
         return await endNow(opened.watched, opened.why === 'time' ? timeIsUp(opened.budget) : CANCELLED)
@@ -90,6 +93,16 @@ async function goOn(run: Run, drain: AbortSignal, cancelling: Cancelling): Promi
     if (drain.aborted) return release(run)
   }
 }
+
+/** How often it is looked for: whoever adds it starts the program anew, and what is due then is taken up. */
+const LOOK_AGAIN_MS = 2 * 60_000
+
+const waitForBehaviour = ({ engine }: Claimed, behaviour: string): Wait => ({
+  kind: 'retry',
+  until: engine.clock.now() + LOOK_AGAIN_MS,
+  reason: `this program does not have its behaviour ${behaviour}; it goes on when it does`,
+  behaviour,
+})
 
 const CANCELLED: End = { kind: 'end', stop_reason: 'cancelled' }
 

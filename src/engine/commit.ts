@@ -93,7 +93,7 @@ export async function release(run: Run): Promise<Moved> {
 }
 
 /** Something unread that already matches means there is nothing to wait for: no wake-up is lost. */
-export async function park(run: Run, wait: Wait, ops: readonly Op[]): Promise<Moved> {
+export async function park(run: Claimed, wait: Wait, ops: readonly Op[]): Promise<Moved> {
   const results = await flush(run, [...ops, { op: 'park', wait, now: run.engine.clock.now() }])
   const { parked } = results.at(-1) as { parked: boolean }
   return parked ? { kind: 'park', wait } : { kind: 'continue' }

@@ -33,6 +33,8 @@ interface Taken {
 export type Opened =
   | { readonly kind: 'opened'; readonly run: Run; close(): Promise<void> }
   | ({ readonly kind: 'refused'; readonly issues: readonly Issue[] } & Taken)
+  /** It was parked or cut short, and this program does not have the behaviour that it is to go on with. */
+  | ({ readonly kind: 'behaviour_missing'; readonly behaviour: string } & Taken)
   /** It was called off before it was set up. */
   | ({ readonly kind: 'called_off'; readonly why: Interruption['why']; readonly budget: Budget } & Taken)
 
@@ -50,6 +52,10 @@ export async function openRun(held: Claimed, abort: AbortSignal, cancelling: Can
   const first = held.thread.ended
   const fittings = await findFittings(held, opening)
   const { behaviour, memory: kind, wishes, ...rest } = fittings
+  if (!first && !behaviour && !isCancelled() && !signal.aborted && !held.engine.replaying) {
+    patience.close()
+    return { kind: 'behaviour_missing', behaviour: held.thread.behaviour ?? '', watched, close: () => opening.close() }
+  }
   if (first) await begin(watched, fittings, opening)
   else if (!isCancelled()) await takeUp(held, fittings, opening)
   const inTime = limit(held, wishes.budget, late)

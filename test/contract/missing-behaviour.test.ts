@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Wish } from '../../src/ports/behaviour.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { dispatchOf, freshFolder, openApp, passing } from '../apps.ts'
+import { endings } from './acting.ts'
+import { replayed } from './asking.ts'
+import { answer, poking, ruled, runRuled } from './watched.ts'
+
+const waiting: Wish = { kind: 'wait', match: 'user_message', reason: 'a word' }
+
+interface Health {
+  readonly degraded: readonly string[]
+}
+
+describe('a parked run whose behaviour is missing', () => {
+  test('B5: it waits for it, status says so, and it goes on when the behaviour is there again', async (t) => {
+    const clock = new FakeClock()
+    const home = freshFolder(t)
+    const whole = { home, clock, tools: [poking()], behaviours: [ruled([waiting, answer('heard')])] }
+    const first = await openApp(t, whole)
+    const { dispatch_id, session_id, status } = await passing(clock, runRuled(first))
+    assert.equal(status, 'waiting')
+    await first.run('send', { session: session_id, text: 'now' })
+    await first.close()
+
+    const without = await openApp(t, { home, clock })
+    await passing(clock, without.run('start', { until_idle: true }))
+    const parked = await dispatchOf(without, dispatch_id)
+    assert.equal(parked.status, 'waiting')
+    assert.match(parked.wait?.reason ?? '', /does not have its behaviour ruled; it goes on when it does/)
+    const { degraded } = (await without.run('status', {})) as Health
+    assert.match(degraded.join('\n'), /1 parked run waits for the behaviour ruled, .*add it, or cancel/)
+    // Looked for again, in vain.
+    await clock.advance(5 * 60_000)
+    await passing(clock, without.run('start', { until_idle: true }))
+    assert.equal((await dispatchOf(without, dispatch_id)).status, 'waiting')
+    await without.close()
+
+    await clock.advance(5 * 60_000)
+    const again = await openApp(t, whole)
+    assert.deepEqual(
+      ((await again.run('status', {})) as Health).degraded.filter((line) => /behaviour/.test(line)),
+      [],
+    )
+    await passing(clock, again.run('start', { until_idle: true }))
+    const { status: then, result } = await dispatchOf(again, dispatch_id)
+    assert.deepEqual([then, result], ['done', 'heard'])
+    assert.deepEqual(await endings(again, { dispatch_id, session_id }), ['final'])
+    assert.equal((await replayed(again, dispatch_id)).identical, true)
+  })
+
+  test('B5: it can be cancelled while it waits; a run that has not begun is refused as before', async (t) => {
+    const home = freshFolder(t)
+    const first = await openApp(t, { home, behaviours: [ruled([waiting])], tools: [poking()] })
+    const { dispatch_id, session_id } = await runRuled(first)
+    await first.run('send', { session: session_id, text: 'now' })
+    await first.close()
+    const without = await openApp(t, { home })
+    await without.run('start', { until_idle: true })
+    const cancelled = without.run('queue cancel', { id: dispatch_id })
+    await without.run('start', { until_idle: true })
+    await cancelled
+    assert.equal((await dispatchOf(without, dispatch_id)).status, 'cancelled')
+    const { status, issues } = await runRuled(without)
+    assert.deepEqual([status, issues.map(({ code }) => code)], ['failed', ['TASK_BEHAVIOUR_UNKNOWN']])
+  })
+})
