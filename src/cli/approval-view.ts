@@ -1,6 +1,6 @@
 /** An approval as a person is shown it: its arguments whole, and nothing in them that a terminal would hide or turn around. */
 
-import { styleText } from 'node:util'
+import { exact, style } from './terminal.ts'
 
 export interface ShownApproval {
   readonly id: string
@@ -17,25 +17,19 @@ export interface ShownApproval {
 
 export function approvalView(approval: ShownApproval): string {
   const { id, tool, args, effect, sinks, reason, origin, expires_at, status, answer_reason } = approval
-  const line = (name: string, text: string): string => `  ${styleText('dim', `${name}:`)} ${text}`
+  const line = (name: string, text: string): string => `  ${style('dim', `${name}:`)} ${text}`
   return [
-    `${styleText('bold', id)}  ${status}${status === 'open' ? ` until ${expires_at}` : ''}`,
-    line('tool', `${visible(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
-    line('arguments', visible(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
+    `${style('bold', id)}  ${status}${status === 'open' ? ` until ${expires_at}` : ''}`,
+    line('tool', `${exact(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
+    line('arguments', exact(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
     ...sinks.map(({ to, from, trusted }) =>
-      line('goes to', `${visible(to)}  (from ${visible(from)}${trusted ? '' : ', not trusted'})`),
+      line('goes to', `${exact(to)}  (from ${exact(from)}${trusted ? '' : ', not trusted'})`),
     ),
-    line('why', visible(reason)),
+    line('why', exact(reason)),
     line('asked by', `run ${origin.run_id}, step ${origin.step}`),
-    ...(answer_reason === null ? [] : [line('answer', visible(answer_reason))]),
+    ...(answer_reason === null ? [] : [line('answer', exact(answer_reason))]),
   ].join('\n')
 }
 
 export const approvalList = ({ items }: { readonly items: readonly ShownApproval[] }): string =>
   items.map(approvalView).join('\n\n') || 'none'
-
-/** Controls, characters that change the direction of writing, and those that take no room. */
-const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
-export const visible = (text: string): string =>
-  text.replaceAll(UNSEEN, (unseen) => `\\u{${(unseen.codePointAt(0) ?? 0).toString(16)}}`)

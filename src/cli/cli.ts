@@ -12,6 +12,7 @@ import { progressView } from './progress.ts'
 import { reach } from './reach.ts'
 import { render, renderItem } from './render.ts'
 import { type SecretSource, secretInput } from './secret-input.ts'
+import { jsonText, print } from './terminal.ts'
 
 interface Common extends SecretSource {
   readonly home?: string
@@ -27,7 +28,10 @@ export async function runCli(given: readonly string[]): Promise<number> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const program = new Program('tireless')
     .description('An always-on agent runtime: an AI employee that never clocks off.')
-    .configureOutput({ outputError: (text, write) => write(withoutSurplus(text)) })
+    .configureOutput({
+      writeErr: (text) => print(process.stderr, text),
+      outputError: (text, write) => write(withoutSurplus(text)),
+    })
     .exitOverride()
   for (const command of await meant(args)) {
     const verb = placeIn(program, command)
@@ -74,15 +78,15 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
   const progress = progressView(process.stderr)
   const tell = (told: Progress): void => {
     if (told.kind === 'item')
-      process.stdout.write(options.json ? `${JSON.stringify(told.item)}\n` : renderItem(command.name, told.item))
+      print(process.stdout, options.json ? `${jsonText(told.item)}\n` : renderItem(command.name, told.item))
     else if (options.json === true && command.place === 'guest') {
-      if (told.kind === 'event') process.stdout.write(`${JSON.stringify(told.event)}\n`)
+      if (told.kind === 'event') print(process.stdout, `${jsonText(told.event)}\n`)
     } else progress.tell(told)
   }
   try {
     const home = resolve(options.home ?? defaultHome())
     if (!(await agreed(command, input, home, { input: process.stdin, output: process.stderr }))) {
-      process.stderr.write('nothing was done\n')
+      print(process.stderr, 'nothing was done\n')
       return 1
     }
     const where = { home, configFile: options.config, verb: command.name }
@@ -90,8 +94,7 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     const output = await (command.place === 'beside' ? (await import('./beside.ts')).beside(asked) : reach(asked))
     progress.end()
     // Null: all of it was told already.
-    if (output !== null)
-      process.stdout.write(options.json ? `${JSON.stringify(output, null, 2)}\n` : render(command.name, output))
+    if (output !== null) print(process.stdout, options.json ? `${jsonText(output, 2)}\n` : render(command.name, output))
     return command.exit?.(output) ?? 0
   } catch (thrown) {
     progress.end()
@@ -113,12 +116,12 @@ async function withSecret(
 function complain(thrown: unknown, json: boolean): number {
   const { code, message } = asTirelessError(thrown)
   if (json) printError(code, message)
-  process.stderr.write(`${code}: ${message}\n`)
+  print(process.stderr, `${code}: ${message}\n`)
   return ERROR_CODES[code].exit
 }
 
 const printError = (code: ErrorCode, message: string): void =>
-  void process.stdout.write(`${JSON.stringify({ error: { code, message } }, null, 2)}\n`)
+  print(process.stdout, `${jsonText({ error: { code, message } }, 2)}\n`)
 
 /** `queue list` is `list` under `queue`. */
 function placeIn(program: Program, { name, summary }: Command): Program {

@@ -1,7 +1,7 @@
 /** What `init` did, as people read it: what is there now, which model, what a day costs, what to type next. */
 
-import { styleText } from 'node:util'
 import { dollars } from '../domain/money.ts'
+import { style } from './terminal.ts'
 
 interface Begun {
   readonly home: string
@@ -33,7 +33,7 @@ export function begun({ home, wrote, kept, model, agents, forecast, next }: Begu
     line('model', `${model.id} (${model.why})`),
     ...forecast.flatMap(costs),
     ...disabled.map((id) => line('off', `${id}: its file says how to let it run (${home}/agents/${id}/agent.yaml)`)),
-    line('next', styleText('bold', next)),
+    line('next', style('bold', next)),
   ].join('\n')
 }
 
@@ -52,4 +52,4 @@ function costs({ model, day_usd, items }: Forecast): string[] {
 const listed = (label: string, names: readonly string[]): string[] =>
   names.map((name, at) => line(at === 0 ? label : '', name))
 
-const line = (label: string, text: string): string => `${styleText('dim', label.padEnd(14))}${text}`
+const line = (label: string, text: string): string => `${style('dim', label.padEnd(14))}${text}`

@@ -1,8 +1,7 @@
 /** MCP servers as their owner is shown them. What a server says of itself is somebody else's text: nothing in it may fool a terminal. */
 
-import { styleText } from 'node:util'
-import { visible } from './approval-view.ts'
 import { table } from './table.ts'
+import { style, visible } from './terminal.ts'
 
 interface ShownTool {
   readonly tool: string
@@ -30,9 +29,9 @@ export function serverView({ name, transport, state, protocol, error, stderr, to
   const colour = COLOURS[state as keyof typeof COLOURS] ?? 'dim'
   const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed')
   return [
-    `${styleText('bold', name)}  ${styleText(colour, state)}  ${[transport, protocol].filter(Boolean).join(', ')}`,
-    ...(error === null ? [] : [`  ${styleText('red', visible(error))}`]),
-    ...(state === 'down' ? stderr.map((line) => `  ${styleText('dim', '|')} ${visible(line)}`) : []),
+    `${style('bold', name)}  ${style(colour, state)}  ${[transport, protocol].filter(Boolean).join(', ')}`,
+    ...(error === null ? [] : [`  ${style('red', visible(error))}`]),
+    ...(state === 'down' ? stderr.map((line) => `  ${style('dim', '|')} ${visible(line)}`) : []),
     ...toolsView(name, state, tools),
     ...waiting.flatMap(({ tool, difference }) => [
       indented(visible(difference).trimEnd()),

@@ -1,13 +1,11 @@
 /** Progress on a terminal: what the agent does, as it does it. Plain lines elsewhere. */
 
-import { styleText } from 'node:util'
 import type { Progress } from '../commands/command.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
+import { type Format, print, style } from './terminal.ts'
 
 const LONGEST_LINE = 160
-
-type Colour = Parameters<typeof styleText>[0]
 
 /** What has been shown of a run's step already, while it was under way. */
 interface Shown {
@@ -24,12 +22,12 @@ interface Shown {
 }
 
 export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress): void; end(): void } {
-  const paint = (colour: Colour, text: string): string => styleText(colour, text, { stream: out })
+  const paint = (colour: Format, text: string): string => style(colour, text, out)
   const runs = new Map<string, Shown>()
   let midLine = false
 
   const line = (text: string): void => {
-    out.write(`${midLine ? '\n' : ''}${text}\n`)
+    print(out, `${midLine ? '\n' : ''}${text}\n`)
     midLine = false
   }
 
@@ -69,7 +67,7 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
       shown.text = true
       if (!out.isTTY) shown.held += delta.text
       else {
-        out.write(paint('dim', delta.text))
+        print(out, paint('dim', delta.text))
         midLine = !delta.text.endsWith('\n')
       }
     }
@@ -97,12 +95,12 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
       else if (progress.kind === 'delta') tellDelta(progress.delta)
     },
     end() {
-      if (midLine) out.write('\n')
+      if (midLine) print(out, '\n')
     },
   }
 }
 
-type Paint = (colour: Colour, text: string) => string
+type Paint = (colour: Format, text: string) => string
 
 function linesOf({ phase, stage, payload, error }: Event, shown: Shown, paint: Paint): string[] {
   if (stage === 'diagnostic') return [paint('yellow', `${String(payload.about)}: ${cut(String(payload.message))}`)]

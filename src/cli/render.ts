@@ -1,6 +1,5 @@
 /** Output for people: one small view per verb where it pays, plain fields otherwise. */
 
-import { styleText } from 'node:util'
 import { approvalList, approvalView } from './approval-view.ts'
 import { begun } from './init-view.ts'
 import { cycleList, modelList } from './list-views.ts'
@@ -9,6 +8,7 @@ import { foretold, scheduleList } from './schedule-views.ts'
 import { skillApproval, skillList, skillScan } from './skill-views.ts'
 import { stateAccepted, stateDifference, stateReverted, stateText } from './state-views.ts'
 import { plain, short, table } from './table.ts'
+import { oneLine, style } from './terminal.ts'
 import { comparison, traceSteps } from './trace-views.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -89,14 +89,14 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
     ].join('\n'),
   'config explain': ({ items }: { items: { key: string; value: unknown; source: string }[] }) =>
     items
-      .map(({ key, value, source }) => `${key}: ${short(JSON.stringify(value))}  ${styleText('dim', source)}`)
+      .map(({ key, value, source }) => `${key}: ${short(JSON.stringify(value))}  ${style('dim', source)}`)
       .join('\n') || 'none',
   'config schema': (schema: Fields) => JSON.stringify(schema, null, 2),
   doctor: ({ checks }: { checks: { name: string; ok: boolean; found: string; remedy: string | null }[] }) =>
     checks
       .map(({ name, ok, found, remedy }) => {
-        const mark = ok ? styleText('green', 'ok') : styleText('red', 'NO')
-        return `${mark}  ${styleText('bold', name)}: ${found}${remedy === null ? '' : `\n    do this: ${remedy}`}`
+        const mark = ok ? style('green', 'ok') : style('red', 'NO')
+        return `${mark}  ${style('bold', name)}: ${found}${remedy === null ? '' : `\n    do this: ${remedy}`}`
       })
       .join('\n'),
   'trace list': ({ items }: { items: Fields[] }) =>
@@ -127,13 +127,13 @@ export function renderItem(name: string, item: unknown): string {
 
 function logLine({ ts, level, event, run_id, session_id, step, ...rest }: Entry): string {
   const where =
-    run_id === undefined ? '' : ` ${styleText('dim', `${String(run_id).slice(-8)}${step ? ` step ${step}` : ''}`)}`
-  const details = Object.entries(rest).map(([key, value]) => `${styleText('dim', `${key}=`)}${plain(value)}`)
-  return [`${styleText('dim', ts)} ${levelled(level)} ${event}${where}`, ...details].join(' ')
+    run_id === undefined ? '' : ` ${style('dim', `${String(run_id).slice(-8)}${step ? ` step ${step}` : ''}`)}`
+  const details = Object.entries(rest).map(([key, value]) => `${style('dim', `${key}=`)}${oneLine(plain(value))}`)
+  return [`${style('dim', ts)} ${levelled(level)} ${oneLine(event)}${where}`, ...details].join(' ')
 }
 
 function levelled(level: string): string {
-  return level === 'error' ? styleText('red', level) : level === 'warn' ? styleText('yellow', level) : level
+  return level === 'error' ? style('red', level) : level === 'warn' ? style('yellow', level) : level
 }
 
 function secretSet({
@@ -184,4 +184,4 @@ function isPlain(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Object.keys(value).length === 0
 }
 
-const label = (key: string): string => styleText('dim', `${key}:`)
+const label = (key: string): string => style('dim', `${key}:`)

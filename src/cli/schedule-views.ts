@@ -1,7 +1,7 @@
 /** Schedules, and the days to come, for people. */
 
-import { styleText } from 'node:util'
 import { table } from './table.ts'
+import { style } from './terminal.ts'
 
 type Spec = string | { readonly every: number } | { readonly at: string }
 
@@ -73,7 +73,7 @@ export function foretold({ until, timezone, total, guessed, unpriced, days, conf
       days.map((day) => ({ ...day, usd: money(day) })),
       ['date', 'beats', 'dispatches', 'usd'],
     ),
-    ...conflicts.map((conflict) => `${styleText('yellow', conflict.kind)}  ${told(conflict)}`),
+    ...conflicts.map((conflict) => `${style('yellow', conflict.kind)}  ${told(conflict)}`),
   ]
   return lines.join('\n')
 }

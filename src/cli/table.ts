@@ -1,6 +1,6 @@
 /** Rows of fields as lines of columns. */
 
-import { styleText } from 'node:util'
+import { style } from './terminal.ts'
 
 const WIDEST = 48
 
@@ -13,7 +13,7 @@ export function table(rows: readonly Readonly<Record<string, unknown>>[], column
       .map((word, i) => word.padEnd(widths[i] ?? 0))
       .join('  ')
       .trimEnd()
-  return [styleText('bold', line(columns)), ...cells.map(line)].join('\n')
+  return [style('bold', line(columns)), ...cells.map(line)].join('\n')
 }
 
 /** What is to be said again to the next command is whole. */

@@ -1,6 +1,6 @@
 /** Runs as people read them: what one did, and two of them side by side. */
 
-import { styleText } from 'node:util'
+import { style } from './terminal.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -42,40 +42,40 @@ interface Told {
 export function traceSteps({ manifest, steps, events, prompts, torn }: Shown): string {
   const { run_id, status, stop_reason, step_count, event_count, error } = manifest
   return [
-    `${styleText('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,
-    ...(manifest.task === null ? [] : [styleText('dim', cut(manifest.task))]),
+    `${style('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,
+    ...(manifest.task === null ? [] : [style('dim', cut(manifest.task))]),
     ...(steps ?? []).flatMap(stepLines),
     ...(events ?? []).map(eventLine),
     ...(prompts ?? []).flatMap(promptLines),
     ...(manifest.final_answer === null ? [] : ['', manifest.final_answer]),
-    ...(error === null ? [] : [styleText('red', String(error))]),
-    ...torn.map((file) => styleText('yellow', `${file} has a line that cannot be read; it is left out`)),
+    ...(error === null ? [] : [style('red', String(error))]),
+    ...torn.map((file) => style('yellow', `${file} has a line that cannot be read; it is left out`)),
   ].join('\n')
 }
 
 function stepLines({ step_id, decision, actions, action_results, error }: Step): string[] {
   return [
-    `${styleText('dim', `step ${step_id}`)} ${decision?.kind ?? 'undecided'}`,
+    `${style('dim', `step ${step_id}`)} ${decision?.kind ?? 'undecided'}`,
     ...actions.map(({ tool, args }, i) => {
       const { status = 'no result', content = '' } = action_results[i] ?? {}
-      return `  ${styleText('cyan', tool)} ${cut(JSON.stringify(args))}\n    ${styleText(status === 'ok' ? 'green' : 'red', status)} ${cut(content)}`
+      return `  ${style('cyan', tool)} ${cut(JSON.stringify(args))}\n    ${style(status === 'ok' ? 'green' : 'red', status)} ${cut(content)}`
     }),
-    ...(error === undefined ? [] : [`  ${styleText('red', cut(error))}`]),
+    ...(error === undefined ? [] : [`  ${style('red', cut(error))}`]),
   ]
 }
 
 function eventLine({ seq, step_id, phase, stage, ok, payload, error }: Told): string {
   const name = `${phase} ${stage}`.padEnd(26)
   const said = cut(error ?? JSON.stringify(payload))
-  return `${styleText('dim', `${String(seq).padStart(4)} ${String(step_id).padStart(3)}`)} ${ok ? name : styleText('red', name)} ${said}`
+  return `${style('dim', `${String(seq).padStart(4)} ${String(step_id).padStart(3)}`)} ${ok ? name : style('red', name)} ${said}`
 }
 
 function promptLines({ step_id, tokens, sections, cached_share, cut: shortened, dropped }: Prompt): string[] {
   const made = Object.entries(sections).map(([name, share]) => `${name} ${share}`)
   return [
-    `${styleText('dim', `step ${step_id}`)} about ${tokens} tokens, ${Math.floor(100 * cached_share)} % as before: ${made.join(' · ')}`,
-    ...shortened.map((name) => `  ${styleText('yellow', 'cut')} ${cut(name)}`),
-    ...dropped.map((name) => `  ${styleText('yellow', 'left out')} ${cut(name)}`),
+    `${style('dim', `step ${step_id}`)} about ${tokens} tokens, ${Math.floor(100 * cached_share)} % as before: ${made.join(' · ')}`,
+    ...shortened.map((name) => `  ${style('yellow', 'cut')} ${cut(name)}`),
+    ...dropped.map((name) => `  ${style('yellow', 'left out')} ${cut(name)}`),
   ]
 }
 
@@ -96,8 +96,8 @@ export function comparison({ first_divergence, a, b }: Compared): string {
   const parted = first_divergence
     ? [
         `they part at step ${first_divergence.step}, ${first_divergence.phase}`,
-        `  ${styleText('cyan', 'a')} ${cut(JSON.stringify(first_divergence.a), 400)}`,
-        `  ${styleText('magenta', 'b')} ${cut(JSON.stringify(first_divergence.b), 400)}`,
+        `  ${style('cyan', 'a')} ${cut(JSON.stringify(first_divergence.a), 400)}`,
+        `  ${style('magenta', 'b')} ${cut(JSON.stringify(first_divergence.b), 400)}`,
       ]
     : ['they did the same, step by step']
   return [...parted, '', ...sideBySide(a, b)].join('\n')
@@ -118,10 +118,10 @@ function sideBySide(a: Side, b: Side): string[] {
   const cells = rows.map(([key, one, other]) => [key, word(one), word(other)] as const)
   const width = Math.max(...cells.map(([, one]) => one.length), 1)
   return [
-    `${''.padEnd(12)} ${styleText('cyan', 'a'.padEnd(width))}  ${styleText('magenta', 'b')}`,
+    `${''.padEnd(12)} ${style('cyan', 'a'.padEnd(width))}  ${style('magenta', 'b')}`,
     ...cells.map(([key, one, other]) => {
       const line = `${key.padEnd(12)} ${one.padEnd(width)}  ${other}`
-      return one === other || key === 'run_id' ? line : styleText('yellow', line)
+      return one === other || key === 'run_id' ? line : style('yellow', line)
     }),
   ]
 }

@@ -5,10 +5,10 @@
 
 import { chmodSync, rmSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
-import { createInterface } from 'node:readline'
 import type { Command, Context, Progress } from '../commands/command.ts'
 import { execute } from '../commands/execute.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../domain/error.ts'
+import { splitLines } from './lines.ts'
 
 type Reply =
   /** Said before anything is done: without it, nothing was, and the question may be asked again. */
@@ -78,7 +78,9 @@ function asLongAs(socket: Socket, closing: AbortSignal, context: Context): Conte
 }
 
 async function question(socket: Socket): Promise<{ command: unknown; input: unknown }> {
-  for await (const line of createInterface({ input: socket })) {
+  // Still open for the answer.
+  for await (const line of splitLines(socket.iterator({ destroyOnReturn: false }))) {
+    socket.resume()
     const asked: unknown = JSON.parse(line)
     if (typeof asked === 'object' && asked !== null && 'command' in asked)
       return { command: asked.command, input: 'input' in asked ? asked.input : {} }
@@ -99,11 +101,10 @@ export async function askHolder(
   const socket = await connect(path)
   if (!socket) return undefined
   socket.write(`${JSON.stringify({ command, input })}\n`)
-  const lines = createInterface({ input: socket })
-  enough?.addEventListener('abort', () => lines.close(), { once: true })
+  enough?.addEventListener('abort', () => socket.destroy(), { once: true })
   let accepted = false
   try {
-    for await (const line of lines) {
+    for await (const line of splitLines(socket)) {
       const reply = JSON.parse(line) as Reply
       if ('accepted' in reply) accepted = true
       else if ('progress' in reply) tell(reply.progress)
