@@ -84,6 +84,7 @@ export function commands(): Plugin {
           typeof wanted === 'object' ? place(sessionId, placeOf(wanted.agent)) : prepare(sessionId, wanted),
         notices: async () => [
           ...(await lossIn(host.get('store'))),
+          ...sandbox.swept,
           ...noticesOf(config.loaded.config, await models.choice()),
           ...waitingNotes(await documents.waiting()).map(({ text }) => text),
         ],
@@ -119,6 +120,7 @@ export function commands(): Plugin {
             ...(await host.get('kernel').ailments()),
             ...queue.damage().map((found) => `the database is damaged: ${found}`),
             ...(await lossIn(host.get('store'))),
+            ...sandbox.swept,
             ...engine.breaker
               .refusing()
               .map((provider) => `the provider ${provider} refuses its key: set the right one, then: models test`),

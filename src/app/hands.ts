@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { systemClock } from '../adapters/clock.ts'
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
 import { unconfined } from '../adapters/envs/git.ts'
+import { sweepAfterCrash } from '../adapters/envs/sandbox/crash-sweep.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { programAt } from '../adapters/machine.ts'
 import { builtinTools, type Launching, memoryTools, namedTools, webTools } from '../adapters/tools/tools.ts'
@@ -43,9 +44,9 @@ export interface Parts {
 export function hands(parts: Parts): Plugin {
   return definePlugin({
     name: 'hands',
-    needs: ['clock', 'home', 'config', 'store', 'egress'],
+    needs: ['clock', 'home', 'config', 'store', 'egress', 'log'],
     provides: ['envs', 'sandbox', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
-    setup(host) {
+    async setup(host) {
       const service = host.get('config')
       const { config } = service.loaded
       const clock = host.get('clock')
@@ -59,6 +60,10 @@ export function hands(parts: Parts): Plugin {
       const wayOut = () => (hasNetwork() ? toAllowed : undefined)
       // Processes go by the machine's own clock.
       const sandbox = sandboxFor(config, { folder, hidden: [root], env, clock: systemClock, wayOut })
+      // Before anything of the home is used: what a killed command has planted still lies there.
+      const end = sandbox?.launcher.end
+      const swept = await sweepAfterCrash({ callsDir: calls, folder, clock: systemClock, end })
+      for (const line of swept) host.get('log').write('warn', 'swept after a crash', { line })
       const boxed = config.sandbox_image === null ? 'sandbox' : 'container'
       const shell = { where: sandbox ? boxed : 'machine', hasNetwork } as const
       // Whoever was killed has left them.
@@ -66,7 +71,7 @@ export function hands(parts: Parts): Plugin {
       const named = namedTools(launchingOf(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
-      const exec = execIn(sandbox, env)
+      const exec = { ...execIn(sandbox, env), swept }
       const offered = (): string[] => offeredIn(tools.all, service.loaded.config, exec.isOn())
       host.provide('envs', workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git }))
       host.provide('sandbox', exec)
@@ -127,7 +132,7 @@ function offeredIn(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: bo
 const COMMANDS: readonly string[] = ['bash', 'git']
 
 /** Whether commands can be run. Where not, bash is not offered, and known all the same: it can still say what is left of a call from before. */
-function execIn(sandbox: Sandbox | undefined, env: ReturnType<typeof environment>): Services['sandbox'] {
+function execIn(sandbox: Sandbox | undefined, env: ReturnType<typeof environment>): Omit<Services['sandbox'], 'swept'> {
   if (!sandbox) return { isOn: () => true, trial: async () => undefined, known: () => undefined, git: unconfined(env) }
   const confined = async () => ((await sandbox.trial()).holds ? sandbox.launcher : undefined)
   return {

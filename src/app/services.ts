@@ -94,6 +94,8 @@ declare module '../ports/plugin.ts' {
       known(): Trial | undefined
       /** How git of our own is confined. */
       readonly git: GitHost
+      /** What was taken away because a crash had cut commands short, a line each. */
+      readonly swept: readonly string[]
     }
     /** Add one in a plugin's set-up: the last one counts. */
     readonly embedders: Embedder[]

@@ -261,6 +261,9 @@ describe('git in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
       'git branch -f main HEAD',
       'echo x > $(git rev-parse --git-common-dir)/hooks/pre-commit',
       'echo "gitdir: /x" > .git',
+      'echo "$PWD/evil" > $(git rev-parse --git-dir)/commondir',
+      'rm $(git rev-parse --git-dir)/commondir',
+      'mv $(git rev-parse --git-dir) $(git rev-parse --git-common-dir)/worktrees/other',
       'ls $(git rev-parse --git-common-dir)/../file',
     ])
       assert.notEqual((await run(way)).exit, 0, way)

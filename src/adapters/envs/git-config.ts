@@ -39,7 +39,7 @@ const HARMLESS = new RegExp(
   `^(${[
     'core\\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev)',
     'extensions\\.(objectformat|refstorage|partialclone)',
-    'remote\\..*\\.(url|pushurl|fetch|tagopt|prune|mirror)|branch\\..*\\.(remote|merge|rebase|pushremote)',
+    'remote\\..*\\.(url|pushurl|fetch|tagopt|prune|mirror|promisor|partialclonefilter)|branch\\..*\\.(remote|merge|rebase|pushremote)',
     'user\\.(name|email)|init\\.defaultbranch|pull\\.(rebase|ff)|push\\.(default|autosetupremote)|fetch\\.prune',
     'submodule\\.(.*\\.)?(url|active|branch)|color\\..*|commit\\.gpgsign|gc\\.auto',
   ].join('|')})$`,
@@ -48,8 +48,12 @@ const HARMLESS = new RegExp(
 /** An address that git would hand to a program of its own choice, or of the repository's (`ext::sh -c …`). */
 const PROGRAM_ADDRESS = /^[a-z0-9+.-]*::|^-|^fd:/i
 
-/** Contract: pure; whether a git that obeys this configuration runs nothing and reads no other file because of it. */
-export function isHarmlessConfig(text: string): boolean {
-  const settings = readPlainConfig(text)
-  return settings?.every(({ key, value }) => HARMLESS.test(key) && !PROGRAM_ADDRESS.test(value)) ?? false
+/**
+ * Contract: whether a git that obeys this configuration runs nothing because of it, reads no other file, and works on no tree but one that
+ * `isOwnTree` admits.
+ */
+export function isHarmlessConfig(text: string, isOwnTree: (worktree: string) => boolean): boolean {
+  const isHarmless = ({ key, value }: GitSetting): boolean =>
+    key === 'core.worktree' ? isOwnTree(value) : HARMLESS.test(key) && !PROGRAM_ADDRESS.test(value)
+  return readPlainConfig(text)?.every(isHarmless) ?? false
 }

@@ -6,7 +6,7 @@ import { TirelessError } from '../../domain/error.ts'
 import { type GitHost, gitIn } from './git.ts'
 import { type WorkTree, workTreeOf } from './repository/git-folder.ts'
 import type { Bind } from './sandbox/layout.ts'
-import { guardsOf } from './sandbox/repositories.ts'
+import { gitFolderBinds } from './sandbox/repositories.ts'
 
 export interface PreparedWorkspace {
   readonly path: string
@@ -58,10 +58,7 @@ const STATUS = ['status', '--porcelain', '--ignore-submodules=dirty']
 /** Of the last commit, at `own`, which is not there yet. */
 async function addWorktree(tree: WorkTree, own: string, host: GitHost): Promise<void> {
   await mkdir(own, { recursive: true, mode: 0o700 })
-  const writable: readonly Bind[] = [
-    ...(await guardsOf([{ path: tree.common, kind: 'folder', id: '' }])),
-    { from: own, at: own, writable: true },
-  ]
+  const writable: readonly Bind[] = [...(await gitFolderBinds(tree.common)), { from: own, at: own, writable: true }]
   const made = await gitIn({ ...tree, writable }, host)(['worktree', 'add', '--detach', own, 'HEAD'])
   if (made.ok) return
   await rm(own, { recursive: true, force: true })

@@ -50,9 +50,11 @@ export function runArgs({
   ]
 }
 
+/** Engines take a list with commas, and differ in how one is written inside. */
+export const isMountable = (path: string): boolean => !/[,"\n]/.test(path)
+
 function mounted({ from, at, writable }: Bind): readonly string[] {
-  // Engines take a list with commas, and differ in how one is written inside.
-  if ([from, at].some((path) => /[,"\n]/.test(path)))
+  if (![from, at].every(isMountable))
     throw new TirelessError('tool_failed', {
       what: 'it cannot be mounted into a container: there is a comma, a quote or a line break in its path',
       where: from,

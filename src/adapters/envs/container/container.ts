@@ -11,12 +11,12 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Launch, Launcher, ToLaunch } from '../host/launch.ts'
 import type { ProcessTable } from '../host/process-table.ts'
-import { guards, unguarded } from '../sandbox/guard.ts'
+import { guards, keptAside, unguarded } from '../sandbox/guard.ts'
 import { homeFor, limits } from '../sandbox/launcher.ts'
 import { INNER_HOME } from '../sandbox/layout.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { type Trial, trialOf } from '../sandbox/self-test.ts'
-import { runArgs } from './arguments.ts'
+import { isMountable, runArgs } from './arguments.ts'
 import { complaintOf, type Engine, type Environment, findEngine } from './engine.ts'
 import { stricter } from './filter.ts'
 
@@ -106,7 +106,7 @@ export function createContainers(options: ContainerOptions): Sandbox {
 }
 
 async function launcherIn(engine: Engine, { image, folder }: ContainerOptions): Promise<Launcher> {
-  const guardOf = guards()
+  const guardOf = guards(keptAside(folder), isMountable)
   const first = join(folder, 'container-bash-env')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeFile(first, FIRST, { mode: 0o600 })
@@ -115,7 +115,7 @@ async function launcherIn(engine: Engine, { image, folder }: ContainerOptions): 
     if (typeof network === 'function') throw withoutNetwork()
     const [guard, home] = readOnly
       ? [unguarded(readOnly), undefined]
-      : await Promise.all([guardOf(root), homeFor(folder, root)])
+      : await Promise.all([guardOf({ root, folder: call }), homeFor(folder, root)])
     const args = runArgs({
       ...{ engine: engine.name, image, name: nameOf(call), label: labelOf(folder), filter, cwd, command, input },
       environment: { ...inherited(env), HOME: home === undefined ? '/tmp' : INNER_HOME, BASH_ENV },

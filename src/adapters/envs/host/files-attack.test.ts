@@ -374,6 +374,17 @@ for (const walk of WALKS)
       )
     })
 
+    test('a repository without a .git is not written to either', async (t) => {
+      const { root } = world(t)
+      const file = walk.of(root)
+      for (const folder of ['objects', 'refs', 'hooks'])
+        fs.mkdirSync(join(root, 'store.git', folder), { recursive: true })
+      fs.writeFileSync(join(root, 'store.git/HEAD'), 'ref: refs/heads/main\n')
+      for (const path of ['store.git/config', 'store.git/hooks/post-receive', 'store.git/a/b'])
+        await assert.rejects(file.write(path, 'x', null), { code: 'path_refused' })
+      assert.deepEqual(fs.readdirSync(join(root, 'store.git')).sort(), ['HEAD', 'hooks', 'objects', 'refs'])
+    })
+
     test('what lies in .git is not written, however that is spelled; it can be read', async (t) => {
       const { root } = world(t)
       const file = walk.of(root)

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
+import { constants, existsSync, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
@@ -35,6 +35,12 @@ interface Held {
   readonly stats: Stats
 }
 
+/** By its layout: no more than a look, because what makes it one cannot be written here. */
+function isInGitFolder(root: string, parents: readonly string[]): boolean {
+  const folders = [root, ...parents.map((_, at) => [root, ...parents.slice(0, at + 1)].join('/'))]
+  return folders.some((folder) => ['HEAD', 'objects', 'refs'].every((name) => existsSync(`${folder}/${name}`)))
+}
+
 /** `root` must be a real path. */
 export function rootedFiles(root: string, folders: Folders = rootedFolders(root)): FileOps {
   let lastWrite: Promise<unknown> = Promise.resolve()
@@ -50,6 +56,7 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
     const { parents, name } = fileNames(root, path)
     const why = whyProtected([...parents, name])
     if (why !== undefined) throw refused(path, why)
+    if (isInGitFolder(root, parents)) throw refused(path, 'inside a repository of git without a .git: use git')
     const bytes = bytesOf(content, path)
     await using folder = await folders.enter(parents, expected === null)
     if (!folder) throw conflict(path, undefined, expected)
@@ -60,7 +67,7 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
   async function writable(path: string) {
     const names = namesBelow(root, path)
     const name = names.at(-1)
-    if (whyProtected(names) !== undefined) return false
+    if (whyProtected(names) !== undefined || isInGitFolder(root, names)) return false
     await using folder = await folders.enter(names.slice(0, -1))
     if (!folder || name === undefined) return folder !== undefined && (await mayWrite(folder.place))
     const isThere = await look(folder, name, async (_, stats) => {

@@ -4,7 +4,7 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { GitChange, GitCommit, GitOps } from '../../../ports/env.ts'
 import { type Git, type GitHost, type GitOutput, gitIn } from '../git.ts'
-import { guardsOf } from '../sandbox/repositories.ts'
+import { gitFolderBinds } from '../sandbox/repositories.ts'
 import type { WorkTree } from './git-folder.ts'
 
 /** Whoever reads the log shall see which commits are ours. */
@@ -31,7 +31,7 @@ export async function gitAt(tree: WorkTree, host: GitHost, clock: Clock): Promis
     ...{ GIT_COMMITTER_NAME: AUTHOR, GIT_COMMITTER_EMAIL: EMAIL, GIT_COMMITTER_DATE: now },
   }
   const folders = [...new Set([tree.common, tree.gitFolder])]
-  const writable = await guardsOf(folders.map((path) => ({ path, kind: 'folder', id: '' })))
+  const writable = (await Promise.all(folders.map(gitFolderBinds))).flat()
   return { look: gitIn(tree, host, vars), change: gitIn({ ...tree, writable }, host, vars) }
 }
 

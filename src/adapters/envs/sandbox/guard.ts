@@ -1,10 +1,14 @@
-/** What of a workspace is guarded while a command runs in it, and what is taken away when the command has ended. */
+/**
+ * What of a workspace is guarded while a command runs in it, and what is taken away when the command has ended. What was there before is
+ * noted in the folder of the call: after a crash it is the only one who knows.
+ */
 
-import { chmodSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { Bind } from './layout.ts'
-import { beside, guardsOf, type Repository, repositoriesIn } from './repositories.ts'
-import { type Before, protectedNames, sweep } from './sweep.ts'
+import { beside, gitFolderBinds, readOnly } from './repositories.ts'
+import { type BeforeCommand, sweep } from './sweep.ts'
+import { type Finding, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
 
 export interface Guard {
   /** What is laid over the workspace, or beside it. */
@@ -13,32 +17,59 @@ export interface Guard {
   swept(): Promise<readonly string[]>
 }
 
-/** Contract: for the commands of a process: what the last one has left is what the next one finds. */
-export function guards(): (root: string) => Promise<Guard> {
-  const known = new Map<string, Promise<readonly Repository[]>>()
-  return async (root) => {
+export interface Guarded {
+  readonly root: string
+  /** Of the call. */
+  readonly folder: string
+}
+
+/** Where what is taken away is kept; `folder`: of the home, for sandboxes. */
+export const keptAside = (folder: string): string => join(folder, 'taken')
+
+/** In a larger workspace what the last command left is taken for what the next one finds. */
+const MOST_SCANNED_TWICE = 2000
+
+/** Whether something can be mounted there; what cannot is compared when the command has ended. */
+type IsMountable = (path: string) => boolean
+
+/** Contract: for the commands of a process. `keep`: a folder of the home for what is taken away. */
+export function guards(keep: string, isMountable: IsMountable = () => true): (guarded: Guarded) => Promise<Guard> {
+  const left = new Map<string, WorkspaceScan>()
+  return async ({ root, folder }) => {
     makeEnterable(root)
-    const before: Before = {
-      repositories: await (known.get(root) ?? repositoriesIn(root)),
-      names: protectedNames(root),
-    }
+    const last = left.get(root)
+    const scan = last && last.folders > MOST_SCANNED_TWICE ? last : await scanWorkspace(root)
+    const { binds, before } = await guardFor(root, scan, isMountable)
+    const note = noteIn(folder)
+    writeFileSync(note, JSON.stringify({ root, before } satisfies GuardNote), { mode: 0o600 })
     return {
-      binds: await bindsFor(root, before),
+      binds,
       async swept() {
-        const swept = sweep(root, before)
-        known.set(
-          root,
-          swept.then((after) => after.repositories),
-        )
-        const { removed } = await swept
-        return removed.length === 0 ? [] : [`removed, because agents do not write these: ${removed.join(', ')}`]
+        const { taken, scan: after } = await sweep(root, before, keep)
+        left.set(root, after)
+        rmSync(note, { force: true })
+        return taken.length === 0 ? [] : [tellTaken(taken)]
       },
     }
   }
 }
 
+const MOST_NAMED = 20
+
+export function tellTaken(taken: readonly string[]): string {
+  const more = taken.length > MOST_NAMED ? `, and ${taken.length - MOST_NAMED} more` : ''
+  return `taken away and kept aside, because agents do not write these: ${taken.slice(0, MOST_NAMED).join(', ')}${more}`
+}
+
 /** For what cannot write anything that has to be guarded. */
 export const unguarded = (binds: readonly Bind[]): Guard => ({ binds, swept: async () => [] })
+
+export interface GuardNote {
+  readonly root: string
+  readonly before: BeforeCommand
+}
+
+export const noteIn = (callFolder: string): string => join(callFolder, 'before.json')
 
 /** Who shuts himself out of his own workspace could not open it again: nothing runs but in there. */
 function makeEnterable(root: string): void {
@@ -46,10 +77,47 @@ function makeEnterable(root: string): void {
   if ((mode & 0o700) !== 0o700) chmodSync(root, (mode & 0o777) | 0o700)
 }
 
-async function bindsFor(root: string, { repositories, names }: Before): Promise<readonly Bind[]> {
-  return [
-    ...(await beside(root)),
-    ...(await guardsOf(repositories)),
-    ...[...names].map((name) => ({ from: join(root, name), at: join(root, name), writable: false })),
-  ]
+/** Each costs a little, and the length of a command line is limited; the others are compared when the command has ended. */
+const MOST_MOUNTED = 200
+/** What installers make and remove as a whole: a mount inside would keep them from it. */
+const REPLACED = /(^|\/)(node_modules|\.venv|venv|__pycache__|\.tox|vendor\/bundle)(\/|$)/
+
+interface GuardPlan {
+  readonly binds: readonly Bind[]
+  readonly before: BeforeCommand
+}
+
+async function guardFor(root: string, { findings }: WorkspaceScan, isMountable: IsMountable): Promise<GuardPlan> {
+  const own: Bind[] = []
+  const mounted: string[] = []
+  const missingHooks: string[] = []
+  for (const finding of findings.filter(({ path }) => !REPLACED.test(path)).slice(0, MOST_MOUNTED)) {
+    const text = textOfPath(finding.path)
+    const path = text === undefined ? undefined : join(root, text)
+    if (path === undefined || !isMountable(path)) continue
+    const binds = await bindsOf(finding, path)
+    if (binds.length > 0) mounted.push(finding.path)
+    const hooks = finding.kind === 'repository' ? hooksBeside(root, path) : undefined
+    if (hooks !== undefined && !existsSync(hooks))
+      missingHooks.push(Buffer.from(relative(root, hooks)).toString('latin1'))
+    own.push(...binds, ...(hooks !== undefined && existsSync(hooks) && isMountable(hooks) ? [readOnly(hooks)] : []))
+  }
+  return { binds: [...(await beside(root)), ...own], before: { findings, mounted, missingHooks } }
+}
+
+async function bindsOf({ kind, parts }: Finding, path: string): Promise<readonly Bind[]> {
+  // Git removes a worktree's folder as a whole; what it may hold is looked at afterwards.
+  if (kind === 'repository') return parts?.commondir === undefined ? gitFolderBinds(path) : []
+  // A symbolic link cannot be mounted on; it is compared afterwards.
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats?.isFile() || stats?.isDirectory() ? [readOnly(path)] : []
+}
+
+/** Where the repository has its hooks among the files of its work tree, which an agent may write. */
+function hooksBeside(root: string, gitFolder: string): string | undefined {
+  const config = join(gitFolder, 'config')
+  const text = lstatSync(config, { throwIfNoEntry: false })?.isFile() ? readFileSync(config, 'utf8') : ''
+  const [, value] = /\bhookspath\s*=\s*"?([^"\n]*?)"?\s*$/im.exec(text) ?? []
+  const hooks = value === undefined ? undefined : resolve(dirname(gitFolder), value)
+  return hooks?.startsWith(`${root}/`) ? hooks : undefined
 }

@@ -11,7 +11,7 @@ import type { OpenWayOut } from '../../../ports/env.ts'
 import { BASH_ENV_TEXT, isProgram, type Launch, type Launcher } from '../host/launch.ts'
 import { BASH_ENV, type Identity, makeEtc } from './etc.ts'
 import { FORWARDER, type Forwarder, forwarderOf, forwarding } from './forwarder.ts'
-import { guards, unguarded } from './guard.ts'
+import { guards, keptAside, unguarded } from './guard.ts'
 import { bwrapArgs, DEVICES, INNER_HOME, type Layout } from './layout.ts'
 import { openWay } from './network.ts'
 import { seccompFilter } from './seccomp.ts'
@@ -35,13 +35,13 @@ const MOST_INFO = 4096
 
 export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
   const made = await make(options)
-  const guardOf = guards()
+  const guardOf = guards(keptAside(options.folder))
   return async (wanted) => {
     const { root, command } = wanted
     await using opened = new AsyncDisposableStack()
     const [guard, home] = wanted.readOnly
       ? [unguarded(wanted.readOnly), undefined]
-      : await Promise.all([guardOf(root), homeFor(options.folder, root)])
+      : await Promise.all([guardOf({ root, folder: wanted.folder }), homeFor(options.folder, root)])
     const filter = made.filter === undefined ? [] : [opened.use(await open(made.filter, 'r'))]
     const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
     const allowed = wanted.network === 'allowed' ? options.wayOut?.() : wanted.network

@@ -1,84 +1,129 @@
 /**
  * What a command must not leave behind, taken away when nothing of it runs any more: files of protected names that were not there
  * before (to mask a missing name would show it to every `ls` and stop a `git clone` into the folder), and in repositories that it has
- * made itself whatever would have another git run a program.
+ * made or could change whatever would have another git run a program.
  */
 
-import { lstatSync } from 'node:fs'
-import { lstat, readdir, readFile, realpath, rm } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { isHarmlessConfig } from '../git-config.ts'
-import { PROTECTED } from '../protected.ts'
-import { type Repository, repositoriesIn } from './repositories.ts'
+import { type Quarantine, quarantine } from './quarantine.ts'
+import { type Finding, fullPath, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
 
-/** What was there before a command began. */
-export interface Before {
-  readonly names: ReadonlySet<string>
-  readonly repositories: readonly Repository[]
+/** What was there before a command began; plain data, because a crash may lie between. */
+export interface BeforeCommand {
+  readonly findings: readonly Finding[]
+  /** Paths of findings that lay under a mount, so that nothing could change them or what they held. */
+  readonly mounted: readonly string[]
+  /** Where repositories look for hooks outside of themselves, and nothing was there. */
+  readonly missingHooks: readonly string[]
 }
 
-/** Synchronous on purpose: mostly none is there, and the errors that say so otherwise take longer than the looks. */
-export function protectedNames(root: string): ReadonlySet<string> {
-  return new Set(PROTECTED.filter((name) => lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined))
+export interface Swept {
+  /** What was taken away, relative to the root. */
+  readonly taken: readonly string[]
+  readonly scan: WorkspaceScan
 }
 
-/** Contract: what was taken away, relative to the root; and the repositories as they are now. */
-export async function sweep(
-  root: string,
-  before: Before,
-): Promise<{ readonly removed: readonly string[]; readonly repositories: readonly Repository[] }> {
-  const removed: string[] = []
-  const remove = async (path: string): Promise<void> => {
-    await rm(path, { recursive: true, force: true })
-    removed.push(relative(root, path))
+/** `keep`: a folder of the home. */
+export async function sweep(root: string, before: BeforeCommand, keep: string): Promise<Swept> {
+  const scan = await scanWorkspace(root)
+  const aside = quarantine(keep, root)
+  const taken: string[] = []
+  const take: Quarantine['take'] = (path) => {
+    if (taken.some((outer) => path === outer || path.startsWith(`${outer}/`))) return
+    aside.take(path)
+    taken.push(path)
   }
-  for (const name of protectedNames(root)) if (!before.names.has(name)) await remove(join(root, name))
-  const repositories = await repositoriesIn(root)
-  const known = new Set(before.repositories.map(({ path, id }) => `${path} ${id}`))
-  for (const repository of repositories) {
-    const isNew = !known.has(`${repository.path} ${repository.id}`)
-    if (repository.kind === 'folder') await sweepFolder(repository.path, isNew, remove)
-    else if (isNew && !(await leadsInto(repository.path, repositories))) await remove(repository.path)
+  const known = knownFrom(before)
+  for (const finding of scan.findings) {
+    if (finding.kind === 'too_deep' || (finding.kind === 'name' && !known.isSame(finding))) take(finding.path)
+    if (finding.kind === 'repository') sweepRepository(root, finding, known, take)
   }
-  return { removed, repositories }
+  for (const link of scan.findings.filter(({ kind }) => kind === 'link'))
+    if (!known.isSame(link) && !leadsIntoWorkspace(root, link.path, scan.findings)) take(link.path)
+  for (const path of before.missingHooks) if (isThere(fullPath(root, path))) take(path)
+  const isLeft = ({ path }: Finding): boolean => !taken.some((outer) => path === outer || path.startsWith(`${outer}/`))
+  return { taken: taken.map(shownPath), scan: { ...scan, findings: scan.findings.filter(isLeft) } }
 }
 
-type Remove = (path: string) => Promise<void>
+/** For people: what is no text is shown byte by byte. */
+const shownPath = (path: string): string => textOfPath(path) ?? JSON.stringify(path)
 
-async function sweepFolder(gitFolder: string, isNew: boolean, remove: Remove): Promise<void> {
-  // A plain repository has none; with one, git would read hooks and configuration of wherever it says.
-  if (await isThere(join(gitFolder, 'commondir'))) await remove(join(gitFolder, 'commondir'))
-  for (const name of await readdir(join(gitFolder, 'worktrees')).catch(() => [])) {
-    const worktree = join(gitFolder, 'worktrees', name)
-    const common = await readFile(join(worktree, 'commondir'), 'utf8').catch(() => '')
-    if (common.trim() !== '../..') await remove(worktree)
+interface Known {
+  /** It is what it was: under a mount in the same place, or unchanged wherever it is. */
+  isSame(finding: Finding): boolean
+  isSamePart(repository: Finding, part: string): boolean
+}
+
+function knownFrom({ findings, mounted }: BeforeCommand): Known {
+  const byId = new Map(findings.map((finding) => [finding.id, finding]))
+  const guarded = new Set(mounted)
+  const wasGuarded = (now: Finding): boolean => guarded.has(now.path) && byId.get(now.id)?.path === now.path
+  return {
+    isSame: (now) => wasGuarded(now) || byId.get(now.id)?.stamp === now.stamp,
+    isSamePart(now, part) {
+      const stamp = byId.get(now.id)?.parts?.[part]
+      return stamp !== undefined && (wasGuarded(now) || stamp === now.parts?.[part])
+    },
   }
-  if (!isNew) return
-  const hooks = await readdir(join(gitFolder, 'hooks')).catch(() => [])
-  for (const name of hooks) if (!name.endsWith('.sample')) await remove(join(gitFolder, 'hooks', name))
-  for (const name of ['config', 'config.worktree']) await sweepConfig(join(gitFolder, name), remove)
 }
 
-/** One setting that is not known to be harmless, or a file that cannot be read: then there is none at all. */
-async function sweepConfig(file: string, remove: Remove): Promise<void> {
-  if (!(await isThere(file))) return
-  const stats = await lstat(file)
-  const isHarmless = stats.isFile() && isHarmlessConfig(await readFile(file, 'utf8').catch(() => '['))
-  if (!isHarmless) await remove(file)
+function sweepRepository(root: string, repository: Finding, known: Known, take: Quarantine['take']): void {
+  const parts = Object.keys(repository.parts ?? {}).filter((part) => !known.isSamePart(repository, part))
+  for (const part of parts)
+    if (isDangerous(root, repository.path, part)) take(repository.path === '' ? part : `${repository.path}/${part}`)
 }
 
-/** A file that leads to a worktree or a submodule of a repository of the workspace. */
-async function leadsInto(link: string, repositories: readonly Repository[]): Promise<boolean> {
-  const [, said] = /^gitdir: (.+)\n?$/.exec(await readFile(link, 'utf8').catch(() => '')) ?? []
-  if (said === undefined) return false
-  const folder = await realpath(resolve(dirname(link), said)).catch(() => '')
-  return repositories.some(({ path, kind }) => kind === 'folder' && (folder === path || isWorktreeOf(folder, path)))
+function isDangerous(root: string, repository: string, part: string): boolean {
+  const path = fullPath(root, repository === '' ? part : `${repository}/${part}`)
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (!stats) return false
+  if (part === 'hooks') return !stats.isDirectory()
+  if (part.startsWith('hooks/')) return !part.endsWith('.sample')
+  if (!stats.isFile()) return true
+  const text = textIn(path)
+  // Only a worktree has one, which leads to the repository it lies in.
+  if (part === 'commondir') return text?.trim() !== '../..' || !/(^|\/)worktrees\/[^/]+$/.test(repository)
+  return text === undefined || !isHarmlessConfig(text, (value) => leadsInside(root, repository, value))
 }
 
-const isWorktreeOf = (folder: string, gitFolder: string): boolean => dirname(folder) === join(gitFolder, 'worktrees')
-
-const isThere = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
+/** A file that leads to a repository of the workspace, or to a worktree or submodule of one. */
+function leadsIntoWorkspace(root: string, link: string, findings: readonly Finding[]): boolean {
+  const path = fullPath(root, link)
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false
+  const [, said] = /^gitdir: (.+)\n?$/.exec(textIn(path) ?? '') ?? []
+  const [folder, top] = [textOfPath(dirname(link)), textOfPath(root)]
+  if (said === undefined || folder === undefined || top === undefined) return false
+  const target = realPathOf(resolve(top, folder, said))
+  return findings.some(
+    ({ kind, path: found }) => kind === 'repository' && join(root, textOfPath(found) ?? '\0') === target,
   )
+}
+
+/** A work tree inside of the workspace. */
+function leadsInside(root: string, repository: string, value: string): boolean {
+  const folder = textOfPath(repository)
+  const target = folder === undefined ? undefined : realPathOf(resolve(root, folder, value))
+  return target?.startsWith(`${root}/`) ?? false
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+const MOST_BYTES = 256 * 1024
+
+function textIn(path: Buffer): string | undefined {
+  try {
+    return lstatSync(path).size > MOST_BYTES ? undefined : readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+const isThere = (path: Buffer): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined

@@ -1,0 +1,171 @@
+/** What an agent plants in its workspace is gone when its command has ended, or after a crash: the owner's next git runs none of it. */
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp, runTaskIn, until } from '../apps.ts'
+import { ended, homeWith } from '../command-line.ts'
+import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
+import { WITHOUT_SANDBOX } from './here.ts'
+import { PLANTING_TOOLS, PLANTINGS } from './plantings.ts'
+
+const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
+const final = { text: 'done' }
+
+interface Place {
+  readonly ws: string
+  readonly proof: string
+  /** Bash, as the owner of the workspace. */
+  readonly asOwner: (command: string) => string
+  readonly script: (plant: string) => string
+}
+
+function place(t: TestContext, owner = 'plain .', disk = tmpdir()): Place {
+  const base = realpathSync(mkdtempSync(join(disk, 'tireless-planted-')))
+  t.after(() => rmSync(base, { recursive: true, force: true }))
+  const [ws, proof] = [join(base, 'ws'), join(base, 'proof')]
+  mkdirSync(ws)
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: base, GIT_CONFIG_NOSYSTEM: '1' },
+    ...{ GIT_AUTHOR_NAME: 'o', GIT_AUTHOR_EMAIL: 'o@w', GIT_COMMITTER_NAME: 'o', GIT_COMMITTER_EMAIL: 'o@w' },
+  }
+  const asOwner = (command: string): string =>
+    execFileSync('bash', ['-c', `${PLANTING_TOOLS}\n${command}`], { cwd: ws, env, encoding: 'utf8', stdio: 'pipe' })
+  asOwner(owner)
+  asOwner('[ ! -e .git ] || { git add -A; git commit -qm all; }')
+  return { ws, proof, asOwner, script: (plant) => `T='touch ${proof}'\n${PLANTING_TOOLS}\n${plant}` }
+}
+
+/** What a shell prompt, an editor and the owner do in every folder that git takes for its own. */
+const LOOKS = `{ echo -ne '.\\0'; find . \\( -name .git -o -name HEAD -o -name commondir \\) -printf '%h\\0'; } | sort -zu | while IFS= read -r -d '' folder; do
+  ( cd "$folder" && git status --short && git diff && git fetch --all ) > /dev/null 2>&1
+done; true`
+
+async function planted(t: TestContext, { ws, script }: Place, plant: string): Promise<string> {
+  const model = scriptedModel([bash(script(plant)), final])
+  await runTaskIn(await openApp(t, { model, yaml: 'sandbox: required' }), 'x', { workspace: ws })
+  return JSON.stringify(model.requests.at(-1)?.messages.at(-1))
+}
+
+describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
+  for (const { name, plant, gone, owner } of PLANTINGS)
+    test(`is not run or obeyed afterwards: ${name}`, async (t) => {
+      const here = place(t, owner)
+      const told = await planted(t, here, plant)
+      if (gone !== undefined) {
+        assert.equal(lstatSync(join(here.ws, gone), { throwIfNoEntry: false }), undefined)
+        assert.match(told, /taken away and kept aside|Read-only/)
+      }
+      here.asOwner(LOOKS)
+      assert.equal(existsSync(here.proof), false)
+    })
+
+  test('the traps work: the same things, planted by the owner himself, run', async (t) => {
+    for (const plant of ['repo a', 'bare a', 'mkdir a && bare data && ln -s ../data a/.git']) {
+      const here = place(t)
+      here.asOwner(`T='touch ${here.proof}'; ${plant}`)
+      here.asOwner(LOOKS)
+      assert.equal(existsSync(here.proof), true, plant)
+    }
+  })
+
+  test('fifty thousand folders hide nothing, and what was taken away is kept in the home', async (t) => {
+    // In memory: to make and remove as many on a disk takes minutes. It is another disk than the home's, too.
+    const here = place(t, 'plain .', existsSync('/dev/shm') ? '/dev/shm' : undefined)
+    const home = freshFolder(t)
+    const many =
+      'mkdir -p f{1..500}/g{1..100}; repo f499/g99/x; mkdir f500/g100/.vscode; echo kept > f500/g100/.vscode/tasks.json'
+    const app = await openApp(t, {
+      home,
+      model: scriptedModel([bash(here.script(many)), final]),
+      yaml: 'sandbox: required',
+    })
+    await runTaskIn(app, 'x', { workspace: here.ws })
+    here.asOwner('cd f499/g99/x && git status')
+    assert.equal(existsSync(here.proof), false)
+    assert.equal(existsSync(join(here.ws, 'f500/g100/.vscode')), false)
+    const taken = readdirSync(join(home, 'sandbox/taken')).map((name) => join(home, 'sandbox/taken', name))
+    const kept = taken
+      .map((folder) => join(folder, 'files/f500/g100/.vscode/tasks.json'))
+      .filter((file) => existsSync(file))
+    assert.deepEqual(
+      kept.map((file) => readFileSync(file, 'utf8')),
+      ['kept\n'],
+    )
+    assert.equal(readFileSync(join(taken[0] ?? '', 'from'), 'utf8'), `${here.ws}\n`)
+  })
+
+  test('what was there before stays as it is: repositories with hooks, editors’ and agents’ folders', async (t) => {
+    const owner = `plain . && plain sub && plain node_modules/p && mkdir -p .vscode sub/.claude && echo {} > .vscode/settings.json
+      echo mine > CLAUDE.md; echo {} > sub/.claude/settings.json
+      for r in . sub node_modules/p; do git -C $r config alias.x status; echo true > $r/.git/hooks/pre-commit; done; echo mine > node_modules/p/AGENTS.md`
+    const here = place(t, owner)
+    const before = here.asOwner(
+      'find . -name objects -prune -o -type f ! -name file -exec md5sum {} + | grep -v -e index -e COMMIT -e logs',
+    )
+    const told = await planted(
+      t,
+      here,
+      'echo work > new.txt; rm -rf node_modules/q; mkdir -p node_modules/q; git status --short',
+    )
+    assert.doesNotMatch(told, /taken away/)
+    const after = here.asOwner(
+      'find . -name objects -prune -o -type f ! -name file ! -name new.txt -exec md5sum {} + | grep -v -e index -e COMMIT -e logs',
+    )
+    assert.equal(after, before)
+  })
+
+  test('ordinary work goes on: clone, submodule, worktree, npm’s folders, workflows, package.json', async (t) => {
+    const here = place(t)
+    const told = await planted(
+      t,
+      here,
+      `set -e; plain src; git clone -q src clone; git clone -q --bare src store.git; echo more >> clone/file; git -C clone commit -qam more; git worktree add -q tree
+       git -c protocol.file.allow=always submodule add -q ./src mod; git -C mod log -1 > /dev/null; mkdir -p .github/workflows node_modules/a/lib
+       echo {} > package.json; echo 'on: push' > .github/workflows/ci.yml; echo x > node_modules/a/lib/HEAD; git add -A; git commit -qm all; echo all of it`,
+    )
+    assert.match(told, /all of it/)
+    assert.doesNotMatch(told, /taken away/)
+    here.asOwner(
+      'git -C clone status && git -C tree status && git -C mod status && git -C store.git log -1 && test -f .github/workflows/ci.yml',
+    )
+  })
+
+  test('I4: what a killed program leaves is swept when the home is opened again, before anything else, and said', async (t) => {
+    const here = place(t)
+    const home = await homeWith(t, [
+      bash(here.script('bare node_modules/x; mkdir .vscode; echo x > .vscode/tasks.json; touch ready; sleep 60')),
+      final,
+    ])
+    const file = join(home, 'tireless.yaml')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('sandbox: off', 'sandbox: required'))
+    const args = [...NODE_FLAGS, MAIN, 'run', 'go', '--home', home, '--workspace', here.ws]
+    const victim = spawn(process.execPath, args, { stdio: 'ignore' })
+    t.after(() => victim.kill('SIGKILL'))
+    await until(() => existsSync(join(here.ws, 'ready')))
+    victim.kill('SIGKILL')
+    await ended(victim)
+    assert.equal(existsSync(join(here.ws, '.vscode')), true, 'it was planted')
+    const app = await openApp(t, { home })
+    assert.equal(existsSync(join(here.ws, '.vscode')), false)
+    here.asOwner(LOOKS)
+    assert.equal(existsSync(here.proof), false)
+    assert.match(app.service('sandbox').swept.join(), /cut short by a crash; taken away and kept aside.*\.vscode/)
+    await app.close()
+    assert.deepEqual((await openApp(t, { home })).service('sandbox').swept, [], 'once')
+  })
+})
