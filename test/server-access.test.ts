@@ -176,3 +176,41 @@ test('HTTP: every answer forbids what a page does not need, also a refusal', asy
     assert.equal(answer.headers['access-control-allow-origin'], undefined)
   }
 })
+
+test('HTTP: a token whose file was replaced or removed is dead at once, and so is the cookie; the new one holds', async (t) => {
+  const to = await servedApp(t)
+  const { cookie } = await loggedIn(to)
+  const statuses = async (bearer: string): Promise<number[]> => [
+    (await ask(to, '/api/v1/status', { headers: { authorization: `Bearer ${bearer}` } })).status,
+    (await ask(to, '/api/v1/status', { headers: { cookie } })).status,
+  ]
+  assert.deepEqual(await statuses(to.token), [200, 200])
+  const file = (await to.app.context.serve()).token_file
+  const other = 'f'.repeat(64)
+  writeFileSync(file, `${other}\n`)
+  assert.deepEqual(await statuses(to.token), [401, 401])
+  assert.deepEqual(await statuses(other), [200, 401])
+  rmSync(file)
+  assert.deepEqual(await statuses(other), [401, 401])
+  writeFileSync(file, 'short\n')
+  assert.deepEqual(await statuses('short'), [401, 401])
+})
+
+test('HTTP: whoever guesses tokens is told to wait; whoever has the right one comes in all the same', async (t) => {
+  const to = await servedApp(t)
+  const guessed: number[] = []
+  for (let n = 0; n < 60; n += 1)
+    guessed.push((await ask(to, '/api/v1/status', { headers: { authorization: `Bearer ${n}` } })).status)
+  assert.deepEqual([guessed[0], guessed.at(-1)], [401, 429])
+  assert.equal((await post(to, '/api/v1/login', { token: 'no' }, {})).status, 429)
+  assert.equal((await ask(to, '/api/v1/status', { headers: to.bearer })).status, 200)
+})
+
+test('the page is served to the network only where the owner says so at the start', async (t) => {
+  for (const host of ['0.0.0.0', '::', '10.0.0.1']) {
+    const app = await openApp(t, { yaml: `server: { host: "${host}", port: 0 }\n` })
+    await assert.rejects(app.context.serve(), /others could reach the page.*got .*do this: start --expose/)
+  }
+  const app = await openApp(t, { yaml: 'server: { host: 0.0.0.0, port: 0 }\n' })
+  assert.equal((await app.context.serve({ expose: true })).loopback, false)
+})

@@ -169,7 +169,7 @@ test('HTTP: a taken port is named with what to do, nothing is left behind, and a
 
 test('HTTP: an address that is not of this machine is refused with what to do', async (t) => {
   const app = await openApp(t, { yaml: 'server: { host: 203.0.113.1, port: 0 }\n' })
-  await assert.rejects(app.context.serve(), /cannot listen there; got .*; do this: set server\.host/)
+  await assert.rejects(app.context.serve({ expose: true }), /cannot listen there; got .*; do this: set server\.host/)
 })
 
 test('HTTP: only who serves opens a port, and closing ends it with whoever still watches', async (t) => {

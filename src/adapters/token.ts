@@ -20,6 +20,16 @@ export function tokenIn(file: string, make: () => string): string {
   return token
 }
 
+/** Contract: the token as it is in this moment; undefined where there is none that is safe. Whoever removes or replaces the file has ended the old one. */
+export function currentToken(file: string): string | undefined {
+  try {
+    const token = readFileSync(file, 'utf8').trim()
+    return token.length < SHORTEST ? undefined : token
+  } catch {
+    return undefined
+  }
+}
+
 function read(file: string): string | undefined {
   try {
     const token = readFileSync(file, 'utf8').trim()

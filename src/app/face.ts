@@ -5,7 +5,7 @@ import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
 import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
 import { placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
 import { newSecret } from '../adapters/ids.ts'
-import { tokenIn } from '../adapters/token.ts'
+import { currentToken, tokenIn } from '../adapters/token.ts'
 import type { Context } from '../commands/command.ts'
 import { commandNamed } from '../commands/named.ts'
 import type { Config } from '../config.ts'
@@ -16,6 +16,7 @@ import { waitingNotes } from '../kernel/waiting-documents.ts'
 import type { Choice } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
 import type { Store } from '../ports/store.ts'
+import { isLoopback } from '../server/access.ts'
 import type { HttpServer } from '../server/http.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
 import { outsideOf } from './outside.ts'
@@ -110,7 +111,7 @@ export function commands(): Plugin {
         defaultModel: () => models.get().id,
         replay: (dispatch, past, records) => replay(host.get('engine'), dispatch, past, records),
         snapshots: engine.snapshots,
-        serve: () => host.get('server').serve(context),
+        serve: (how) => host.get('server').serve(context, how),
         calls: {
           kept: () => keptCalls(paths.calls),
           remove: (call) => removeKeptCall(paths.calls, call),
@@ -213,8 +214,13 @@ export function server(): Plugin {
       const isChosen = (sources['server.port'] ?? 'default') !== 'default'
       const log = host.get('log')
       const open = async (context: Context): Promise<HttpServer> => {
-        const token = tokenIn(file, newSecret)
-        host.get('secrets').know('token', token)
+        const secrets = host.get('secrets')
+        secrets.know('token', tokenIn(file, newSecret))
+        const token = (): string | undefined => {
+          const now = currentToken(file)
+          if (now !== undefined) secrets.know('token', now)
+          return now
+        }
         // Only whoever serves pays for loading it.
         const [{ serveHttp }, { COMMANDS }] = await Promise.all([
           import('../server/http.ts'),
@@ -235,7 +241,15 @@ export function server(): Plugin {
         return http
       }
       host.provide('server', {
-        async serve(context) {
+        async serve(context, { expose = false } = {}) {
+          if (!expose && !isLoopback(at.host))
+            throw new TirelessError('usage', {
+              what: 'others could reach the page over the network, and whoever has the token is the owner',
+              where: 'server.host',
+              got: at.host,
+              expected: 'an address of this machine alone, such as 127.0.0.1',
+              fix: 'start --expose, if that is what you want',
+            })
           opened ??= open(context)
           const { url, loopback, loginUrl } = await opened.catch((thrown) => {
             opened = undefined

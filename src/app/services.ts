@@ -126,7 +126,7 @@ declare module '../ports/plugin.ts' {
     readonly notifier: Notifier
     readonly kernel: Context['kernel']
     /** Contract: listens from the first call on, for the commands of that context. */
-    readonly server: { serve(context: Context): Promise<Served> }
+    readonly server: { serve(context: Context, how?: { readonly expose?: boolean }): Promise<Served> }
     readonly commands: Context
   }
 }

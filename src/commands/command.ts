@@ -98,7 +98,8 @@ export interface Context extends Outside {
   /** Contract: these commands, to whoever speaks MCP on stdin and stdout, until that one goes away. Only with place `beside`. */
   offer?(offers: readonly Offer[]): Promise<void>
   /** Contract: HTTP on the configured address, until the app is closed; the same answer every time. To be called before the queue is worked. */
-  serve(): Promise<Served>
+  /** `expose`: also where others can reach it. */
+  serve(how?: { readonly expose?: boolean }): Promise<Served>
   /** Contract: the text without what is secret, or looks it. */
   redact(text: string): string
   /** Contract: the text without the secrets that are known. */

@@ -25,9 +25,10 @@ export const start = command({
       .max(MAX_DURATION_MS / 60_000)
       .default(30)
       .describe('with --until-idle: end after so long in any case'),
+    expose: z.boolean().default(false).describe('serve the page also where server.host is not this machine alone'),
   }),
   output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
-  async run(context, { until_idle, max_minutes }, tell) {
+  async run(context, { until_idle, max_minutes, expose }, tell) {
     await context.refuseWithoutSandbox()
     await refuseUnknownChannel(context)
     for (const text of await context.notices()) tell({ kind: 'note', text })
@@ -35,7 +36,7 @@ export const start = command({
     void context.sandboxNotices().then((texts) => texts.map((text) => tell({ kind: 'note', text })))
     const stopListening = context.listen(tell)
     try {
-      await (until_idle ? untilIdle(context, max_minutes) : living(context, tell))
+      await (until_idle ? untilIdle(context, max_minutes) : living(context, tell, expose))
       return { queue: { ...(await context.store.counts()) } }
     } finally {
       stopListening()
@@ -77,9 +78,9 @@ async function untilIdle(context: Context, minutes: number): Promise<void> {
   }
 }
 
-async function living(context: Context, tell: (progress: Progress) => void): Promise<void> {
+async function living(context: Context, tell: (progress: Progress) => void, expose: boolean): Promise<void> {
   const { kernel, signals } = context
-  const { login_url, token_file, loopback } = await context.serve()
+  const { login_url, token_file, loopback } = await context.serve({ expose })
   tell({
     kind: 'note',
     text: `the page is at ${login_url} (this link once; after that with the token in ${token_file})`,

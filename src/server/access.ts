@@ -8,6 +8,11 @@ const CODE_MS = 10 * 60_000
 /** How many of them are, at most: the oldest goes first. */
 const MOST_CODES = 8
 
+/** Whoever is wrong more often than this in so long is told to wait; whoever is right comes in all the same. */
+const MOST_WRONG = 30
+const WRONG_MS = 60_000
+const MOST_ADDRESSES = 1000
+
 export type Credential = 'bearer' | 'cookie'
 
 export interface Access {
@@ -20,17 +25,19 @@ export interface Access {
   login(shown: { readonly token?: string | undefined; readonly code?: string | undefined }): string | undefined
   /** Contract: a new code, good once and for a short time. */
   newCode(): string
+  /** Contract: notes that somebody there has shown what is wrong; whether that was too often of late. */
+  isGuessing(address: string): boolean
 }
 
 export function createAccess(options: {
-  readonly token: string
+  /** Contract: as it is in this moment; undefined where nobody can come in. */
+  readonly token: () => string | undefined
   readonly secret: () => string
   readonly clock: Clock
 }): Access {
   const { token, secret, clock } = options
-  // Made of the token, not kept: it outlives a restart, says nothing of the token, and is void with it.
-  const cookieValue = createHmac('sha256', token).update('tireless cookie').digest('hex')
   const codes = new Map<string, number>()
+  const wrong = new Map<string, readonly number[]>()
 
   function redeemed(shown: string): boolean {
     for (const [code, until] of codes) {
@@ -42,14 +49,28 @@ export function createAccess(options: {
 
   return {
     credentialOf({ authorization, cookie }) {
+      const now = token()
+      if (now === undefined) return undefined
       const bearer = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
-      if (bearer !== undefined && isSame(bearer, token)) return 'bearer'
-      return cookie !== undefined && isSame(cookie, cookieValue) ? 'cookie' : undefined
+      if (bearer !== undefined && isSame(bearer, now)) return 'bearer'
+      return cookie !== undefined && isSame(cookie, cookieFor(now)) ? 'cookie' : undefined
     },
-    login: (shown) =>
-      (shown.token !== undefined && isSame(shown.token, token)) || (shown.code !== undefined && redeemed(shown.code))
-        ? cookieValue
-        : undefined,
+    login(shown) {
+      const now = token()
+      if (now === undefined) return undefined
+      const isOwner =
+        (shown.token !== undefined && isSame(shown.token, now)) || (shown.code !== undefined && redeemed(shown.code))
+      return isOwner ? cookieFor(now) : undefined
+    },
+    isGuessing(address) {
+      const at = clock.monotonic()
+      const lately = [...(wrong.get(address) ?? []), at].filter((then) => at - then < WRONG_MS).slice(-MOST_WRONG - 1)
+      wrong.delete(address)
+      wrong.set(address, lately)
+      const [oldest] = wrong.keys()
+      if (wrong.size > MOST_ADDRESSES && oldest !== undefined) wrong.delete(oldest)
+      return lately.length > MOST_WRONG
+    },
     newCode() {
       const code = secret()
       codes.set(code, clock.monotonic() + CODE_MS)
@@ -59,6 +80,9 @@ export function createAccess(options: {
     },
   }
 }
+
+/** Made of the token, not kept: it outlives a restart, says nothing of the token, and is void with it. */
+const cookieFor = (token: string): string => createHmac('sha256', token).update('tireless cookie').digest('hex')
 
 /** In the same time, however much of it is right. */
 function isSame(a: string, b: string): boolean {

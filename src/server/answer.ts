@@ -30,6 +30,6 @@ export function answerOf(thrown: unknown): ErrorAnswer {
 }
 
 /** Where HTTP has a status of its own for what is wrong. */
-export function refusal(status: 405 | 413 | 415 | 503, complaint: Complaint): HTTPException {
+export function refusal(status: 405 | 413 | 415 | 429 | 503, complaint: Complaint): HTTPException {
   return new HTTPException(status, { cause: new TirelessError('usage', complaint) })
 }

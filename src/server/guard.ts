@@ -3,7 +3,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
-import { TirelessError } from '../domain/error.ts'
+import { type Complaint, TirelessError } from '../domain/error.ts'
 import { type Access, type Credential, type Door, isLoopback, isUs } from './access.ts'
 import { refusal } from './answer.ts'
 
@@ -79,10 +79,9 @@ export function onlyOwner(access: Access, { loopback = false } = {}): Middleware
     if (loopback && isLoopback(c.env.incoming.socket.remoteAddress)) return next()
     const credential = credentialIn(c, access)
     if (credential === undefined)
-      throw new TirelessError('unauthorized', {
-        what: 'the token is missing or wrong',
-        fix: 'send the header `Authorization: Bearer TOKEN`; it is in the file `token` of the home',
-      })
+      throw c.req.header('authorization') === undefined
+        ? new TirelessError('unauthorized', WRONG)
+        : wrongToken(c, access, WRONG)
     // A browser sends the cookie by itself, also for a page of another port of this machine.
     if (credential === 'cookie') refuseForeign(c)
     if (credential === 'cookie' && !isReading(c) && c.req.header('x-tireless-csrf') !== '1')
@@ -92,6 +91,17 @@ export function onlyOwner(access: Access, { loopback = false } = {}): Middleware
       })
     await next()
   }
+}
+
+const WRONG: Complaint = {
+  what: 'the token is missing or wrong',
+  fix: 'send the header `Authorization: Bearer TOKEN`; it is in the file `token` of the home',
+}
+
+/** Contract: what whoever has shown something wrong is told. */
+export function wrongToken(c: Context<Env>, access: Access, complaint: Complaint): Error {
+  if (!access.isGuessing(c.env.incoming.socket.remoteAddress ?? '')) return new TirelessError('unauthorized', complaint)
+  return refusal(429, { what: 'too many wrong tokens from there', fix: 'wait a minute, then send the right one' })
 }
 
 function refuseForeign(c: Context<Env>): void {

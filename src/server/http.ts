@@ -15,7 +15,17 @@ import { type Access, bracketed, createAccess, isLoopback } from './access.ts'
 import { answerOf, refusal } from './answer.ts'
 import { bodyOf, textOf } from './body.ts'
 import { API, type Endpoint, endpointsOf, inputOfQuery, refuseRelativePaths } from './endpoints.ts'
-import { cookieName, credentialIn, type Env, HEADERS, onlyJson, onlyOwner, onlyUs, withHeaders } from './guard.ts'
+import {
+  cookieName,
+  credentialIn,
+  type Env,
+  HEADERS,
+  onlyJson,
+  onlyOwner,
+  onlyUs,
+  withHeaders,
+  wrongToken,
+} from './guard.ts'
 import { hookReceived } from './hooks.ts'
 import { createLive, type Live } from './live.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -33,7 +43,8 @@ export interface HttpOptions {
   readonly host: string
   /** 0: any that is free. */
   readonly port: number
-  readonly token: string
+  /** Contract: as it is in this moment; undefined where nobody can come in. */
+  readonly token: () => string | undefined
   /** Makes one that nobody can guess. */
   readonly secret: () => string
   readonly commands: readonly Command[]
@@ -204,7 +215,7 @@ async function login(c: Asked<Env>, access: Access): Promise<Response> {
   const shown = LOGIN.safeParse(await bodyOf(c.env.incoming))
   const value = shown.success ? access.login(shown.data) : undefined
   if (value === undefined)
-    throw new TirelessError('unauthorized', {
+    throw wrongToken(c, access, {
       what: 'neither the token nor a code that is still good',
       expected: '{"token": "…"} or {"code": "…"}',
       fix: 'take the token from the file `token` of the home',
