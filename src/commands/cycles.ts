@@ -95,6 +95,7 @@ async function singleCycle(
   for (const { text } of notes) tell({ kind: 'note', text })
   const left = await leftOf(context, open)
   for (const one of left) tell({ kind: 'note', text: wordsOf(one) })
+  for (const text of await endedSince(context, open)) tell({ kind: 'note', text })
   return { ...resultOf(result), left }
 }
 
@@ -108,6 +109,16 @@ async function leftOf({ store }: Context, open: readonly string[]): Promise<Left
     const until = wait?.until ?? null
     return [{ agent_id, dispatch_id, status, reason: wait?.reason ?? null, until: until === null ? null : iso(until) }]
   })
+}
+
+/** In words, what was still at work when the cycle was put on record, and has come to its end since. */
+async function endedSince({ store }: Context, open: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(open.map((id) => store.dispatch(id)))
+  return found.flatMap((one) =>
+    one && isTerminal(one.status)
+      ? [`${one.agent_id} (${one.dispatch_id}) is ${one.status} since: the next cycle counts it`]
+      : [],
+  )
 }
 
 /** What is not over, and how it goes on. */

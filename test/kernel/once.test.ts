@@ -34,6 +34,38 @@ describe('once', () => {
   })
 })
 
+test('E14: what comes to its end while a stopped once waits for its step is told, and counted by the next one', async (t) => {
+  const { promise: holding, resolve: release } = Promise.withResolvers<void>()
+  let isLast = false
+  const drain = new AbortController()
+  const signals = { drain: drain.signal, abort: new AbortController().signal }
+  const scripted = scriptedModel(diligent)
+  const model: typeof scripted = {
+    ...scripted,
+    async call(...given) {
+      if (!actedIn(given[0])) return scripted.call(...given)
+      isLast = true
+      await holding
+      return scripted.call(...given)
+    },
+  }
+  const { app, home, clock } = await kernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { signals } })
+  const notes: string[] = []
+  const done = app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.push(progress.text)))
+  await until(() => isLast)
+  drain.abort()
+  const cycles = async () => ((await app.run('cycles list', {})) as { items: Cycle[] }).items
+  await until(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
+  release()
+  const { status, left } = (await done) as CycleResult & { left: unknown[] }
+  const [dispatch] = await dispatchesIn(app)
+  assert.deepEqual([status, left, dispatch?.status], ['partial_success', [], 'done'])
+  assert.deepEqual(notes, [`a (${dispatch?.dispatch_id}) is done since: the next cycle counts it`])
+  await app.close()
+  const next = await kernelApp(t, { agents: [{ agent_id: 'a' }], home, clock })
+  assert.ok((await once(next.app)).agents.some(({ dispatch_id }) => dispatch_id === dispatch?.dispatch_id))
+})
+
 describe('once takes up what is there (E19)', () => {
   /** Parks first, on what it is told to wait for; goes on when it is woken. */
   const waiting = (args: object) =>
