@@ -151,6 +151,6 @@ export function homeLocked(paths: HomePaths): TirelessError {
     got: holder
       ? `process ${holder.pid} (${holder.command}) since ${holder.since}`
       : 'a process that has not said who it is',
-    fix: 'use the running one, stop it first, or name another home with --home',
+    fix: 'use the running one (for a cycle: tireless cycle now), stop it first (tireless stop), or name another home with --home',
   })
 }

@@ -144,6 +144,25 @@ describe('a beat that takes too long', () => {
     ])
   })
 
+  for (const [missed, expected] of [
+    ['skip', [6, 4, 0]],
+    ['once', [6, 4, 0]],
+    ['all', [2, 0, 0]],
+  ] as const)
+    test(`E1: what came due while it was free, and nobody was there, is missed: ${missed}`, async () => {
+      const clock = new FakeClock({ now: NOON })
+      const policy: TickPolicy = { id: 'a', jitter: 0, missed, overrun: 'skip' }
+      const beats = ticks(scheduleOf({ every: MINUTE }, 'UTC'), policy, clock, new AbortController().signal, NOON)
+      const first = beats.next()
+      await clock.advance(MINUTE)
+      assert.equal(((await first).value as Beat).due, NOON + MINUTE)
+      // Free from 12:01:30 on, and back at 12:06:10.
+      await clock.advance(5 * MINUTE + 10 * SECOND)
+      const { value } = await beats.next(NOON + 1.5 * MINUTE)
+      const { due, missed: lost, skipped } = value as Beat
+      assert.deepEqual([(due - NOON) / MINUTE, lost, skipped], expected)
+    })
+
   test('I5: with catch_up each follows at once, in order, one at a time, until it has caught up', async () => {
     const { clock, beats, dues, givenUp, seen } = watch({
       overrun: 'catch_up',
