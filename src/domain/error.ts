@@ -107,14 +107,16 @@ function sentence({ what, where, got, expected, fix }: Complaint): string {
   return parts.join('; ')
 }
 
-/** Contract: never throws; anything thrown anywhere becomes a TirelessError here, once, at a boundary. `code`: for what has none. */
+const WORDLESS = 'something without a message was thrown'
+
+/** Contract: never throws, and has a message; anything thrown anywhere becomes a TirelessError here, once, at a boundary. `code`: for what has none. */
 export function asTirelessError(thrown: unknown, code: ErrorCode = 'internal'): TirelessError {
   try {
     // Plugins may throw one whose code is none of ours.
     if (thrown instanceof TirelessError && Object.hasOwn(ERROR_CODES, thrown.code)) return thrown
     if (thrown instanceof Error)
-      return new TirelessError(code, String(thrown.message || thrown.name), { cause: thrown })
-    return new TirelessError(code, String(thrown))
+      return new TirelessError(code, String(thrown.message || thrown.name || WORDLESS), { cause: thrown })
+    return new TirelessError(code, String(thrown) || WORDLESS)
   } catch {
     return new TirelessError(code, 'something was thrown that cannot be read')
   }

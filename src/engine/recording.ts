@@ -3,6 +3,7 @@
 import type { Call, CallResult, Issue } from '../domain/decision.ts'
 import type { JournalRecord, Setup } from '../domain/record.ts'
 import type { StopReason } from '../domain/stop.ts'
+import { HOOKED_PHASES, type HookedPhase } from '../ports/hook.ts'
 import { INTERRUPTED_BEFORE, type Interruption } from './interruption.ts'
 import type { Worth } from './labels.ts'
 
@@ -179,6 +180,17 @@ export class Recording {
   isTakenUpAnew(): boolean {
     const next = this.next()
     return next?.kind === 'refitted' || next?.kind === 'migrated'
+  }
+
+  /**
+   * Whether the life that came this far, into `phase`, was killed or stopped here: the next one tells hooks of that turn again, and one of them
+   * broke in a moment that lies behind this one.
+   */
+  isHookedAnew(phase: HookedPhase): boolean {
+    const next = this.next()
+    const [, when, name] = (next?.kind === 'diagnosed' && /^hook .*: on_(before|after)_(\w+)$/s.exec(next.about)) || []
+    const [at, here] = [HOOKED_PHASES.indexOf(name as HookedPhase), HOOKED_PHASES.indexOf(phase)]
+    return at >= 0 && (at < here || (at === here && when === 'before'))
   }
 
   /** The life that came this far was stopped here: for good, or what comes next is of another one. */

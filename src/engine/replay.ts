@@ -8,6 +8,7 @@ import { z } from 'zod'
 import type { Dispatch } from '../domain/dispatch.ts'
 import { type ErrorCode, TirelessError } from '../domain/error.ts'
 import type { JournalRecord, Setup } from '../domain/record.ts'
+import type { Wait } from '../domain/wait.ts'
 import type { Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Env } from '../ports/env.ts'
@@ -90,8 +91,7 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
       made: (record) => tape.made(record),
       recovered({ index }) {
         // It waited for somebody's word, and had become something else when that came.
-        if (tape.isTakenUpAnew())
-          throw new Suspended({ kind: 'unknown', unknown_id: '', until: null, reason: 'replay' })
+        if (tape.isTakenUpAnew() || tape.isHookedAnew('act')) throw new Suspended(CUT_SHORT)
         return tape.settled(index)?.result
       },
       held: (index) => tape.held(index),
@@ -104,7 +104,10 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
       cost: () => tape.find('model_answered')?.usd,
       standIn: () => tape.standIn(),
       approved: () => tape.approved(),
-      intent: () => tape.intent(),
+      intent() {
+        if (tape.isHookedAnew('act')) throw new Suspended(CUT_SHORT)
+        return tape.intent()
+      },
       worth: (index) => tape.worth(index),
       recalled: () => tape.nextInput()?.recalled,
     },
@@ -117,6 +120,9 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
   )
   await Promise.race([lived, died])
 }
+
+/** How a life ends that was killed where nothing is waited for. */
+const CUT_SHORT: Wait = { kind: 'unknown', unknown_id: '', until: null, reason: 'replay' }
 
 const lazyIn = ({ tools }: Engine): readonly string[] =>
   [...tools.values()].flatMap(({ name, lazy }) => (lazy ? [name] : []))
@@ -205,7 +211,7 @@ function toolOf(tape: Recording, name: string, known: AnyTool | undefined): AnyT
     },
     async run(_, { call }) {
       const settled = tape.settled(indexOf(call))
-      if (!settled || tape.isTakenUpAnew() || tape.issues()) return tape.die()
+      if (!settled || tape.isTakenUpAnew() || tape.isHookedAnew('act') || tape.issues()) return tape.die()
       const why = settled.result.status === 'interrupted' ? tape.whyCutShort(tape.find('step_committed')) : undefined
       // What stands beside it has begun by then, as it had when they were cut short.
       if (why) await Promise.resolve().then(() => tape.interrupt(why))
@@ -221,7 +227,7 @@ function criticOf(tape: Recording, name: string): Critic {
     name,
     judge() {
       // The program was stopped while it was asked, and its turn was left as it was.
-      if (tape.isPutDown()) {
+      if (tape.isPutDown() || tape.isHookedAnew('critic')) {
         tape.interrupt('stopping')
         throw new TirelessError('aborted', 'stopped, as it was')
       }

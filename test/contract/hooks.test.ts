@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { cpSync, rmSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, passing, runTaskIn, until } from '../apps.ts'
+import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../apps.ts'
+import { PURE, recordsOf } from './acting.ts'
 import { replayed } from './asking.ts'
 import { answer, kept, manifestOf, notingHook, poke, poking, ruled, runRuled, watchedApp, words } from './watched.ts'
 
@@ -199,6 +201,47 @@ describe('hooks', () => {
     const [first, second] = (await app.context.traces.read(dispatch_id)).steps
     assert.equal(first?.observation, null)
     assert.notEqual(second?.observation, null)
+  })
+
+  test('Q17: a hook that throws what has no words is diagnosed in words, and replayed so', async (t) => {
+    for (const thrown of [[], '', null, new Error(''), Object.assign(new Error(''), { name: '' })]) {
+      const broken: Hook = {
+        name: 'broken',
+        on_before_act() {
+          throw thrown
+        },
+      }
+      const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], hooks: [broken] })
+      const { dispatch_id } = await runRuled(app)
+      assert.match(String(events.find(({ stage }) => stage === 'diagnostic')?.payload.message), /./)
+      assert.equal((await replayed(app, dispatch_id)).identical, true)
+    }
+  })
+
+  test('Q17: a hook that breaks again in a turn that is taken up after a crash is diagnosed again, and a replay says the same', async (t) => {
+    const [home, left] = [freshFolder(t), freshFolder(t)]
+    for (const moment of ['on_before_decide', 'on_after_decide', 'on_before_act'] as const) {
+      rmSync(left, { recursive: true })
+      const broken: Hook = { name: 'broken', [moment]: () => assert.fail('again') }
+      // What is on disk while the tool runs is what a process that is killed there leaves.
+      const crashing = poking(() => cpSync(home, left, { recursive: true }), { effect: () => PURE })
+      const parts = { behaviours: [ruled([poke, answer()])], hooks: [broken] }
+      const { app } = await watchedApp(t, { home, tools: [crashing], ...parts })
+      const { dispatch_id, session_id } = await runRuled(app)
+      await app.close()
+      const { app: next } = await watchedApp(t, {
+        home: left,
+        tools: [poking(() => {}, { effect: () => PURE })],
+        ...parts,
+      })
+      await next.run('start', { until_idle: true })
+      assert.equal((await dispatchOf(next, dispatch_id)).status, 'done', moment)
+      const diagnosed = (await recordsOf(next, session_id, 'diagnosed')).map(({ turn, about }) => `${turn} ${about}`)
+      const again = `hook broken: ${moment}`
+      assert.deepEqual(diagnosed, [`1 ${again}`, `1 ${again}`, `2 ${again}`])
+      assert.equal((await replayed(next, dispatch_id)).identical, true, moment)
+      await next.close()
+    }
   })
 
   test('B5: on_run_end is the last call of a run, with its end on disk; what breaks there is in the log', async (t) => {

@@ -142,4 +142,32 @@ describe('interrupted', () => {
     )
     assert.equal(await replayed(next, task), true)
   })
+
+  test('Q17: one that was put down while a critic was asked, with a hook that breaks as it is taken up: replayed as it was', async (t) => {
+    const clock = new FakeClock()
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+    const judge = (): Promise<never> => {
+      ask()
+      return new Promise(() => {})
+    }
+    const parts = { tools: [aTool()], clock }
+    const { app, task, started, stop, home } = await underWay(t, {
+      ...parts,
+      model: poking(1),
+      critics: [{ name: 'slow', judge }],
+    })
+    await asked
+    stop()
+    await passing(clock, started)
+    await app.close()
+    const hooks = [{ name: 'broken', on_before_act: () => assert.fail('it broke') }]
+    const critics = [{ name: 'slow', judge: () => CONTINUE }]
+    const next = await openApp(t, { home, model: poking(1), critics, hooks, ...parts })
+    await passing(clock, next.run('start', { until_idle: true }))
+    assert.deepEqual(
+      [await statusOf(next, task), (await recordsOf(next, task.session_id, 'diagnosed')).length],
+      ['done', 2],
+    )
+    assert.equal(await replayed(next, task), true)
+  })
 })
