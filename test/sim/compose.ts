@@ -16,6 +16,7 @@ import { NO_BUDGET } from '../journals.ts'
 import type { Life } from './life.ts'
 import type { Plan } from './plan.ts'
 import { simBehaviours, simCritic } from './ports/behaviour.ts'
+import { simHook, simMemory } from './ports/garbage.ts'
 import { simGate } from './ports/gate.ts'
 import { simModel } from './ports/model.ts'
 import { simTools } from './ports/tools.ts'
@@ -44,8 +45,8 @@ export function compose(world: World, life: Life, store: Store): Engine {
       [...tools.keys()].filter((name) => !withdrawn.has(name)),
     ),
     tools: new Map([...tools].filter(([name]) => !(withdrawing?.gone && withdrawn.has(name)))),
-    critics: () => [simCritic(world)],
-    gates: () => [simGate(world)],
+    critics: () => [simCritic(world, life)],
+    gates: () => [simGate(world, life)],
     sink: {
       opened: () => {},
       closed: () => {},
@@ -59,8 +60,8 @@ export function compose(world: World, life: Life, store: Store): Engine {
     snapshots: NO_SNAPSHOTS,
     skills: NO_SKILLS,
     parsers: new Map(),
-    memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, kind])),
-    hooks: () => [],
+    memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, simMemory(world, life, kind)])),
+    hooks: () => [simHook(world, life)],
     budget: { ...NO_BUDGET, steps: world.plan.maxSteps, context: world.plan.context },
     purse: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
     policy: openPolicy([...tools.keys()]),

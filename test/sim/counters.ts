@@ -55,6 +55,7 @@ export const BRANCHES = [
   'answer resumed from the journal',
   'own decision of the behaviour',
   'answer unusable',
+  'garbage returned',
   'run ended: final',
   'run ended: provider',
   'run ended: unusable answers',

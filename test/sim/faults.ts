@@ -2,7 +2,7 @@
 
 import type { Branch, Counters } from './counters.ts'
 import type { Life } from './life.ts'
-import type { Blow, Boundary, CallFault, Fault, Plan } from './plan.ts'
+import type { Blow, Boundary, CallFault, Fault, GarbagePort, Plan } from './plan.ts'
 
 const CRASHES: Partial<Record<Boundary, Branch>> = {
   commit: 'crash before a commit is applied',
@@ -17,6 +17,7 @@ export class Faults {
   readonly #plan: Plan
   readonly #stood = new Map<Boundary, number>()
   readonly #asked = new Map<CallFault['kind'], number>()
+  readonly #returned = new Map<GarbagePort, number>()
   /** A process that dies here dies here again. */
   #sticky: { readonly at: Boundary; left: number; since: Life; relapse: number } | undefined
   over = false
@@ -64,6 +65,16 @@ export class Faults {
     return this.#plan.faults.find(
       (fault): fault is Extract<CallFault, { kind: K }> =>
         fault.kind === kind && fault.nth <= nth && nth < fault.nth + ('times' in fault ? fault.times : 1),
+    )
+  }
+
+  /** Whether that port returns garbage this time. */
+  garbled(port: GarbagePort): boolean {
+    if (this.over) return false
+    const nth = (this.#returned.get(port) ?? 0) + 1
+    this.#returned.set(port, nth)
+    return this.#plan.faults.some(
+      (fault) => fault.kind === 'garbage' && fault.port === port && fault.nth <= nth && nth < fault.nth + fault.times,
     )
   }
 

@@ -150,7 +150,7 @@ export class Humans {
   #checkRefusal(command: string, thrown: unknown, life: Life): void {
     const { code, message } = asTirelessError(thrown)
     const known =
-      code === 'store_failed' ||
+      (code === 'store_failed' && Number.isFinite(life.sickSince)) ||
       (code === 'store_fenced' && life.superseded) ||
       (code === 'aborted' && command === 'cycle now') ||
       (code === 'not_found' && this.#world.watch.gone.size > 0) ||

@@ -224,7 +224,7 @@ export class Life {
   #checkReason(name: string, thrown: unknown): void {
     const { code, message } = asTirelessError(thrown)
     const known =
-      code === 'store_failed' ||
+      (code === 'store_failed' && Number.isFinite(this.sickSince)) ||
       (code === 'store_fenced' && this.superseded) ||
       (name !== 'start' && code !== 'internal')
     if (!known) this.#world.fail('kernel', `life ${this.id}: ${name} ended with ${code}: ${message}`)
@@ -247,5 +247,6 @@ export class Life {
     if (this.state === 'dead') return
     this.state = state
     this.#world.forget(this)
+    this.#world.garbage.forget(this)
   }
 }

@@ -38,6 +38,10 @@ export type Trouble = (typeof TROUBLES)[number]
 export const TOOL_NAMES = ['look', 'put', 'book', 'edit', 'shell', 'post', 'pay'] as const
 export type ToolName = (typeof TOOL_NAMES)[number]
 
+/** What can return something that is none of what it may return. */
+export const GARBAGE_PORTS = ['model', 'memory', 'critic', 'gate', 'tool', 'hook'] as const
+export type GarbagePort = (typeof GARBAGE_PORTS)[number]
+
 /** Everything in a plan has a name, by which it can be left out. */
 export interface Item {
   readonly id: string
@@ -75,6 +79,8 @@ export type CallFault = Item & { readonly nth: number } & (
     | { readonly kind: 'remains' }
     | { readonly kind: 'critic'; readonly verdict: 'retry' | 'stop' | 'throw' }
     | { readonly kind: 'env' }
+    /** 42, undefined, half of what was meant. */
+    | { readonly kind: 'garbage'; readonly port: GarbagePort; readonly times: number }
     /** A call of what a cycle has sent takes longer than many beats. */
     | { readonly kind: 'late' }
     /** Another leader, on another machine, was first with the beat that is about to fire. */

@@ -10,7 +10,17 @@ import {
   type KernelPlan,
   type Reign,
 } from './kernel-plan.ts'
-import { BOUNDARIES, type Fault, HOUR, type Item, OFTEN, TROUBLES, times, type When } from './plan-words.ts'
+import {
+  BOUNDARIES,
+  type Fault,
+  GARBAGE_PORTS,
+  HOUR,
+  type Item,
+  OFTEN,
+  TROUBLES,
+  times,
+  type When,
+} from './plan-words.ts'
 import { chance, oneOf, whole } from './random.ts'
 
 export * from './plan-words.ts'
@@ -77,6 +87,7 @@ const RETAINING: ReadonlySet<number> = new Set([3])
 /** By another rest, so that they are found among all of those. */
 const isRelapsing = (seed: number): boolean => seed % 11 === 5
 const isFlooded = (seed: number): boolean => seed % 13 === 4
+const isGarbled = (seed: number): boolean => seed % 9 === 2
 /** Room for some dozens of messages, and for what the sessions here come to without any. */
 const LITTLE_CONTEXT = 4_000
 /** Roughly what is set aside for one. */
@@ -112,6 +123,7 @@ function drawFaults(seed: number, storm: number, reigned: boolean): readonly Fau
     ...times(reigned ? whole(seed, 6, 'kernel faults') : 0, (i) => drawKernelFault(seed, i, storm)),
     ...times(reigned ? whole(seed, 3, 'rivals') : 0, (i) => drawRival(seed, i)),
     ...times(isRelapsing(seed) ? 1 : 0, (i) => drawRelapse(seed, i)),
+    ...times(isGarbled(seed) ? 2 + whole(seed, 4, 'garbage') : 0, (i) => drawGarbage(seed, i)),
   ]
 }
 
@@ -235,6 +247,14 @@ const drawRelapse = (seed: number, i: number): Fault => ({
   relapse: 2 + whole(seed, 2, 'pause', i),
 })
 
+const drawGarbage = (seed: number, i: number): Fault => ({
+  id: `b${i}`,
+  kind: 'garbage',
+  port: oneOf(seed, GARBAGE_PORTS, 'garbage', i, 'port'),
+  nth: 1 + whole(seed, 8, 'garbage', i, 'nth'),
+  times: 1 + whole(seed, 4, 'garbage', i, 'times'),
+})
+
 const WEIGHTS = {
   crash: 34,
   pause: 10,
@@ -252,7 +272,7 @@ const WEIGHTS = {
 } as const satisfies Record<Drawn, number>
 
 /** By their weights; the others are drawn where there is a kernel. */
-type Drawn = Exclude<Fault['kind'], 'rival' | 'late'>
+type Drawn = Exclude<Fault['kind'], 'rival' | 'late' | 'garbage'>
 
 function weighted(draw: number): Drawn {
   let left = draw * 100

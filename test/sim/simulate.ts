@@ -145,6 +145,7 @@ function wakeAndStop(world: World): void {
       world.counters.add('abort')
       world.note(`${life.id} abort`)
       life.abortedAt = world.monotonic
+      world.garbage.forget(life)
       life.abort.abort()
     }
   }

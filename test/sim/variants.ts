@@ -3,6 +3,7 @@
 import type { Files } from '../../src/adapters/documents/files.ts'
 import type { Ops } from '../../src/adapters/stores/sqlite/ops.ts'
 import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
+import { TirelessError } from '../../src/domain/error.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import type { Doorbell } from '../../src/kernel/doorbell.ts'
 import type { Batch, Op, Store } from '../../src/ports/store.ts'
@@ -114,6 +115,20 @@ export const VARIANTS: readonly Variant[] = [
       counts() {
         void store.nextTimer()
         return store.counts()
+      },
+    }),
+  },
+  {
+    // What cannot be used is taken for a store that cannot be written to.
+    name: 'garbage-ends-the-process',
+    store: (store) => ({
+      ...store,
+      commit(batches) {
+        const records = batches.flatMap(({ ops }) => ops.flatMap((op) => (op.op === 'append' ? op.records : [])))
+        const garbled = records.find((record) => record.kind === 'failed' && record.message.includes('invalid value'))
+        return garbled
+          ? Promise.reject(new TirelessError('store_failed', 'it is no plain data'))
+          : store.commit(batches)
       },
     }),
   },

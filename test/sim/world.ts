@@ -14,6 +14,7 @@ import { freshDatabase } from './database.ts'
 import { Faults } from './faults.ts'
 import { Conversations } from './invariants/conversation.ts'
 import { Cycles } from './invariants/cycles.ts'
+import { Garbage } from './invariants/garbage.ts'
 import { Rhythm } from './invariants/rhythm.ts'
 import type { SessionState } from './invariants/session.ts'
 import { StateText } from './invariants/state.ts'
@@ -75,6 +76,7 @@ export class World {
   readonly cycles = new Cycles(this)
   readonly state = new StateText(this)
   readonly rhythm = new Rhythm(this)
+  readonly garbage = new Garbage(this)
   /** The kernel's folder. */
   readonly files = new Map<string, string>()
   readonly lives: Life[] = []

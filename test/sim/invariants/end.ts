@@ -69,6 +69,7 @@ export function checkEnd(world: World): void {
   checkWordsHeard(world)
   checkTold(world)
   checkAllDone(world)
+  world.garbage.checkEnd()
 }
 
 /** A model that was told of an unknown outcome hears the owner's word as an observation. */

@@ -168,7 +168,7 @@ export class Watch {
       resolutionOf: (id) => this.unknowns.get(id)?.resolution ?? null,
       isListed: (id) => this.unknowns.has(id),
       approvals: this.approvals,
-      asks: (...call) => asks(this.#world, ...call),
+      asks: (...call) => asks(this.#world, ...call) || this.#world.garbage.isHeld(life.id, ...call),
       maxSteps: this.#world.plan.maxSteps,
       fail: this.#fail,
     }

@@ -4,7 +4,9 @@ import { planner } from '../../../src/behaviours/planner.ts'
 import type { Verdict } from '../../../src/domain/decision.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import type { Behaviour, Behaviours, Critic, Wish } from '../../../src/ports/behaviour.ts'
+import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
+import { orGarbage } from './garbage.ts'
 
 export function simBehaviours(world: World, tools: readonly string[]): Behaviours {
   const behaviour: Behaviour = {
@@ -37,14 +39,16 @@ function ownDecision(world: World, state: Json, tools: readonly string[]): Wish 
 const resting = (draw: number): { readonly attempt?: { readonly after_ms: number } } =>
   draw < 0.5 ? { attempt: { after_ms: draw * 60_000 } } : {}
 
-export function simCritic(world: World): Critic {
+export function simCritic(world: World, life: Life): Critic {
   return {
     name: 'sim',
-    judge(): Verdict {
-      const { verdict, id = '' } = world.faults.of('critic') ?? {}
-      if (verdict === 'throw') throw new Error('the critic broke')
-      if (verdict === 'retry') return { kind: 'retry', instruction: 'more', ...resting(world.chance('rest', id)) }
-      return verdict === 'stop' ? { kind: 'stop', reason: 'enough' } : { kind: 'continue' }
-    },
+    judge: () => orGarbage(world, life, 'critic', verdict(world)),
   }
+}
+
+function verdict(world: World): Verdict {
+  const { verdict, id = '' } = world.faults.of('critic') ?? {}
+  if (verdict === 'throw') throw new Error('the critic broke')
+  if (verdict === 'retry') return { kind: 'retry', instruction: 'more', ...resting(world.chance('rest', id)) }
+  return verdict === 'stop' ? { kind: 'stop', reason: 'enough' } : { kind: 'continue' }
 }

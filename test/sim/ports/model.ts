@@ -10,6 +10,7 @@ import type { Life } from '../life.ts'
 import { TOOL_NAMES, type Trouble } from '../plan.ts'
 import { oneOf, whole } from '../random.ts'
 import type { World } from '../world.ts'
+import { orGarbage } from './garbage.ts'
 import { isGated } from './gate.ts'
 
 /** From this turn on every answer is a final one: no session goes on for ever. */
@@ -35,7 +36,7 @@ export function simModel(world: World, life: Life): Model {
       }
       const reply = await world.io(life, 'model', key, () => replyTo(world, session, open), { signal, cut })
       onText?.('…')
-      return world.io(life, 'paid', key, () => spoken(reply), { signal, cut })
+      return world.io(life, 'paid', key, () => orGarbage(world, life, 'model', spoken(reply)), { signal, cut })
     },
   }
 }

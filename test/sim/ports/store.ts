@@ -121,6 +121,7 @@ function apply(world: World, life: Life, group: readonly Waiting[]): void {
   world.cycles.committed(life, batches, outcomes)
   world.state.committed(batches, outcomes)
   world.rhythm.committed(batches, outcomes)
+  world.garbage.committed(life, batches, outcomes)
   let from = 0
   for (const waiting of group) {
     waiting.outcomes = outcomes.slice(from, from + waiting.batches.length)

@@ -13,6 +13,7 @@ import { TOOL_NAMES, type ToolName } from '../plan.ts'
 import { whole } from '../random.ts'
 import { EFFECTS, GIVES } from '../truth.ts'
 import type { World } from '../world.ts'
+import { orGarbage } from './garbage.ts'
 
 const args = z.strictObject({ n: z.number() })
 type Args = z.infer<typeof args>
@@ -74,7 +75,7 @@ async function run(
   await (trouble === 'hang'
     ? world.later(life, 'tool', label, HANG_MS, happen, cut)
     : world.io(life, 'tool', label, happen, cut))
-  return world.io(life, 'done', label, result, cut)
+  return world.io(life, 'done', label, () => orGarbage(world, life, 'tool', result()), cut)
 }
 
 /** Of a call that a cycle has to do with. */
