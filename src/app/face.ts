@@ -11,11 +11,12 @@ import { commandNamed } from '../commands/named.ts'
 import type { Config } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
+import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
 import { replay } from '../engine/replay.ts'
 import { waitingNotes } from '../kernel/waiting-documents.ts'
 import type { Choice } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
-import type { Store } from '../ports/store.ts'
+import { type Store, unlessUnreadable } from '../ports/store.ts'
 import { isLoopback } from '../server/access.ts'
 import type { HttpServer } from '../server/http.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
@@ -122,6 +123,7 @@ export function commands(): Plugin {
             ...queue.damage().map((found) => `the database is damaged: ${found}`),
             ...(await lossIn(host.get('store'))),
             ...sandbox.swept,
+            ...unreadableIn(host.get('store')),
             ...engine.breaker
               .refusing()
               .map((provider) => `the provider ${provider} refuses its key: set the right one, then: models test`),
@@ -166,8 +168,13 @@ async function missingBehaviours(store: Store, known: ReadonlyMap<string, unknow
 const offBy = (trial: Trial | undefined): string[] => (trial?.holds === false ? [execIsOff(trial.why)] : [])
 
 async function lossIn(store: Store): Promise<string[]> {
-  const lost = (await store.setting(LOST_COMMITS)) as LostCommits | null
+  const lost = (await unlessUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
   return lost === null ? [] : [`${describeLoss(lost)}. Do this: ${LOSS_REMEDY}`]
+}
+
+function unreadableIn(store: Store): string[] {
+  const rows = store.skipped()
+  return rows.length === 0 ? [] : [`${describeUnreadable(rows)}. Do this: ${SET_ASIDE_REMEDY}`]
 }
 
 /** What has changed in a tool is a matter of many lines, for `mcp list`. */

@@ -17,7 +17,7 @@ import { type Clock, iso } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Ids } from '../ports/ids.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import type { Batch, Op, Store } from '../ports/store.ts'
+import { type Batch, type Op, type Store, unlessUnreadable } from '../ports/store.ts'
 import { fanOut } from './events.ts'
 import { rosterIn } from './roster.ts'
 import { refuseBadSchedules } from './schedules.ts'
@@ -188,7 +188,7 @@ export function store(): Plugin {
     async setup(host) {
       const bell = createDoorbell()
       const sqlite = await openSqliteStore({ file: host.get('home').database, clock: host.get('clock') })
-      const lost = (await sqlite.setting(LOST_COMMITS)) as LostCommits | null
+      const lost = (await unlessUnreadable(sqlite.setting(LOST_COMMITS), null)) as LostCommits | null
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = hiding(remindedBy(sqlite, host.get('embedders')), host.get('secrets').hide)
       opened = ringing(overheard(hidden, host.get('log')), bell)

@@ -9,11 +9,13 @@ import { unattended } from '../behaviours/unattended.ts'
 import type { CycleResult } from '../domain/cycle.ts'
 import { languageOfAll } from '../domain/language.ts'
 import type { Note } from '../domain/note.ts'
+import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
 import { autonomous, INSISTENCE } from '../kernel/autonomy.ts'
 import { dispatchByHand } from '../kernel/by-hand.ts'
 import type { Cycled } from '../kernel/cycle.ts'
 import { ailments } from '../kernel/health.ts'
 import { Loop } from '../kernel/loop.ts'
+import { isPaused } from '../kernel/paused.ts'
 import { recordBoot, recordCut, recordCycle } from '../kernel/recorder.ts'
 import { prune } from '../kernel/retention.ts'
 import { beatMs, nextFor } from '../kernel/rhythm.ts'
@@ -23,7 +25,7 @@ import { waitingNotes } from '../kernel/waiting-documents.ts'
 import { type Hands, workOn } from '../kernel/work-on.ts'
 import { iso } from '../ports/clock.ts'
 import { definePlugin, type Plugin, type PluginHost, type Services } from '../ports/plugin.ts'
-import type { Op } from '../ports/store.ts'
+import { type Op, type Store, unlessUnreadable } from '../ports/store.ts'
 import { compileSystem } from '../prompt/sections.ts'
 import { removeTraces } from '../trace/remove.ts'
 import { initDocument } from './init-document.ts'
@@ -88,9 +90,9 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     const cycles = (await store.cycles(id, { limit: PULSE })).map((cycle) =>
       cycle.cycle_id === ending?.cycle_id ? { ...cycle, ended_at: iso(now), result: ending } : cycle,
     )
-    const paused = (await store.setting('paused')) !== null
+    const paused = await isPaused(store)
     // While it was paused, nobody expected anything of it.
-    const resumed = Date.parse(String(await store.setting('resumed')))
+    const resumed = Date.parse(String(await unlessUnreadable(store.setting('resumed'), null)))
     const begun = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
     return ailments({ cycles, now, since: begun, paused, beatMs: beatMs(settings(), now) })
   }
@@ -98,6 +100,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
   const boot = async (): Promise<void> => {
     if (settings().agents.length > 0) await recordBoot(around, initDocument(config.loaded))
     // Once, before the first cycle of this process: later, what is not over is at work.
+    if (!cut) void logUnreadable(store, log)
     cut ??= recordCut(around)
     await cut
   }
@@ -119,7 +122,7 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     async first() {
       const { id, enabled, agents } = settings()
       const able = agents.filter((agent) => agent.enabled).map(({ agent_id }) => agent_id)
-      const idle = !enabled || able.length === 0 || (await store.setting('paused')) !== null
+      const idle = !enabled || able.length === 0 || (await isPaused(store))
       if (idle || (await store.cycles(id, { limit: 1 })).length > 0) return undefined
       return loop.now({ name: 'first', agents: able })
     },
@@ -145,6 +148,13 @@ function kernelOf(host: PluginHost): Services['kernel'] {
     },
     ailments: async () => (await ailing()).map(({ text }) => text),
   }
+}
+
+/** Contract: never rejects; whoever ends before it is done has found nothing. */
+async function logUnreadable(store: Store, log: Services['log']): Promise<void> {
+  const rows = await store.unreadable().catch(() => [])
+  if (rows.length === 0) return
+  log.write('error', 'rows left out', { message: `${describeUnreadable(rows)}; do this: ${SET_ASIDE_REMEDY}` })
 }
 
 const refusedKeys = (providers: readonly string[]): readonly Note[] =>

@@ -13,6 +13,13 @@ import { comparison, traceSteps } from './trace-views.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
+interface Check {
+  readonly name: string
+  readonly ok: boolean
+  readonly found: string
+  readonly remedy: string | null
+}
+
 const FACT_COLUMNS = ['agent_id', 'key', 'status', 'created_at', 'text']
 
 const VIEWS: Readonly<Record<string, (output: never) => string>> = {
@@ -92,12 +99,13 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
       .map(({ key, value, source }) => `${key}: ${short(JSON.stringify(value))}  ${style('dim', source)}`)
       .join('\n') || 'none',
   'config schema': (schema: Fields) => JSON.stringify(schema, null, 2),
-  doctor: ({ checks }: { checks: { name: string; ok: boolean; found: string; remedy: string | null }[] }) =>
+  doctor: ({ checks, set_aside = [] }: { checks: Check[]; set_aside?: Fields[] }) =>
     checks
       .map(({ name, ok, found, remedy }) => {
         const mark = ok ? style('green', 'ok') : style('red', 'NO')
         return `${mark}  ${style('bold', name)}: ${found}${remedy === null ? '' : `\n    do this: ${remedy}`}`
       })
+      .concat(set_aside.length === 0 ? [] : table(set_aside, ['n', 'at', 'source', 'why', 'body']))
       .join('\n'),
   'trace list': ({ items }: { items: Fields[] }) =>
     table(items, ['run_id', 'status', 'stop_reason', 'step_count', 'started_at', 'task']),

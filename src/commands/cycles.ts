@@ -5,8 +5,10 @@ import type { Cycle } from '../domain/cycle.ts'
 import { CYCLE_STATUSES } from '../domain/cycle.ts'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
 import { FAILURE_CLASSES } from '../domain/stop.ts'
+import { readDispatches } from '../kernel/cycle-end.ts'
+import { isPaused, PAUSED } from '../kernel/paused.ts'
 import { iso } from '../ports/clock.ts'
-import { commitOne } from '../ports/store.ts'
+import { commitOne, unlessUnreadable } from '../ports/store.ts'
 import { type Context, command, type Progress } from './command.ts'
 
 export const cycleShape = z.object({
@@ -102,9 +104,8 @@ async function singleCycle(
 type Left = z.output<typeof awaitedShape>['left'][number]
 
 async function leftOf({ store }: Context, open: readonly string[]): Promise<Left[]> {
-  const found = await Promise.all(open.map((id) => store.dispatch(id)))
-  return found.flatMap((one) => {
-    if (!one || isTerminal(one.status)) return []
+  return (await readDispatches(store, open)).flatMap((one) => {
+    if (isTerminal(one.status)) return []
     const { agent_id, dispatch_id, status, wait } = one
     const until = wait?.until ?? null
     return [{ agent_id, dispatch_id, status, reason: wait?.reason ?? null, until: until === null ? null : iso(until) }]
@@ -166,8 +167,9 @@ export const pause = command({
   input: z.object({}),
   output: standing,
   async run({ store, clock }) {
-    const since = ((await store.setting('paused')) as string | null) ?? iso(clock.now())
-    await commitOne(store, [{ op: 'set', name: 'paused', value: since }])
+    const known = await unlessUnreadable(store.setting(PAUSED), null)
+    const since = typeof known === 'string' ? known : iso(clock.now())
+    await commitOne(store, [{ op: 'set', name: PAUSED, value: since }])
     return { paused: true, since }
   },
 })
@@ -179,9 +181,9 @@ export const resume = command({
   input: z.object({}),
   output: standing,
   async run({ store, clock }) {
-    const wasPaused = (await store.setting('paused')) !== null
+    const wasPaused = await isPaused(store)
     const resumed = { op: 'set', name: 'resumed', value: iso(clock.now()) } as const
-    await commitOne(store, [{ op: 'set', name: 'paused', value: null }, ...(wasPaused ? [resumed] : [])])
+    await commitOne(store, [{ op: 'set', name: PAUSED, value: null }, ...(wasPaused ? [resumed] : [])])
     return { paused: false, since: null }
   },
 })

@@ -3,7 +3,9 @@
 import { z } from 'zod'
 import { asTirelessError, type TirelessError } from '../domain/error.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
-import { commitOne } from '../ports/store.ts'
+import { describeUnreadable, isNeverMoved, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
+import { meaningless } from '../kernel/timetable.ts'
+import { commitOne, unlessUnreadable } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 import type { Exposed, Outside } from './outside.ts'
 
@@ -18,13 +20,30 @@ const checkShape = z.object({
 })
 type Check = z.output<typeof checkShape>
 
+const setAsideShape = z.object({
+  n: z.number(),
+  source: z.string().describe('the table that it was in'),
+  why: z.string(),
+  body: z.string().describe('its columns, as JSON'),
+  at: z.string(),
+})
+
 export const doctor = command({
   name: 'doctor',
   summary: 'look for what is wrong, with remedies',
   place: 'home',
-  input: z.object({ fix: z.boolean().default(false).describe('mend what can be mended without a loss') }),
-  output: z.object({ ok: z.boolean(), checks: z.array(checkShape) }),
-  run: async (context, { fix }) => told([...(await outerChecks(context, fix)), ...(await innerChecks(context, fix))]),
+  input: z.object({
+    fix: z.boolean().default(false).describe('mend what can be mended without a loss'),
+    set_aside: z.boolean().default(false).describe('list the rows that were set aside, newest first'),
+  }),
+  output: z.object({ ok: z.boolean(), checks: z.array(checkShape), set_aside: z.array(setAsideShape).optional() }),
+  async run(context, { fix, set_aside }) {
+    const checks = [...(await outerChecks(context, fix)), ...(await innerChecks(context, fix))]
+    return {
+      ...told(checks),
+      ...(set_aside ? { set_aside: [...(await context.store.setAside({ limit: MANY }))] } : {}),
+    }
+  },
   async shut(outside, { fix }, why) {
     const checks = await outerChecks(outside, fix)
     // A bad configuration is among them already.
@@ -71,6 +90,8 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
       ? good(`sound, schema ${schema}${kept}`)
       : bad(damage.join('; '), 'stop the program and restore a backup: tireless restore DIR')
   }),
+  await look('stored rows', () => storedRows(context, fix)),
+  await look('schedules', () => schedules(context)),
   await look('model', () => {
     const id = context.defaultModel()
     return good(id.startsWith('offline/') ? `${id}: no model is configured; it understands no language` : id)
@@ -111,8 +132,40 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
   await look('leftovers', () => leftovers(context, fix)),
 ]
 
+/** Set aside in pieces: whoever works meanwhile waits for none of them long. */
+const AT_ONCE = 100
+
+async function storedRows({ store, clock, kernel }: Context, fix: boolean): Promise<Found> {
+  const found = await store.unreadable()
+  const movable = found.filter((row) => !isNeverMoved(row))
+  let moved = 0
+  for (let i = 0; fix && i < movable.length; i += AT_ONCE) {
+    const rows = movable.slice(i, i + AT_ONCE)
+    const [result] = await commitOne(store, [{ op: 'set_aside', rows, now: clock.now() }])
+    moved += result.moved
+  }
+  const left = moved > 0 ? await store.unreadable() : found
+  // One that could not be opened is opened now.
+  if (moved > 0) kernel.refresh()
+  const kept = (await store.setAside({ limit: MANY })).length
+  const aside =
+    kept === 0 ? '' : `; ${kept} set aside, in the table set_aside of the database: tireless doctor --set-aside`
+  if (left.length > 0)
+    return bad(`${describeUnreadable(left)}${aside}`, left.every(isNeverMoved) ? AUDIT_REMEDY : SET_ASIDE_REMEDY)
+  return good(`${moved > 0 ? `set aside now: ${describeUnreadable(found)}` : 'all can be read'}${aside}`)
+}
+
+const AUDIT_REMEDY = 'a record of the audit is never moved; see which it is: tireless audit verify'
+
+async function schedules({ store }: Context): Promise<Found> {
+  const [first, ...more] = meaningless(await store.schedules())
+  if (!first) return good('each of them means something')
+  const others = more.length === 0 ? '' : `, and so do ${more.map(({ id }) => id).join(', ')}`
+  return bad(`${first.id} means nothing: ${first.why}${others}`, `remove it: tireless schedule remove ${first.id}`)
+}
+
 async function acknowledged({ store }: Context, fix: boolean): Promise<Found> {
-  const lost = (await store.setting(LOST_COMMITS)) as LostCommits | null
+  const lost = (await unlessUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
   if (lost === null) return good('all there, as far as was noted')
   if (!fix) return bad(describeLoss(lost), LOSS_REMEDY)
   await commitOne(store, [{ op: 'set', name: LOST_COMMITS, value: null }])

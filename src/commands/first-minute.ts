@@ -3,6 +3,7 @@
 import type { AgentResult } from '../domain/cycle.ts'
 import { costOf, dollars, MICROS } from '../domain/money.ts'
 import { recordsOfRun } from '../domain/record.ts'
+import { unlessUnreadable } from '../ports/store.ts'
 import type { Context, Progress } from './command.ts'
 import { forecastDay } from './forecast.ts'
 import { madeBy, wroteFiles } from './made.ts'
@@ -56,7 +57,9 @@ async function costLine(context: Context, usage: Usage): Promise<string> {
 /** What its runs have used, from their own records. */
 async function usageOf({ store }: Context, agents: readonly AgentResult[]): Promise<Usage> {
   const journals = await Promise.all(
-    agents.map(async ({ session_id, dispatch_id }) => recordsOfRun(await store.journal(session_id), dispatch_id)),
+    agents.map(async ({ session_id, dispatch_id }) =>
+      recordsOfRun(await unlessUnreadable(store.journal(session_id), []), dispatch_id),
+    ),
   )
   const usages = journals.flat().flatMap((record) => (record.kind === 'model_answered' ? [record.answer.usage] : []))
   const sum = (pick: (usage: (typeof usages)[number]) => number): number =>

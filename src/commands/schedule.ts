@@ -117,7 +117,8 @@ export const scheduleRemove = command({
   input: z.object({ id: idInput }),
   output: z.object({ removed: z.string() }),
   async run(context, { id }) {
-    await addedOf(context, id)
+    // Also one that means nothing.
+    if (!(await context.store.schedules()).some((entry) => entry.id === id)) await addedOf(context, id)
     await commitOne(context.store, [{ op: 'schedule_remove', id }])
     context.kernel.refresh()
     return { removed: id }

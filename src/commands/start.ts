@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import { MAX_DURATION_MS } from '../domain/limits.ts'
+import { isPaused } from '../kernel/paused.ts'
 import { iso } from '../ports/clock.ts'
 import { troubleOf } from './channels.ts'
 import { type Context, command, type Progress } from './command.ts'
@@ -110,7 +111,7 @@ async function living(context: Context, tell: (progress: Progress) => void, expo
 }
 
 async function beatLine(context: Context): Promise<string> {
-  if ((await context.store.setting('paused')) !== null) return 'the kernel is paused, and lets its beats pass: resume'
+  if (await isPaused(context.store)) return 'the kernel is paused, and lets its beats pass: resume'
   const next = await nextDue(context)
   return next === undefined ? 'nobody is due at any beat: see agent list' : `the next beat is at ${iso(next)}`
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { MICROS } from '../domain/money.ts'
+import { isPaused } from '../kernel/paused.ts'
 import { iso } from '../ports/clock.ts'
 import { type Context, command } from './command.ts'
 import { cycleShape, resultOf } from './cycles.ts'
@@ -21,7 +22,7 @@ async function spendToday({ store, clock, purse }: Context) {
 }
 
 async function kernelState({ store, kernel, kernelId, draining }: Context) {
-  const paused = (await store.setting('paused')) !== null
+  const paused = await isPaused(store)
   const next = kernel.nextBeat()
   const last = (await store.cycles(kernelId, { limit: 2 })).find(({ result }) => result !== null)?.result
   return {

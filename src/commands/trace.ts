@@ -5,6 +5,7 @@ import type { Dispatch } from '../domain/dispatch.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
 import { redacted } from '../domain/redacted.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop.ts'
+import { unlessUnreadable } from '../ports/store.ts'
 import { exportHtml } from '../trace/export.ts'
 import { writePage } from '../trace/files.ts'
 import type { Manifest } from '../trace/manifest.ts'
@@ -65,7 +66,7 @@ export const traceList = command({
     const items: Manifest[] = []
     // One after the other: a journal can be long, and only one has to be held at a time.
     for (const { dispatch_id: run_id, session_id } of await store.dispatches({ limit })) {
-      const records = recordsOfRun(await store.journal(session_id), run_id)
+      const records = recordsOfRun(await unlessUnreadable(store.journal(session_id), []), run_id)
       if (records.length > 0)
         items.push(
           traceOf(

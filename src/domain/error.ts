@@ -20,6 +20,8 @@ export const ERROR_CODES = {
   store_sequence: { retry: 'never', exit: 1 },
   /** One batch holds a value that could not be read again; the store itself is well. */
   store_invalid: { retry: 'never', exit: 1 },
+  /** One stored row does not fit today's checks; the store itself is well, and so is every other row. */
+  row_unreadable: { retry: 'never', exit: 1 },
   store_failed: { retry: 'never', exit: 1 },
   store_closed: { retry: 'never', exit: 1 },
   store_unsupported: { retry: 'never', exit: 1 },

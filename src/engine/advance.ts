@@ -6,7 +6,7 @@
 import type { Issue } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import { assertNever, asTirelessError } from '../domain/error.ts'
-import { recordsOfRun } from '../domain/record.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
 import type { Wait } from '../domain/wait.ts'
 import { tell } from '../ports/sink.ts'
 import { commitOne, type Op } from '../ports/store.ts'
@@ -38,11 +38,13 @@ export async function advance(
   signals: Signals,
   cancelling: Cancelling,
 ): Promise<Moved> {
-  const records = await engine.store.journal(dispatch.session_id)
+  let records: readonly JournalRecord[]
   let held: Claimed
   try {
+    records = await engine.store.journal(dispatch.session_id)
     held = claimed(engine, dispatch, records)
   } catch (thrown) {
+    if (asTirelessError(thrown).code.startsWith('store_')) throw thrown
     return settleAlone(engine, dispatch, brokenBy(thrown))
   }
   const past = recordsOfRun(records, dispatch.dispatch_id)

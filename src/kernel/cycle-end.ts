@@ -6,6 +6,7 @@
 import { type AgentResult, inOrder, statusOf, tallyOf } from '../domain/cycle.ts'
 import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import type { Note } from '../domain/note.ts'
+import { type Store, unlessUnreadable } from '../ports/store.ts'
 import { agentResultOf } from './agent-result.ts'
 import type { Cycled, Trigger } from './cycle.ts'
 import { SOON_MS } from './drain.ts'
@@ -30,9 +31,9 @@ export async function settled(
   try {
     for (;;) {
       const since = bell.rung()
-      const found = await Promise.all(ids.map((id) => store.dispatch(id)))
+      const found = await readDispatches(store, ids)
       const now = clock.now()
-      if (found.every((one) => !one || isTerminal(one.status) || isParked(one, now))) return undefined
+      if (found.every((one) => isTerminal(one.status) || isParked(one, now))) return undefined
       if (until.aborted) return Math.min(deadline, clock.now())
       await bell.wait(since, until)
     }
@@ -41,14 +42,24 @@ export async function settled(
   }
 }
 
+/** Those that are there and can be read. */
+export async function readDispatches(
+  store: Pick<Store, 'dispatch'>,
+  ids: readonly string[],
+): Promise<readonly Dispatch[]> {
+  const found = await Promise.all(ids.map((id) => unlessUnreadable(store.dispatch(id), undefined)))
+  return found.filter((one) => one !== undefined)
+}
+
 /** On something that will take its time. One that rests a little before its next try is at work. */
 const isParked = ({ status, wait }: Dispatch, now: number): boolean =>
   status === 'waiting' && (wait?.kind !== 'retry' || wait.until - now > SOON_MS)
 
 export async function resultsOf({ store }: Surroundings, ids: readonly string[]): Promise<readonly AgentResult[]> {
-  const found = await Promise.all(ids.map((id) => store.dispatch(id)))
-  const counted = found.filter((one): one is Dispatch => one !== undefined && one.agent_id !== PLANNER_AGENT)
-  return Promise.all(counted.map(async (one) => agentResultOf(one, await store.journal(one.session_id))))
+  const counted = (await readDispatches(store, ids)).filter(({ agent_id }) => agent_id !== PLANNER_AGENT)
+  return Promise.all(
+    counted.map(async (one) => agentResultOf(one, await unlessUnreadable(store.journal(one.session_id), []))),
+  )
 }
 
 /** Its own are told as they stand; of what earlier cycles left, what is over by now: what is parked is told once, and again when it is over. */

@@ -56,6 +56,7 @@ const RINGING: ReadonlySet<Op['op']> = new Set([
   'schedule_put',
   'schedule_remove',
   'schedule_pause',
+  'set_aside',
 ])
 
 /** A store that rings by itself, so that no caller can forget to; also when it cannot commit, because whoever rests has to hear of that. */

@@ -9,9 +9,10 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import { type Cycled, runCycle, type Trigger } from './cycle.ts'
 import { comingBeat, makeUp } from './lateness.ts'
+import { isPaused } from './paused.ts'
 import type { Surroundings } from './settings.ts'
 import { type Beat, ticks } from './ticks.ts'
-import { dueWith, isOnce, policyOf, type Row, rowsOf } from './timetable.ts'
+import { dueWith, isOnce, meaningless, policyOf, type Row, rowsOf } from './timetable.ts'
 
 const FIRST_REST_MS = 5_000
 const LONGEST_REST_MS = 300_000
@@ -122,8 +123,9 @@ export class Loop {
   async catchUp(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#around
     for (const row of await this.#rows()) {
-      const until = await this.#open(row)
-      const { fire, givenUp } = makeUp(row.schedule, policyOf(row, settings()), 'missed', until, clock.now())
+      const awaited = await this.#await(row)
+      if (!awaited) continue
+      const { fire, givenUp } = makeUp(row.schedule, policyOf(row, settings()), 'missed', awaited.over, clock.now())
       for (const [i, due] of fire.entries())
         await this.#inLine(() =>
           this.#beat(row, { due, at: clock.now(), missed: i === 0 ? givenUp : 0, skipped: 0 }, signal),
@@ -136,7 +138,7 @@ export class Loop {
     this.#changed = new AbortController()
     const signal = AbortSignal.any([stop, this.#changed.signal])
     const rows = await this.#rows()
-    const opened = await Promise.all(rows.map(async (row) => ({ row, over: await this.#open(row) })))
+    const opened = (await Promise.all(rows.map((row) => this.#await(row)))).filter((one) => one !== undefined)
     // Before any cycle: the first one has a deadline, too.
     this.#awaited.clear()
     for (const awaited of opened) this.#awaited.set(awaited.row.schedule_id, awaited)
@@ -210,7 +212,7 @@ export class Loop {
     // Nothing is left of one that was asked for once.
     const rest: readonly Op[] =
       row.origin === 'added' && isOnce(row) ? [{ op: 'schedule_remove', id: schedule_id }] : []
-    if ((await store.setting('paused')) !== null) {
+    if (await isPaused(store)) {
       log('info', 'beat skipped: paused', { schedule_id })
       await commitOne(store, [{ op: 'schedule_fired', id: schedule_id, instant: beat.due }, ...rest])
       return undefined
@@ -243,16 +245,27 @@ export class Loop {
     return cycled
   }
 
-  async #open({ schedule_id: id }: Row): Promise<number> {
-    const { store, clock } = this.#around
-    const [{ until }] = await commitOne(store, [{ op: 'schedule_open', id, now: clock.now() }])
-    return until
+  /** Undefined where nobody can tell how far it has come: the others go on. */
+  async #await(row: Row): Promise<AwaitedSchedule | undefined> {
+    const { store, clock, log } = this.#around
+    const { schedule_id: id } = row
+    try {
+      const [{ until }] = await commitOne(store, [{ op: 'schedule_open', id, now: clock.now() }])
+      return { row, over: until }
+    } catch (thrown) {
+      const { code, message } = asTirelessError(thrown)
+      if (code !== 'row_unreadable') throw thrown
+      log('error', 'schedule left out', { schedule_id: id, message })
+      return undefined
+    }
   }
 
   /** Those that make somebody due. */
   async #rows(): Promise<readonly Row[]> {
-    const { store, settings } = this.#around
-    const rows = rowsOf(settings(), await store.schedules())
+    const { store, settings, log } = this.#around
+    const entries = await store.schedules()
+    for (const { id, why } of meaningless(entries)) log('error', 'schedule left out', { schedule_id: id, message: why })
+    const rows = rowsOf(settings(), entries)
     return rows.filter((row) => !row.paused && dueWith(row, settings().agents).length > 0)
   }
 }

@@ -13,7 +13,7 @@ import type { Note } from '../domain/note.ts'
 import { digestScheduleId } from '../domain/schedule.ts'
 import { clipped } from '../domain/summary.ts'
 import type { Letter, Postbox } from '../ports/postbox.ts'
-import { commitOne, type Op } from '../ports/store.ts'
+import { commitOne, type Op, unlessUnreadable } from '../ports/store.ts'
 import type { Cycled } from './cycle.ts'
 import { type Carriage, Deliverer } from './deliverer.ts'
 import { digestOf } from './digest.ts'
@@ -106,7 +106,7 @@ export class Notifier implements Postbox {
   /** Contract: whom notices go to, as it is now; null where nobody is told. */
   async target(): Promise<Target | null> {
     const { store, settings } = this.#parts
-    return targetOf(settings(), await store.setting(BOUND))
+    return targetOf(settings(), await unlessUnreadable(store.setting(BOUND), null))
   }
 
   /** Contract: digests and deliveries, until told to stop; rejects only where the store fails. */
@@ -188,8 +188,9 @@ export class Notifier implements Postbox {
 
   async #told(target: Target | null): Promise<Told> {
     const key = JSON.stringify(target && [target.channel, target.chat_id])
-    const told = (await this.#parts.store.setting(TOLD)) as Told | null
-    return told?.target === key ? told : { target: key, matters: {} }
+    const told = (await unlessUnreadable(this.#parts.store.setting(TOLD), null)) as Partial<Told> | null
+    const isKnown = told?.target === key && typeof told.matters === 'object' && told.matters !== null
+    return { target: key, matters: (isKnown && told.matters) || {} }
   }
 
   /** What can wait is held back in quiet hours. */
@@ -215,8 +216,9 @@ export class Notifier implements Postbox {
     const now = clock.now()
     const from = (await store.marks()).find(({ schedule_id }) => schedule_id === id)?.until
     if (from === undefined) {
-      await commitOne(store, [{ op: 'schedule_open', id, now }])
-      return schedule.next(now) ?? Number.POSITIVE_INFINITY
+      // Where nobody can tell how far it has come, none is posted: what is due for sure is delivered all the same.
+      const opened = await unlessUnreadable(commitOne(store, [{ op: 'schedule_open', id, now }]), undefined)
+      return (opened && schedule.next(now)) ?? Number.POSITIVE_INFINITY
     }
     const to = newest(schedule, from, now).at(-1)
     if (to === undefined) return schedule.next(from) ?? Number.POSITIVE_INFINITY

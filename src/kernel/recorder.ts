@@ -14,7 +14,7 @@ import { clipped } from '../domain/summary.ts'
 import { isClean } from '../domain/trust.ts'
 import { labelOfJournal } from '../engine/heard.ts'
 import { iso } from '../ports/clock.ts'
-import { commitOne } from '../ports/store.ts'
+import { commitOne, unlessUnreadable } from '../ports/store.ts'
 import type { Surroundings } from './settings.ts'
 
 const MOST_OF_AN_AGENT = 80
@@ -49,7 +49,8 @@ async function actionsOf(
   return Promise.all(
     over.map(async (agent) => {
       const { agent_id, status, dispatch_id: run_id } = agent
-      const isOwn = isClean(labelOfJournal(await store.journal(agent.session_id)))
+      const journal = await unlessUnreadable(store.journal(agent.session_id), undefined)
+      const isOwn = journal !== undefined && isClean(labelOfJournal(journal))
       return { ended_at, agent_id, status, run_id, summary: isOwn ? agent.summary : null }
     }),
   )

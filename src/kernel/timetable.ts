@@ -4,6 +4,7 @@
  */
 
 import type { Agent } from '../domain/agent.ts'
+import { asTirelessError } from '../domain/error.ts'
 import {
   agentScheduleId,
   kernelScheduleId,
@@ -31,7 +32,7 @@ export interface Row {
   readonly created_at: string | null
 }
 
-/** Contract: throws `usage` where a schedule of the configuration means nothing. */
+/** Contract: throws `usage` where a schedule of the configuration means nothing; an added one that does is left out (see `meaningless`). */
 export function rowsOf(settings: Settings, entries: readonly ScheduleEntry[]): readonly Row[] {
   const { id, enabled, agents, schedule } = settings
   const timezone = settings.timezone ?? ownZone()
@@ -49,8 +50,28 @@ export function rowsOf(settings: Settings, entries: readonly ScheduleEntry[]): r
     const row = configured(agent.schedule, !agent.enabled)
     return [{ ...row, schedule_id: agentScheduleId(agent_id), origin: 'agent', agents: [agent_id] }]
   })
-  const added = entries.map((entry) => ({ ...addedRow(entry), paused: entry.paused || !enabled }))
+  const isMeant = (entry: ScheduleEntry): boolean => whyMeaningless(entry) === undefined
+  const added = entries.filter(isMeant).map((entry) => ({ ...addedRow(entry), paused: entry.paused || !enabled }))
   return [kernel, ...own, ...added]
+}
+
+/** Added schedules that no beat can be reckoned from: an earlier version took them. */
+export function meaningless(
+  entries: readonly ScheduleEntry[],
+): readonly { readonly id: string; readonly why: string }[] {
+  return entries.flatMap((entry) => {
+    const why = whyMeaningless(entry)
+    return why === undefined ? [] : [{ id: entry.id, why }]
+  })
+}
+
+function whyMeaningless(entry: ScheduleEntry): string | undefined {
+  try {
+    addedRow(entry)
+    return undefined
+  } catch (thrown) {
+    return asTirelessError(thrown).message
+  }
 }
 
 /** An interval that was added is counted from when it was. */

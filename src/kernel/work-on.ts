@@ -6,6 +6,7 @@
 import { isTerminal } from '../domain/dispatch.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
+import { readDispatches } from './cycle-end.ts'
 import type { Doorbell } from './doorbell.ts'
 import type { DrainOptions } from './drain.ts'
 
@@ -26,7 +27,7 @@ export async function workOn(
     await drain({ untilIdle: true, only: ids, until })
     // After it: a drain that ends rings, too.
     const since = bell.rung()
-    const found = (await Promise.all(ids.map((id) => store.dispatch(id)))).filter((one) => one !== undefined)
+    const found = await readDispatches(store, ids)
     const rests = found.flatMap(({ wait }) => (wait?.kind === 'retry' ? [wait.until] : []))
     const busy = found.some(({ status }) => status !== 'waiting' && !isTerminal(status))
     if (!busy && rests.length === 0) return

@@ -21,6 +21,7 @@ import type { Session } from '../domain/session.ts'
 import type { FailureClass } from '../domain/stop.ts'
 import type { Label } from '../domain/trust.ts'
 import type { Resolution, Unknown } from '../domain/unknown.ts'
+import type { SetAsideRow, UnreadableRow } from '../domain/unreadable.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { OutboxOp, OutboxReads, OutboxResults } from './outbox.ts'
 
@@ -204,6 +205,12 @@ export type Op =
    * belongs to them; and some of what is older of cycles and of messages that were sent. What agents remember, what was spent and what was ruled stays.
    */
   | { readonly op: 'prune'; readonly before: number; readonly limit: number }
+  /**
+   * Moves rows that cannot be read out of their tables, as they are, so that they can be looked at and disturb nobody. A session whose row or
+   * journal is one of them goes as a whole. What cannot do without such a row gets what is safe in its place: a label counts for the least, the
+   * text of a document stays its latest version, a run that waits for an approval hears that it has expired. Records of the audit stay.
+   */
+  | { readonly op: 'set_aside'; readonly rows: readonly UnreadableRow[]; readonly now: number }
   /** A document's file is known to be like this. */
   | { readonly op: 'project'; readonly kernel_id: string; readonly name: string; readonly text: string }
 
@@ -266,6 +273,8 @@ export interface Results extends OutboxResults {
   /** As it now stands, without its text. */
   document: DocumentVersion & { readonly changed: boolean }
   project: null
+  /** How many rows were moved. */
+  set_aside: { readonly moved: number }
   /** Whose they were. */
   prune: { readonly runs: readonly string[] }
 }
@@ -275,8 +284,8 @@ export interface Batch {
   readonly ops: readonly Op[]
 }
 
-/** `store_invalid`: it holds a value that could be written and not be read again. */
-export type Refusal = 'store_fenced' | 'store_sequence' | 'store_invalid' | 'not_found' | 'conflict'
+/** `store_invalid`: it holds a value that could be written and not be read again. `row_unreadable`: it is about a row that cannot be read. */
+export type Refusal = 'store_fenced' | 'store_sequence' | 'store_invalid' | 'row_unreadable' | 'not_found' | 'conflict'
 
 export type Outcome =
   | { readonly ok: true; readonly results: readonly unknown[] }
@@ -309,7 +318,8 @@ export interface Store extends OutboxReads {
    */
   commit(batches: readonly Batch[]): Promise<readonly Outcome[]>
 
-  // Reads. Contract: each sees every commit acknowledged before it was called.
+  // Reads. Contract: each sees every commit acknowledged before it was called. A list leaves out rows that cannot be read, a read of one such
+  // row rejects with `row_unreadable`; see `skipped`.
   dispatch(id: string): Promise<Dispatch | undefined>
   dispatches(
     filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & Page,
@@ -375,6 +385,12 @@ export interface Store extends OutboxReads {
   nextTimer(): Promise<number | undefined>
   /** Contract: looks for damage on disk, off the main thread, beside whatever else goes on; what it found, empty when all is sound. */
   verify(): Promise<readonly string[]>
+  /** Contract: looks at every row, off the main thread, beside whatever else goes on; those that cannot be read. */
+  unreadable(): Promise<readonly UnreadableRow[]>
+  /** Contract: rows that cannot be read and were met since the store was opened, or found by the last `unreadable`. */
+  skipped(): readonly UnreadableRow[]
+  /** Contract: what was set aside, newest first. */
+  setAside(page: Page): Promise<readonly SetAsideRow[]>
   /**
    * Contract: everything acknowledged so far, as of one instant, into a new file (`conflict` where there is one), while others go on
    * reading and committing. The file needs nothing beside it, is its owner's only, and is on disk when this resolves; answers with its schema.
@@ -399,4 +415,14 @@ export async function commitOne<const Ops extends readonly Op[]>(
   if (!outcome) throw new TirelessError('internal', 'the store answered no outcome for a batch')
   if (!outcome.ok) throw new TirelessError(outcome.code, outcome.message)
   return outcome.results as unknown as ResultsOf<Ops>
+}
+
+/** Contract: `otherwise` in place of a row that cannot be read; whatever else goes wrong is thrown. */
+export async function unlessUnreadable<T, U>(reading: Promise<T>, otherwise: U): Promise<T | U> {
+  try {
+    return await reading
+  } catch (thrown) {
+    if (thrown instanceof TirelessError && thrown.code === 'row_unreadable') return otherwise
+    throw thrown
+  }
 }

@@ -85,6 +85,20 @@ export const retentionConformance: readonly ConformanceCase[] = [
     }),
   ),
   {
+    name: 'E6: retention takes a session whose approval expired after its run ended, though nobody ever hears of it; not before that is old',
+    async run(store) {
+      const id = await sessionThat(store, 'has an open approval')
+      await commitOne(store, [{ op: 'promote', now: BEFORE }])
+      assert.deepEqual(
+        (await store.inbox(`session-${id}`)).map((observation) => observation.id),
+        ['approval-a'],
+      )
+      assert.deepEqual(await prune(store), [], 'it has just expired')
+      const [{ runs }] = await commitOne(store, [{ op: 'prune', before: BEFORE + 1, limit: 10 }])
+      assert.deepEqual(runs, [id])
+    },
+  },
+  {
     name: 'E6: a session that is taken away goes with all that belongs to it; nothing of another session does',
     async run(store) {
       const epoch = await join(store)

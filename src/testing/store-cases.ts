@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Approval } from '../domain/approval.ts'
 import type { NewDispatch } from '../domain/dispatch.ts'
 import type { Observation } from '../domain/observation.ts'
-import type { JournalRecord, RecordBody } from '../domain/record.ts'
+import type { JournalRecord, RecordBody, Setup } from '../domain/record.ts'
 import type { Wait } from '../domain/wait.ts'
 import { commitOne, type Fence, type Op, type Store } from '../ports/store.ts'
 
@@ -47,8 +47,16 @@ export const approvalOf = (id: string): Approval => ({
   answer_reason: null,
 })
 
+const SETUP: Setup = {
+  ...{ model: null, parser: 'native', memory: 'whole', critics: [], tools: [], state_version: 0 },
+  budget: { steps: null, ms: null, tokens: null, usd: null, context: null },
+}
+
 export const record = (seq: number, body: Partial<RecordBody> = {}): JournalRecord =>
-  ({ kind: 'run_started', run_id: 'run', agent_id: 'agent', behaviour: 'solo', ...body, seq, ts: NOW }) as JournalRecord
+  ({
+    ...{ kind: 'run_started', run_id: 'run', agent_id: 'agent', behaviour: 'solo', task: 'task', setup: SETUP },
+    ...{ ...body, seq, ts: NOW },
+  }) as JournalRecord
 
 export const message = (id: string, text = 'hello'): Observation => ({ id, type: 'user_message', text, ts: NOW })
 

@@ -20,7 +20,13 @@ export function freshDatabase(): DatabaseSync {
 
 function withStatementsKept(real: DatabaseSync): DatabaseSync {
   const statements = new Map<string, StatementSync>()
-  const kept: Pick<DatabaseSync, 'prepare' | 'exec' | 'close'> = {
+  const functions = new Set<string>()
+  const kept: Pick<DatabaseSync, 'prepare' | 'exec' | 'close'> & { function: unknown } = {
+    // Once: a function that is made anew has every statement prepared anew.
+    function(name: string, ...made: never) {
+      if (!functions.has(name)) (real.function as (name: string, ...made: never) => void)(name, ...made)
+      functions.add(name)
+    },
     prepare(text) {
       const known = statements.get(text) ?? real.prepare(NESTED[text] ?? text)
       statements.set(text, known)
@@ -29,8 +35,8 @@ function withStatementsKept(real: DatabaseSync): DatabaseSync {
     exec: (text) => real.exec(text),
     close() {
       real.exec('ROLLBACK')
-      idle.push(kept as DatabaseSync)
+      idle.push(kept as unknown as DatabaseSync)
     },
   }
-  return kept as DatabaseSync
+  return kept as unknown as DatabaseSync
 }

@@ -11,7 +11,7 @@ import { sectionsOf } from '../../domain/section.ts'
 import { CLEAN, lowest } from '../../domain/trust.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Documents } from '../../ports/documents.ts'
-import type { Store } from '../../ports/store.ts'
+import { type Store, unlessUnreadable } from '../../ports/store.ts'
 import type { Files } from './files.ts'
 import { createFollower, type Settled } from './follow.ts'
 import type { Mirror } from './mirror.ts'
@@ -57,7 +57,12 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
   }
 
   async function settle(name: DocumentName, accepting = !guarded()): Promise<Settled> {
-    const settled = await follower.settle(name, accepting)
+    const settled = await follower.settle(name, accepting).catch((thrown) => {
+      const { code, message } = asTirelessError(thrown)
+      if (code === 'row_unreadable') trouble.is(`the store's ${name}`, message)
+      throw thrown
+    })
+    trouble.over(`the store's ${name}`)
     const about = `an edit of ${name}`
     if (settled.pending === undefined) trouble.over(about)
     else
@@ -67,6 +72,13 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
       )
     return settled
   }
+
+  /** Undefined where the store cannot read it: the others are seen to all the same. */
+  const settleIfReadable = (name: DocumentName): Promise<Settled | undefined> =>
+    unlessUnreadable(
+      alone(name, () => settle(name)),
+      undefined,
+    )
 
   const write: Documents['write'] = (name, change, by) =>
     alone(name, async () => {
@@ -136,27 +148,25 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     async waiting() {
       const names: DocumentName[] = []
       if (!guarded()) return names
-      for (const name of DOCUMENT_NAMES)
-        if ((await alone(name, async () => (await settle(name)).pending)) !== undefined) names.push(name)
+      for (const name of DOCUMENT_NAMES) if ((await settleIfReadable(name))?.pending !== undefined) names.push(name)
       return names
     },
     accept: (name) => alone(name, async () => (await settle(name, true)).taken),
     async catchUp() {
       for (const name of DOCUMENT_NAMES) {
-        const latest = await versions.latest(name)
-        if (latest && latest.text !== (await versions.known(name))) await alone(name, () => settle(name))
+        const latest = await unlessUnreadable(versions.latest(name), undefined)
+        if (latest && latest.text !== (await versions.known(name))) await settleIfReadable(name)
       }
     },
     degraded: () => trouble.all() ?? leftIn(fallback, files),
     commit: (message) =>
       alone('the mirror', async () => {
         if (!mirror) return
-        const found = await Promise.all(
-          DOCUMENT_NAMES.map((name) => alone(name, async () => (await settle(name)).latest)),
-        )
-        const texts = found.flatMap((one) => (one ? [{ name: one.name, text: redact(one.text) }] : []))
+        const found = await Promise.all(DOCUMENT_NAMES.map(settleIfReadable))
+        const texts = found.flatMap((one) => (one?.latest ? [one.latest] : []))
+        const redacted = texts.map(({ name, text }) => ({ name, text: redact(text) }))
         try {
-          await mirror(message, texts)
+          await mirror(message, redacted)
           trouble.over('the git mirror')
         } catch (thrown) {
           trouble.is('the git mirror', `no git mirror of the documents: ${asTirelessError(thrown).message}`)

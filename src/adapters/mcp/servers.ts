@@ -4,7 +4,7 @@ import { TirelessError } from '../../domain/error.ts'
 import type { Note } from '../../domain/note.ts'
 import { iso } from '../../ports/clock.ts'
 import type { McpServers, McpState } from '../../ports/mcp.ts'
-import { commitOne, type Store } from '../../ports/store.ts'
+import { commitOne, type Store, unlessUnreadable } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import type { Arguments } from './arguments.ts'
 import type { Called } from './link.ts'
@@ -70,7 +70,7 @@ export class Servers implements McpServers {
     for (const [name, options] of Object.entries(configured)) {
       if (!this.#servers.has(name))
         this.#servers.set(name, new Server(name, options, this.#options, this.#endings.get(name)))
-      const kept = this.#pins.get(name) ?? ((await this.#options.store.setting(settingOf(name))) as Pins | null)
+      const kept = this.#pins.get(name) ?? (await readPins(this.#options.store, name))
       if (kept) this.#pins.set(name, kept)
       this.#offer(name)
     }
@@ -243,5 +243,11 @@ export class Servers implements McpServers {
 }
 
 const settingOf = (server: string): string => `mcp ${server}`
+
+/** Null: it was never seen. What cannot be read approves of nothing; to take it for a first sight would approve of everything. */
+async function readPins(store: Pick<Store, 'setting'>, server: string): Promise<Pins | null> {
+  const pins = await unlessUnreadable(store.setting(settingOf(server)), {})
+  return pins === null || (typeof pins === 'object' && !Array.isArray(pins)) ? (pins as Pins | null) : {}
+}
 
 const refused = (why: string): Called => ({ kind: 'refused', why })

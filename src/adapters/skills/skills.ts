@@ -10,7 +10,7 @@ import type { Note } from '../../domain/note.ts'
 import type { Finding, Skill, SkillLine } from '../../domain/skill.ts'
 import { type Clock, iso } from '../../ports/clock.ts'
 import type { Skills } from '../../ports/skills.ts'
-import { commitOne, type Store } from '../../ports/store.ts'
+import { commitOne, type Store, unlessUnreadable } from '../../ports/store.ts'
 import { type Contents, contentsOf, fileOf, type SkillFile } from './contents.ts'
 import { describedBy } from './front-matter.ts'
 import { scan, textOf } from './scan.ts'
@@ -95,7 +95,11 @@ export function skillsIn(options: {
     else off.set(key, { about: `skill ${key}`, text: `${text}: look at it (skills scan), then: skills approve` })
   }
 
-  const pinned = async (): Promise<Pins> => ((await store.setting(PINS)) ?? {}) as unknown as Pins
+  // What cannot be read approves of nothing.
+  const pinned = async (): Promise<Pins> => {
+    const pins = await unlessUnreadable(store.setting(PINS), null)
+    return (typeof pins === 'object' && pins !== null ? pins : {}) as unknown as Pins
+  }
 
   async function found({ name, agent, workspace }: Wanted): Promise<Source> {
     if (workspace !== undefined) {

@@ -1,5 +1,6 @@
 /** When everything has come to rest: nothing lost, nothing left, and the rows as we saw them grow. */
 
+import { scanRows } from '../../../src/adapters/stores/sqlite/scan-rows.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import type { World } from '../world.ts'
 import { checkAllDone } from './approvals.ts'
@@ -41,6 +42,8 @@ export function checkIdle(world: World): string {
 
 export function checkEnd(world: World): void {
   const { watch } = world
+  for (const { table, key, why } of scanRows(world.db))
+    world.fail('stored rows', `${table} ${key} cannot be read: ${why}`)
   for (const row of world.db
     .prepare(
       'SELECT j.session, sum(json_array_length(j.body)) AS n, s.head FROM journal j JOIN sessions s ON s.n = j.session GROUP BY s.n',

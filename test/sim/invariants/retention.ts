@@ -1,5 +1,6 @@
 /** Retention: what it takes away is over, and nobody waits for anything of it; what is left when everything old may go has a reason. */
 
+import { observationIdOf } from '../../../src/domain/approval.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import { sessionOf } from '../truth.ts'
 import type { World } from '../world.ts'
@@ -37,7 +38,11 @@ export function checkLeft(world: World): void {
 function reasonToStay({ watch }: World, { n, session_id }: SessionState): string | undefined {
   for (const { session, dispatch_id, status } of watch.dispatches.values())
     if (session === n && !isTerminal(status)) return `${dispatch_id} is ${status}`
-  const [unread] = watch.unread(n)
+  // That an approval has expired is told with whatever comes next; by itself it is nothing that anybody waits for.
+  const expired = new Set(
+    [...watch.approvals.values()].flatMap(({ id, status }) => (status === 'expired' ? [observationIdOf(id)] : [])),
+  )
+  const unread = watch.unread(n).find(({ id }) => !expired.has(id))
   if (unread) return `${unread.id} is unread`
   for (const listed of [watch.approvals, watch.unknowns])
     for (const { id, status } of listed.values())

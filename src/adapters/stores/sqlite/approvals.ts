@@ -6,6 +6,7 @@ import type { Op } from '../../../ports/store.ts'
 import { type Apply, sessionNumber } from './apply.ts'
 import { Refused, type Sql } from './refused.ts'
 import { APPROVAL_COLUMNS, approvalOf, type Row } from './rows.ts'
+import { readable, refuseUnreadableRow } from './unreadable.ts'
 
 export const ask: Apply<'ask'> = (sql, { approval }) => {
   sql(
@@ -31,7 +32,7 @@ export const ask: Apply<'ask'> = (sql, { approval }) => {
 export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): Approval {
   const row = sql(`SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`).get(op.approval_id) as Row | undefined
   if (!row) throw new Refused('not_found', `no approval has the id ${op.approval_id}`)
-  const approval = approvalOf(row)
+  const approval = approvalOf(refuseUnreadableRow('approvals', row))
   if (approval.status !== 'open') throw new Refused('conflict', `${approval.id} was ${approval.status} already`)
   if (isExpired(approval, op.now))
     throw new Refused('conflict', `${approval.id} has expired, at ${approval.expires_at}; it has to be asked for again`)
@@ -40,7 +41,9 @@ export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): App
 
 /** Contract: those whose time is over by now, each once. */
 export function expireApprovals(sql: Sql, now: number): readonly Approval[] {
-  const due = sql(`SELECT ${APPROVAL_COLUMNS} WHERE a.status = 'open' AND a.expires_at <= ? ORDER BY a.n`).all(now)
+  const due = sql(
+    `SELECT ${APPROVAL_COLUMNS} WHERE a.status = 'open' AND a.expires_at <= ? AND ${readable('approvals', 'a')} ORDER BY a.n`,
+  ).all(now)
   return (due as Row[]).map((row) => closed(sql, approvalOf(row), 'expired', null, now))
 }
 
@@ -48,7 +51,7 @@ export function expireApprovals(sql: Sql, now: number): readonly Approval[] {
 export function withdrawApprovals(sql: Sql, session: number, now: number): void {
   const found = sql(
     `SELECT ${APPROVAL_COLUMNS} WHERE a.session = ?1 AND (a.status = 'open' OR a.status = 'allowed' AND EXISTS
-       (SELECT 1 FROM inbox i WHERE i.session = ?1 AND i.read_at IS NULL AND i.id = ?2 || a.id))`,
+       (SELECT 1 FROM inbox i WHERE i.session = ?1 AND i.read_at IS NULL AND i.id = ?2 || a.id)) AND ${readable('approvals', 'a')}`,
   ).all(session, observationIdOf(''))
   for (const row of found as Row[]) closed(sql, approvalOf(row), 'denied', 'its run was cancelled', now)
 }

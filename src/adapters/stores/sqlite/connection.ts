@@ -44,8 +44,11 @@ export function isReady(file: string): boolean {
   return readSchema(file) === SCHEMA_VERSION
 }
 
+/** A count that no commit of ours has made begins anew: what is missing by then is told as lost. */
+export const COMMITS = `iif(n BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER - 1}, n, 0)`
+
 export function positionOf(db: DatabaseSync): Position {
-  const row = db.prepare('SELECT id, n, (SELECT max(n) FROM journal) AS entry FROM commits').get()
+  const row = db.prepare(`SELECT id, ${COMMITS} AS n, (SELECT max(n) FROM journal) AS entry FROM commits`).get()
   return { id: String(row?.id), count: Number(row?.n ?? 0), entry: Number(row?.entry ?? 0) }
 }
 

@@ -5,17 +5,22 @@ import { iso } from '../../../ports/clock.ts'
 import type { Op, Results } from '../../../ports/store.ts'
 import { Refused, type Sql } from './refused.ts'
 import type { Row } from './rows.ts'
+import { readable } from './unreadable.ts'
 
 /** Whoever begins one is alone with its kernel: one that was never ended belongs to a process that is gone. */
 export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): Results['cycle_begin'] {
   const { kernel_id, cycle_id, trigger, due, now } = op
-  const newest = sql('SELECT open FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT 1').get(kernel_id)
-  const cut = sql(`SELECT * FROM cycles WHERE kernel_id = ? AND ended_at IS NULL ORDER BY n`).all(kernel_id) as Row[]
+  const newest = sql(
+    `SELECT cycle_id, open, ${readable('cycles')} AS is_readable FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT 1`,
+  ).get(kernel_id) as Row | undefined
+  const cut = sql(
+    `SELECT * FROM cycles WHERE kernel_id = ? AND ended_at IS NULL AND ${readable('cycles')} ORDER BY n`,
+  ).all(kernel_id) as Row[]
   for (const row of cut) {
     const result = errorResult(String(row.cycle_id), CUT_SHORT, now - Number(row.started_at))
     sql('UPDATE cycles SET ended_at = ?, result = ? WHERE n = ?').run(now, JSON.stringify(result), Number(row.n))
   }
-  const left = [...(newest ? (JSON.parse(String(newest.open)) as string[]) : []), ...cut.flatMap(madeIn(sql))]
+  const left = [...(newest ? leftBy(sql, newest) : []), ...cut.flatMap(madeIn(sql))]
   // With what is left from the beginning: were this one cut short as well, the next would not find it otherwise.
   sql('INSERT INTO cycles (cycle_id, kernel_id, trigger, due, started_at, open) VALUES (?, ?, ?, ?, ?, ?)').run(
     cycle_id,
@@ -27,6 +32,10 @@ export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): Re
   )
   return { interrupted: cut.map((row) => String(row.cycle_id)), left }
 }
+
+/** Of one that cannot be read, what was made in it: what became of that is counted once at least. */
+const leftBy = (sql: Sql, newest: Row): string[] =>
+  newest.is_readable === 1 ? (JSON.parse(String(newest.open)) as string[]) : madeIn(sql)(newest)
 
 const madeIn =
   (sql: Sql) =>

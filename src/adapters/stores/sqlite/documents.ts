@@ -5,6 +5,7 @@ import { MOST_VERSION_BYTES, MOST_VERSIONS } from '../../../domain/document.ts'
 import type { Op, Results } from '../../../ports/store.ts'
 import { Refused, type Sql } from './refused.ts'
 import { documentOf, type Row, VERSION_COLUMNS, versionOf } from './rows.ts'
+import { refuseUnreadableRow } from './unreadable.ts'
 
 type NewVersion = Extract<Op, { op: 'document' }>
 type Project = Extract<Op, { op: 'project' }>
@@ -14,7 +15,7 @@ export const LATEST = `SELECT ${VERSION_COLUMNS}, text FROM documents WHERE kern
 export function insertVersion(sql: Sql, op: NewVersion): Results['document'] {
   const { kernel_id, name, text } = op
   const row = sql(LATEST).get(kernel_id, name) as Row | undefined
-  const latest = row && documentOf(row)
+  const latest = row && documentOf(refuseUnreadableRow('documents', row))
   if (op.base !== (latest?.sha256 ?? null))
     throw new Refused('conflict', `${name} has changed: its version is ${latest?.version ?? 0} by now`)
   if (latest?.text === text) return { ...versionOf(row as Row), changed: false }

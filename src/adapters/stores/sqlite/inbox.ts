@@ -8,6 +8,7 @@ import { type Apply, sessionNumber } from './apply.ts'
 import { answerApproval, expireApprovals } from './approvals.ts'
 import { succeed, wake } from './dispatches.ts'
 import type { Sql } from './refused.ts'
+import { readable } from './unreadable.ts'
 
 export const publish: Apply<'publish'> = (sql, op) =>
   tell(sql, sessionNumber(sql, op.session_id), op.observation, op.successor_id, op.now)
@@ -29,7 +30,8 @@ export const answer: Apply<'answer'> = (sql, op) => {
 
 export const promote: Apply<'promote'> = (sql, op) => {
   const due = sql(
-    "SELECT n, session, token, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?",
+    `SELECT n, session, token, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?
+     AND ${readable('dispatches')}`,
   ).all(op.now)
   for (const row of due) {
     const wait = JSON.parse(String(row.wait)) as Wait
@@ -54,7 +56,7 @@ export const promote: Apply<'promote'> = (sql, op) => {
 }
 
 /** `successor_id`: null where nothing in flight means that it can wait. */
-function tell(
+export function tell(
   sql: Sql,
   session: number,
   observation: Observation,
@@ -63,11 +65,12 @@ function tell(
 ): Results['publish'] {
   if (!insertObservation(sql, session, observation)) return { duplicate: true, dispatch_id: null }
   const inFlight = sql(
-    "SELECT n, dispatch_id, status, wait FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
+    `SELECT n, dispatch_id, status, wait, ${readable('dispatches')} AS is_readable FROM dispatches
+     WHERE session = ? AND status IN ('pending', 'running', 'waiting')`,
   ).get(session)
   if (!inFlight) return { duplicate: false, dispatch_id: successor_id && succeed(sql, session, successor_id, now) }
-  if (inFlight.status === 'waiting' && wakes(JSON.parse(String(inFlight.wait)) as Wait, observation))
-    wake(sql, Number(inFlight.n), now)
+  const isWaiting = inFlight.status === 'waiting' && inFlight.is_readable === 1
+  if (isWaiting && wakes(JSON.parse(String(inFlight.wait)) as Wait, observation)) wake(sql, Number(inFlight.n), now)
   return { duplicate: false, dispatch_id: String(inFlight.dispatch_id) }
 }
 

@@ -4,6 +4,7 @@ import { whoHears } from '../../../domain/effect.ts'
 import type { JournalRecord } from '../../../domain/record.ts'
 import { unknownIdOf } from '../../../domain/unknown.ts'
 import { iso } from '../../../ports/clock.ts'
+import { readEntry } from './read-journal.ts'
 import type { Sql } from './refused.ts'
 
 type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
@@ -25,11 +26,14 @@ export function listInterrupted(sql: Sql, session: number, dispatch_id: string):
 /** From the last one backwards: a poisoned session may have a long past. */
 function openTurn(sql: Sql, session: number): JournalRecord[] {
   const records: JournalRecord[] = []
-  const entry = sql('SELECT prev, body FROM journal WHERE n = ?')
+  const entry = sql('SELECT * FROM journal WHERE n = ? AND seq BETWEEN 0 AND 9007199254740991')
   let n = sql('SELECT last FROM sessions WHERE n = ?').get(session)?.last
   while (n != null) {
     const row = entry.get(Number(n))
-    for (const record of (JSON.parse(String(row?.body)) as JournalRecord[]).reverse()) {
+    const read = row && readEntry(row, session, Number(row.seq))
+    // What lies behind it belongs to a journal that cannot be read; doctor names it.
+    if (read === undefined || typeof read === 'string') return records.reverse()
+    for (const record of read.toReversed()) {
       if (record.kind === 'step_committed' || record.kind === 'run_started') return records.reverse()
       records.push(record)
     }

@@ -15,6 +15,7 @@ import { archive, cancel, claim, park, pause, release, retry, settle } from './q
 import { prune } from './retention.ts'
 import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule } from './schedules.ts'
 import { select } from './selections.ts'
+import { setAside } from './set-aside.ts'
 import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
 import { resolve, unknown } from './unknowns.ts'
 import { beat, join, leave, recover } from './workers.ts'
@@ -68,4 +69,5 @@ export const OPS: Ops = {
   undelivered,
   hear,
   prune,
+  set_aside: setAside,
 }

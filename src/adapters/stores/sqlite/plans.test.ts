@@ -41,5 +41,5 @@ function spy(db: DatabaseSync): { readonly spied: DatabaseSync; readonly texts: 
     texts.add(text)
     return db.prepare(text)
   }
-  return { spied: { prepare } as unknown as DatabaseSync, texts }
+  return { spied: { prepare, function: db.function.bind(db) } as unknown as DatabaseSync, texts }
 }

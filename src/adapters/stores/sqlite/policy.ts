@@ -53,7 +53,8 @@ export const linkIn = (row: Readonly<Record<string, unknown>>): Link => ({
   hash: String(row.hash),
 })
 
+/** What cannot be read counts for the least: trust never rises by itself (I12). */
 export const labelIn = (row: Readonly<Record<string, unknown>>): Label => ({
   trust: row.trust === 'trusted' ? 'trusted' : 'untrusted',
-  private: row.private === 1,
+  private: row.private !== 0,
 })

@@ -8,13 +8,18 @@ import { withdrawApprovals } from './approvals.ts'
 import { succeed, wake } from './dispatches.ts'
 import { Refused, type Sql } from './refused.ts'
 import { DISPATCH_COLUMNS, dispatchOf, type Row } from './rows.ts'
+import { readable } from './unreadable.ts'
+
+/** What cannot be read stays where it is, and holds up nobody. */
+const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readable('dispatches')}
+  AND EXISTS (SELECT 1 FROM sessions s WHERE s.n = dispatches.session)`
 
 export const claim: Apply<'claim'> = (sql, op) => {
   const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
   if (!worker) throw new Refused('store_fenced', `worker epoch ${op.epoch} has ended and may claim nothing`)
   const { only, except = [] } = op
   const first = 'ORDER BY priority DESC, n LIMIT ?'
-  const free = "SELECT n, session FROM dispatches WHERE status = 'pending' AND paused = 0"
+  const free = `SELECT n, session FROM dispatches WHERE ${CLAIMABLE}`
   const isNamed = 'dispatch_id IN (SELECT value FROM json_each(?))'
   const found = only
     ? sql(`${free} AND ${isNamed} ${first}`).all(JSON.stringify(only), op.limit)
@@ -32,14 +37,16 @@ export const claim: Apply<'claim'> = (sql, op) => {
   })
 }
 
+/** Input that can be read; other input would make one run after the other, and none could take it. */
+const UNREAD = `session = ? AND read_at IS NULL AND ${readable('inbox')}`
+
 export const settle: Apply<'settle'> = (sql, op, held) => {
   const { dispatch, session } = holding(held, op.op)
   sql(
     'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
   ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
   if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
-  const unread =
-    op.status === 'done' && sql('SELECT 1 FROM inbox WHERE session = ? AND read_at IS NULL LIMIT 1').get(session)
+  const unread = op.status === 'done' && sql(`SELECT 1 FROM inbox WHERE ${UNREAD} LIMIT 1`).get(session)
   return { successor: unread ? succeed(sql, session, op.successor_id, op.now) : null }
 }
 
@@ -146,6 +153,6 @@ function family(sql: Sql, dispatch_id: string): readonly Member[] {
 function alreadyAnswered(sql: Sql, session: number, wait: Wait): boolean {
   if (wait.kind === 'unknown')
     return sql("SELECT 1 FROM unknowns WHERE id = ? AND status = 'resolved'").get(wait.unknown_id) !== undefined
-  const unread = sql('SELECT body FROM inbox WHERE session = ? AND read_at IS NULL ORDER BY n').all(session)
+  const unread = sql(`SELECT body FROM inbox WHERE ${UNREAD} ORDER BY n`).all(session)
   return unread.some((row) => wakes(wait, JSON.parse(String(row.body)) as Observation))
 }

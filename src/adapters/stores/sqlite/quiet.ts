@@ -1,9 +1,12 @@
 /** Sessions whose inbox is known to be empty need not be asked again until somebody says something: one process has the home. */
 
-import type { Store } from '../../../ports/store.ts'
+import type { Op, Store } from '../../../ports/store.ts'
 
 /** More sessions than this are not worth remembering. */
 const MOST_QUIET = 4096
+
+/** They may put something into an inbox. */
+const TELLING: ReadonlySet<Op['op']> = new Set(['publish', 'answer', 'promote', 'set_aside'])
 
 type Inbox = Pick<Store, 'inbox' | 'commit'>
 
@@ -25,7 +28,7 @@ export function quietly({ inbox, commit }: Inbox, most = MOST_QUIET): Inbox {
       const outcomes = await commit(batches)
       for (const { ops } of batches)
         for (const op of ops)
-          if (op.op === 'publish' || op.op === 'answer' || op.op === 'promote') {
+          if (TELLING.has(op.op)) {
             said += 1
             quiet.clear()
           }

@@ -4,15 +4,17 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { DISPATCH_STATUSES, type DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Json } from '../../../domain/json.ts'
 import type { Observation } from '../../../domain/observation.ts'
-import type { JournalRecord } from '../../../domain/record.ts'
+import type { UnreadableRow } from '../../../domain/unreadable.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Counts, Store } from '../../../ports/store.ts'
+import type { TableName } from './columns.ts'
 import { storeFailed } from './connection.ts'
 import { cycleOf } from './cycles.ts'
 import { LATEST } from './documents.ts'
 import { matchOf, RECALL } from './facts.ts'
 import { DELIVERIES, DUE, deliveriesOf, postedOf } from './outbox.ts'
 import { labelIn, linkIn } from './policy.ts'
+import { readJournal } from './read-journal.ts'
 import { PRUNABLE } from './retention.ts'
 import {
   APPROVAL_COLUMNS,
@@ -33,8 +35,9 @@ import {
   versionOf,
 } from './rows.ts'
 import { SPEND, spendOf } from './spend.ts'
+import { addReadable, isOutOfRange, readable, refuseUnreadable, withNumbers } from './unreadable.ts'
 
-export type Reader = Omit<Store, 'commit' | 'commits' | 'verify' | 'backup' | 'close'>
+export type Reader = Omit<Store, 'commit' | 'commits' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'close'>
 
 interface Condition {
   readonly text: string
@@ -47,12 +50,14 @@ function of(column: string, value: string | undefined): Condition {
   return value === 'open' ? { text: `${column} = 'open'`, values: [] } : { text: `${column} = ?`, values: [value] }
 }
 
-function both(a: Condition, b: Condition): Condition {
-  const texts = [a.text, b.text].filter((text) => text !== '')
-  return { text: texts.length > 0 ? `WHERE ${texts.join(' AND ')}` : '', values: [...a.values, ...b.values] }
+function conditions(a: Condition, b: Condition, always: string): Condition {
+  const texts = [a.text, b.text, always].filter((text) => text !== '')
+  return { text: `WHERE ${texts.join(' AND ')}`, values: [...a.values, ...b.values] }
 }
 
-export function createReader(db: DatabaseSync): Reader {
+/** `found`: told of each row that a list leaves out, each time. */
+export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => void): Reader {
+  addReadable(db, found)
   const statements = new Map<string, StatementSync>()
   const all = (text: string, ...values: (string | number | null)[]): Row[] => {
     try {
@@ -60,17 +65,23 @@ export function createReader(db: DatabaseSync): Reader {
       statements.set(text, statement)
       return statement.all(...values) as Row[]
     } catch (cause) {
+      if (isOutOfRange(cause)) return allWithBigInts(db, text, values)
       throw storeFailed('the store cannot be read', cause)
     }
   }
-  const bodies = <T>(rows: Row[]): T[] => rows.map((row) => JSON.parse(String(row.body)) as T)
+  /** Throws for a row that cannot be read. */
+  const one = (table: TableName, text: string, ...values: (string | number)[]): Row | undefined => {
+    const [row] = all(text, ...values)
+    return row && refuseUnreadable(table, row)
+  }
 
   return {
     async dispatch(id) {
-      return all(`SELECT ${DISPATCH_COLUMNS} WHERE d.dispatch_id = ?`, id).map(dispatchOf)[0]
+      const row = one('dispatches', `SELECT ${DISPATCH_COLUMNS} WHERE d.dispatch_id = ?`, id)
+      return row && dispatchOf(row)
     },
     async dispatches({ status, agent_id, limit }) {
-      const wanted = '(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2)'
+      const wanted = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2) AND ${readable('dispatches', 'd')}`
       return all(
         `SELECT ${DISPATCH_COLUMNS} WHERE ${wanted} ORDER BY d.n DESC LIMIT ?3`,
         status ?? null,
@@ -79,84 +90,78 @@ export function createReader(db: DatabaseSync): Reader {
       ).map(dispatchOf)
     },
     async counts() {
-      const known = Object.fromEntries(all('SELECT status, n FROM tally').map((row) => [row.status, Number(row.n)]))
-      return Object.fromEntries(
-        DISPATCH_STATUSES.map((status: DispatchStatus) => [status, known[status] ?? 0]),
-      ) as Counts
+      const known = new Map(
+        all(`SELECT status, n FROM tally WHERE ${readable('tally')}`).map(({ status, n }) => [status, Number(n)]),
+      )
+      const isWhole = known.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
+      const countOf = (status: DispatchStatus): number =>
+        known.get(status) ??
+        (isWhole ? 0 : Number(all('SELECT count(*) AS n FROM dispatches WHERE status = ?', status)[0]?.n))
+      return Object.fromEntries(DISPATCH_STATUSES.map((status) => [status, countOf(status)])) as Counts
     },
     async recent(kernelId, agentId, limit) {
       return all(
-        `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? ORDER BY d.n DESC LIMIT ?`,
+        `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? AND ${readable('dispatches', 'd')}
+         ORDER BY d.n DESC LIMIT ?`,
         kernelId,
         agentId,
         limit,
       ).map(dispatchOf)
     },
     async dispatchesOf(cycleId) {
-      return all(`SELECT ${DISPATCH_COLUMNS} WHERE d.cycle_id = ? ORDER BY d.n`, cycleId).map(dispatchOf)
+      const wanted = `d.cycle_id = ? AND ${readable('dispatches', 'd')}`
+      return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${wanted} ORDER BY d.n`, cycleId).map(dispatchOf)
     },
     async cycles(kernelId, { limit }) {
-      return all('SELECT * FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT ?', kernelId, limit).map(cycleOf)
+      const wanted = `kernel_id = ? AND ${readable('cycles')}`
+      return all(`SELECT * FROM cycles WHERE ${wanted} ORDER BY n DESC LIMIT ?`, kernelId, limit).map(cycleOf)
     },
     async setting(name) {
-      const [row] = all('SELECT value FROM settings WHERE name = ?', name)
+      const row = one('settings', 'SELECT * FROM settings WHERE name = ?', name)
       return row ? (JSON.parse(String(row.value)) as Json) : null
     },
     async session(id) {
-      return all(`SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id).map(sessionOf)[0]
+      const row = one('sessions', `SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id)
+      return row && sessionOf(row)
     },
     async prunable(before) {
       return all(PRUNABLE, before, 1).length > 0
     },
     async sessions({ limit, archived = false }) {
-      const wanted = archived ? '' : 'WHERE s.archived_at IS NULL'
-      return all(`SELECT ${SESSION_COLUMNS} ${wanted} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
+      const wanted = `${archived ? '' : 's.archived_at IS NULL AND '}${readable('sessions', 's')}`
+      return all(`SELECT ${SESSION_COLUMNS} WHERE ${wanted} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
     },
     async journal(sessionId, from = 1) {
-      const records = bodies<readonly JournalRecord[]>(
-        all(
-          `WITH RECURSIVE entry (n, seq, prev, body) AS (
-             SELECT j.n, j.seq, j.prev, j.body FROM sessions s JOIN journal j ON j.n = s.last WHERE s.session_id = ?1
-             UNION ALL SELECT j.n, j.seq, j.prev, j.body FROM entry e JOIN journal j ON j.n = e.prev WHERE e.seq > ?2
-           ) SELECT body FROM entry ORDER BY n`,
-          sessionId,
-          from,
-        ),
-      ).flat()
-      return from === 1 ? records : records.filter(({ seq }) => seq >= from)
+      return readJournal(all, sessionId, from)
     },
     async inbox(sessionId) {
-      return bodies<Observation>(
-        all(
-          'SELECT body FROM inbox WHERE session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL ORDER BY n',
-          sessionId,
-        ),
-      )
+      const unread = `session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL AND ${readable('inbox')}`
+      const rows = all(`SELECT body FROM inbox WHERE ${unread} ORDER BY n`, sessionId)
+      return rows.map(({ body }) => JSON.parse(String(body)) as Observation)
     },
     async unknowns({ session_id, status }) {
-      const where = both(of('s.session_id', session_id), of('u.status', status))
+      const where = conditions(of('s.session_id', session_id), of('u.status', status), readable('unknowns', 'u'))
       return all(`SELECT ${UNKNOWN_COLUMNS} ${where.text} ORDER BY u.n`, ...where.values).map(unknownOf)
     },
     async selections() {
-      return all('SELECT scope, model FROM selections ORDER BY scope').map(({ scope, model }) => ({
-        scope: String(scope),
-        model: String(model),
-      }))
+      const rows = all(`SELECT scope, model FROM selections WHERE ${readable('selections')} ORDER BY scope`)
+      return rows.map(({ scope, model }) => ({ scope: String(scope), model: String(model) }))
     },
     async spend(from, to) {
       return all(SPEND, from, to).map(spendOf)
     },
     async schedules() {
-      return all('SELECT * FROM schedules ORDER BY n').map(scheduleOf)
+      return all(`SELECT * FROM schedules WHERE ${readable('schedules')} ORDER BY n`).map(scheduleOf)
     },
     async marks() {
-      return all('SELECT * FROM marks ORDER BY schedule_id').map(markOf)
+      return all(`SELECT * FROM marks WHERE ${readable('marks')} ORDER BY schedule_id`).map(markOf)
     },
     async approval(id) {
-      return all(`SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`, id).map(approvalOf)[0]
+      const row = one('approvals', `SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`, id)
+      return row && approvalOf(row)
     },
     async approvals({ session_id, status, limit }) {
-      const where = both(of('s.session_id', session_id), of('a.status', status))
+      const where = conditions(of('s.session_id', session_id), of('a.status', status), readable('approvals', 'a'))
       return all(
         `SELECT ${APPROVAL_COLUMNS} ${where.text} ORDER BY a.status = 'open' DESC, a.n DESC LIMIT ?`,
         ...where.values,
@@ -165,7 +170,8 @@ export function createReader(db: DatabaseSync): Reader {
     },
     async grants({ tool, now }) {
       return all(
-        'SELECT * FROM grants WHERE (?1 IS NULL OR tool = ?1) AND (expires_at IS NULL OR expires_at > ?2) ORDER BY n',
+        `SELECT * FROM grants WHERE (?1 IS NULL OR tool = ?1) AND (expires_at IS NULL OR expires_at > ?2)
+         AND ${readable('grants')} ORDER BY n`,
         tool ?? null,
         now,
       ).map(grantOf)
@@ -186,7 +192,8 @@ export function createReader(db: DatabaseSync): Reader {
     async facts({ agent_id, over = false, now, limit }) {
       const known = "f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)"
       return all(
-        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known}) ORDER BY f.n DESC LIMIT ?4`,
+        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known}) AND ${readable('facts', 'f')}
+         ORDER BY f.n DESC LIMIT ?4`,
         agent_id ?? null,
         now,
         over ? 1 : 0,
@@ -198,17 +205,19 @@ export function createReader(db: DatabaseSync): Reader {
       return match === undefined ? [] : all(RECALL, match, agent_id ?? null, now, limit).map(factOf)
     },
     async document(kernelId, name) {
-      return all(LATEST, kernelId, name).map(documentOf)[0]
+      const row = one('documents', LATEST, kernelId, name)
+      return row && documentOf(row)
     },
     async documentVersion(kernelId, name, version) {
       const wanted = 'kernel_id = ? AND name = ? AND version = ?'
-      return all(`SELECT ${VERSION_COLUMNS}, text FROM documents WHERE ${wanted}`, kernelId, name, version).map(
-        documentOf,
-      )[0]
+      const select = `SELECT ${VERSION_COLUMNS}, text FROM documents WHERE ${wanted}`
+      const row = one('documents', select, kernelId, name, version)
+      return row && documentOf(row)
     },
     async documentVersions({ kernel_id, name, limit }) {
       return all(
-        `SELECT ${VERSION_COLUMNS} FROM documents WHERE kernel_id = ? AND name = ? ORDER BY version DESC LIMIT ?`,
+        `SELECT ${VERSION_COLUMNS} FROM documents WHERE kernel_id = ? AND name = ? AND ${readable('documents')}
+         ORDER BY version DESC LIMIT ?`,
         kernel_id,
         name,
         limit,
@@ -219,7 +228,7 @@ export function createReader(db: DatabaseSync): Reader {
       return row && String(row.text)
     },
     async outbox({ channel, status, limit }) {
-      const wanted = '(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2)'
+      const wanted = `(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2) AND ${readable('outbox')}`
       return all(
         `SELECT * FROM outbox WHERE ${wanted} ORDER BY n DESC LIMIT ?3`,
         channel ?? null,
@@ -231,18 +240,17 @@ export function createReader(db: DatabaseSync): Reader {
       return all(DUE, now).map(postedOf)
     },
     async nextMessage(after) {
-      const [{ due } = { due: null }] = all(
-        "SELECT min(due) AS due FROM outbox WHERE status = 'pending' AND due > ?",
-        after,
-      )
-      return due == null ? undefined : Number(due)
+      const wanted = `status = 'pending' AND due > ? AND ${readable('outbox')}`
+      const [first] = all(`SELECT due FROM outbox WHERE ${wanted} ORDER BY due LIMIT 1`, after)
+      return first && Number(first.due)
     },
     async deliveries() {
       return all(DELIVERIES).map(deliveriesOf)
     },
     async workers(now) {
       return all(
-        'SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ? ORDER BY epoch',
+        `SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ? AND ${readable('workers')}
+         ORDER BY epoch`,
         now,
       ).map((row) => ({
         epoch: Number(row.epoch),
@@ -251,12 +259,27 @@ export function createReader(db: DatabaseSync): Reader {
       }))
     },
     async nextTimer() {
-      const [{ due } = { due: null }] = all(
-        `SELECT min(due) AS due FROM (
-           SELECT min(due) AS due FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL
-           UNION ALL SELECT min(expires_at) FROM approvals WHERE status = 'open')`,
-      )
-      return due == null ? undefined : Number(due)
+      // The first by its index, not min(): each row would be looked at.
+      const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readable('dispatches')}`
+      const asked = `status = 'open' AND ${readable('approvals')}`
+      const firsts = [
+        ...all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`),
+        ...all(`SELECT expires_at AS due FROM approvals WHERE ${asked} ORDER BY expires_at LIMIT 1`),
+      ]
+      return firsts.length === 0 ? undefined : Math.min(...firsts.map(({ due }) => Number(due)))
+    },
+    async setAside({ limit }) {
+      const rows = all('SELECT * FROM set_aside ORDER BY n DESC LIMIT ?', limit)
+      return rows.map(({ n, source, why, body, at }) => ({
+        ...{ n: Number(n), source: String(source), why: String(why), body: String(body), at: iso(Number(at)) },
+      }))
     },
   }
+}
+
+/** Slower, and for rows with a number that is none of today's: whoever reads it says which. */
+function allWithBigInts(db: DatabaseSync, text: string, values: readonly (string | number | null)[]): Row[] {
+  const statement = db.prepare(text)
+  statement.setReadBigInts(true)
+  return (statement.all(...values) as Row[]).map(withNumbers)
 }

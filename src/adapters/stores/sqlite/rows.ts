@@ -5,6 +5,7 @@ import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Document, DocumentVersion } from '../../../domain/document.ts'
 import type { Fact } from '../../../domain/fact.ts'
 import type { Grant } from '../../../domain/grant.ts'
+import { MAX_INSTANT_MS } from '../../../domain/limits.ts'
 import type { Mark, ScheduleEntry } from '../../../domain/schedule.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
 import type { Unknown } from '../../../domain/unknown.ts'
@@ -15,7 +16,10 @@ export type Row = Record<string, string | number | bigint | null | Uint8Array>
 const text = (value: Row[string] | undefined): string => String(value)
 const textOrNull = (value: Row[string] | undefined): string | null => (value == null ? null : String(value))
 
-export const DISPATCH_COLUMNS = `d.*, s.session_id, w.lease_until, p.dispatch_id AS parent_id
+/** A lease that cannot be read is none; the dispatch itself can be. */
+const LEASE_UNTIL = `iif(w.lease_until BETWEEN 0 AND ${MAX_INSTANT_MS}, w.lease_until, NULL) AS lease_until`
+
+export const DISPATCH_COLUMNS = `d.*, s.session_id, ${LEASE_UNTIL}, p.dispatch_id AS parent_id
   FROM dispatches d JOIN sessions s ON s.n = d.session LEFT JOIN workers w ON w.epoch = d.epoch
   LEFT JOIN dispatches p ON p.n = d.parent`
 

@@ -1,7 +1,9 @@
 /** Schedules in the tables: what people added, and for every schedule, added or configured, how far it has come. */
 
+import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
 import type { Op, Results } from '../../../ports/store.ts'
 import { Refused, type Sql } from './refused.ts'
+import { readable } from './unreadable.ts'
 
 type ScheduleOp<K extends Op['op']> = Extract<Op, { op: K }>
 
@@ -42,7 +44,10 @@ export function pauseSchedule(sql: Sql, { id, paused, now }: ScheduleOp<'schedul
 
 export function openSchedule(sql: Sql, { id, now }: ScheduleOp<'schedule_open'>): Results['schedule_open'] {
   sql('INSERT INTO marks (schedule_id, until) VALUES (?, ?) ON CONFLICT (schedule_id) DO NOTHING').run(id, now)
-  return { until: Number(sql('SELECT until FROM marks WHERE schedule_id = ?').get(id)?.until) }
+  const mark = sql(`SELECT until FROM marks WHERE schedule_id = ? AND ${readable('marks')}`).get(id)
+  if (!mark)
+    throw new Refused('row_unreadable', `the mark of schedule ${id} cannot be read; do this: ${SET_ASIDE_REMEDY}`)
+  return { until: Number(mark.until) }
 }
 
 export function fireSchedule(sql: Sql, { id, instant }: ScheduleOp<'schedule_fired'>): Results['schedule_fired'] {

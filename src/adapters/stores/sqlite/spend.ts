@@ -4,12 +4,15 @@ import type { Cap, CapScope, CapUnit, Spend } from '../../../domain/money.ts'
 import type { Op, Results, Spender } from '../../../ports/store.ts'
 import type { Sql } from './refused.ts'
 import type { Row } from './rows.ts'
+import { readable } from './unreadable.ts'
 
 type Reserve = Extract<Op, { op: 'reserve' }>
 type Spent = Extract<Op, { op: 'spent' }>
 
 export function reserveSpend(sql: Sql, op: Reserve): Results['reserve'] {
-  for (const row of sql('SELECT * FROM reservations WHERE dispatch_id = ?').all(op.dispatch_id) as Row[]) {
+  for (const row of sql(`SELECT * FROM reservations WHERE dispatch_id = ? AND ${readable('reservations')}`).all(
+    op.dispatch_id,
+  ) as Row[]) {
     book(sql, spenderOf(row), { usd: Number(row.usd), reserved: -Number(row.usd) })
     sql('DELETE FROM reservations WHERE id = ?').run(String(row.id))
   }
@@ -50,7 +53,9 @@ export function releaseSpend(sql: Sql, { id }: Extract<Op, { op: 'unspent' }>): 
 }
 
 function taken(sql: Sql, id: string): Row | undefined {
-  return sql('DELETE FROM reservations WHERE id = ? RETURNING *').get(id) as Row | undefined
+  return sql(`DELETE FROM reservations WHERE id = ? AND ${readable('reservations')} RETURNING *`).get(id) as
+    | Row
+    | undefined
 }
 
 type Booked = Partial<Record<'usd' | 'reserved' | 'calls' | 'input' | 'output' | 'cached', number>>
@@ -74,10 +79,11 @@ const SCOPES: Readonly<Record<CapScope, string>> = {
   month: "day BETWEEN substr(?1, 1, 8) || '01' AND substr(?1, 1, 8) || '31' AND ?2 = ?2 AND ?3 = ?3",
 }
 
+/** What is below zero was never spent, and must not make room for more. */
 const UNITS: Readonly<Record<CapUnit, string>> = {
-  usd: 'usd + reserved',
-  calls: 'calls',
-  tokens: 'input_tokens + output_tokens',
+  usd: 'max(usd, 0) + max(reserved, 0)',
+  calls: 'max(calls, 0)',
+  tokens: 'max(input_tokens, 0) + max(output_tokens, 0)',
 }
 
 function usedUnder(
@@ -98,7 +104,7 @@ const spenderOf = ({ day, kernel_id, agent_id, model }: Row): Omit<Spender, 'dis
   model: String(model),
 })
 
-export const SPEND = 'SELECT * FROM spend WHERE day BETWEEN ? AND ? ORDER BY day, kernel_id, agent_id, model'
+export const SPEND = `SELECT * FROM spend WHERE day BETWEEN ? AND ? AND ${readable('spend')} ORDER BY day, kernel_id, agent_id, model`
 
 export const spendOf = (row: Row): Spend => ({
   ...spenderOf(row),

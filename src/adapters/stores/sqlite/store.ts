@@ -18,7 +18,8 @@ import { copyDatabase } from './copy.ts'
 import { encode, type WrittenBatch } from './encode.ts'
 import { quietly } from './quiet.ts'
 import { createReader, type Reader } from './reader.ts'
-import { startWriterThread, verifyInThread } from './thread.ts'
+import { SkippedRows } from './skipped-rows.ts'
+import { type Look, scanInThread, startWriterThread, verifyInThread } from './thread.ts'
 import { type Applied, createWriter, type GroupWriter, type Writer } from './writer.ts'
 
 export interface SqliteOptions {
@@ -42,7 +43,8 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
   // A database that is ready can be read at once; most commands only look.
   if (!isReady(file)) await writer.apply([])
   const readingDb = openReading(file)
-  const reader = createReader(readingDb)
+  const skipped = new SkippedRows()
+  const reader = createReader(readingDb, (row) => skipped.add(row))
   const notes = new CommitNotes(file, positionOf(readingDb))
   await tellLoss(notes, reader, writer)
   const group = groupCommit(writer, notes)
@@ -57,15 +59,21 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
     notes.close()
     await group.close()
   }
+  const inBackground = <T>({ found, stop }: Look<T>): Promise<T> => {
+    looking.add(stop)
+    return found.finally(() => looking.delete(stop))
+  }
   return {
     ...reader,
     ...quietly({ inbox: reader.inbox, commit: group.commit }),
     commits: group.commits,
-    verify() {
-      const verifying = verifyInThread(file)
-      looking.add(verifying.stop)
-      return verifying.found.finally(() => looking.delete(verifying.stop))
+    verify: () => inBackground(verifyInThread(file)),
+    async unreadable() {
+      const found = await inBackground(scanInThread(file))
+      skipped.replace(found)
+      return found
     },
+    skipped: () => skipped.all(),
     backup: (to) => copyDatabase(file, to),
     close() {
       closing ??= closeBoth()

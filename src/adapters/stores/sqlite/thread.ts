@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { asTirelessError, TirelessError } from '../../../domain/error.ts'
+import type { UnreadableRow } from '../../../domain/unreadable.ts'
 import type { WrittenBatch } from './encode.ts'
 import type { Applied, GroupWriter } from './writer.ts'
 
@@ -78,11 +79,21 @@ function onlyData(batch: WrittenBatch): WrittenBatch {
   }
 }
 
-/** Its own thread and its own read-only connection: a large file takes a while. */
-export function verifyInThread(file: string): { readonly found: Promise<readonly string[]>; stop(): Promise<unknown> } {
-  const worker = new Worker(beside('verify-main'), { workerData: { file } })
+/** Something that a thread of its own looks for. */
+export interface Look<T> {
+  readonly found: Promise<T>
+  stop(): Promise<unknown>
+}
+
+export const verifyInThread = (file: string): Look<readonly string[]> => lookInThread(file, 'damage')
+
+export const scanInThread = (file: string): Look<readonly UnreadableRow[]> => lookInThread(file, 'rows')
+
+/** Its own thread and its own read-only connection: a large file takes a while. Stopped, it has found nothing. */
+function lookInThread<T>(file: string, what: 'damage' | 'rows'): Look<readonly T[]> {
+  const worker = new Worker(beside('verify-main'), { workerData: { file, what } })
   worker.unref()
-  const found = new Promise<readonly string[]>((resolve, reject) => {
+  const found = new Promise<readonly T[]>((resolve, reject) => {
     worker.once('message', resolve)
     worker.once('error', reject)
     worker.once('exit', () => resolve([]))

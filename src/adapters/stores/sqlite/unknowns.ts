@@ -1,10 +1,12 @@
 /** Unknown outcomes in the tables: listed, resolved once, and whoever waits for that word is woken. */
 
+import type { Unknown } from '../../../domain/unknown.ts'
 import type { Wait } from '../../../domain/wait.ts'
 import { type Apply, sessionNumber } from './apply.ts'
 import { wake } from './dispatches.ts'
-import { Refused } from './refused.ts'
+import { Refused, type Sql } from './refused.ts'
 import { type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
+import { readable, refuseUnreadableRow } from './unreadable.ts'
 
 export const unknown: Apply<'unknown'> = (sql, op) => {
   const { unknown } = op
@@ -29,14 +31,19 @@ export const unknown: Apply<'unknown'> = (sql, op) => {
 export const resolve: Apply<'resolve'> = (sql, op) => {
   const row = sql(`SELECT ${UNKNOWN_COLUMNS} WHERE u.id = ?`).get(op.unknown_id) as Row | undefined
   if (!row) throw new Refused('not_found', `no unknown outcome has the id ${op.unknown_id}`)
-  const unknown = unknownOf(row)
+  const unknown = unknownOf(refuseUnreadableRow('unknowns', row))
   if (unknown.status === 'resolved')
     throw new Refused('conflict', `${op.unknown_id} was resolved already, as ${unknown.resolution}`)
   sql("UPDATE unknowns SET status = 'resolved', resolution = ? WHERE id = ?").run(op.as, op.unknown_id)
-  const waiting = sql("SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting'").get(
-    unknown.dispatch_id,
-  )
-  const wait = waiting && (JSON.parse(String(waiting.wait)) as Wait)
-  if (wait?.kind === 'unknown' && wait.unknown_id === op.unknown_id) wake(sql, Number(waiting?.n), op.now)
+  wakeWaiting(sql, unknown, op.now)
   return { unknown: { ...unknown, status: 'resolved', resolution: op.as } }
+}
+
+/** The run that waits for a word on it, if there is one. */
+export function wakeWaiting(sql: Sql, { id, dispatch_id }: Pick<Unknown, 'id' | 'dispatch_id'>, now: number): void {
+  const waiting = sql(
+    `SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting' AND ${readable('dispatches')}`,
+  ).get(dispatch_id)
+  const wait = waiting && (JSON.parse(String(waiting.wait)) as Wait)
+  if (wait?.kind === 'unknown' && wait.unknown_id === id) wake(sql, Number(waiting?.n), now)
 }

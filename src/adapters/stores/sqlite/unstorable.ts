@@ -1,12 +1,17 @@
-/** What the store refuses to keep: a number that could be written and not be read again, or would be read as another. */
+/** What the store refuses to keep: a value that could be written and not be read again, or would be read as another. */
 
 import { isCount, isInstant, isTokenCount } from '../../../domain/limits.ts'
 import type { JournalRecord, Usage } from '../../../domain/record.ts'
 import type { Op } from '../../../ports/store.ts'
+import { OP_SHAPES } from './columns.ts'
+import { record } from './record-shapes.ts'
 
 /** Contract: pure; why the op cannot be kept, or undefined. */
 export function whyUnstorable(op: Op): string | undefined {
-  const why = op.op === 'append' ? firstOf(op.records, whyUnstorableRecord) : whyUnstorableFields(op)
+  const why =
+    op.op === 'append'
+      ? firstOf(op.records, (one) => record(one) ?? whyUnstorableRecord(one))
+      : (whyUnstorableFields(op) ?? OP_SHAPES[op.op]?.(op))
   return why && `${op.op}: ${why}`
 }
 
@@ -41,8 +46,8 @@ function whyUnstorableNumber(key: string, value: number): string | undefined {
   return Number.isSafeInteger(value) ? undefined : expected(key, value, WHOLE)
 }
 
-function whyUnstorableRecord(record: JournalRecord): string | undefined {
-  const { kind, ts } = record
+function whyUnstorableRecord(body: JournalRecord): string | undefined {
+  const { kind, ts } = body
   const amount = (key: string, value: number | undefined) =>
     value === undefined || (Number.isFinite(value) && value >= 0)
       ? undefined
@@ -53,15 +58,15 @@ function whyUnstorableRecord(record: JournalRecord): string | undefined {
   if (when) return when
   switch (kind) {
     case 'model_requested':
-      return amount('reserved', record.reserved)
+      return amount('reserved', body.reserved)
     case 'model_answered':
-      return whyUnstorableUsage(record.answer.usage) ?? amount('usd', record.usd)
+      return whyUnstorableUsage(body.answer.usage) ?? amount('usd', body.usd)
     case 'intent_fixed':
-      return whyUnstorableUsage(record.usage) ?? amount('usd', record.usd)
+      return whyUnstorableUsage(body.usage) ?? amount('usd', body.usd)
     case 'failed':
-      return instant('until', record.ruling.kind === 'retry' ? record.ruling.until : null)
+      return instant('until', body.ruling.kind === 'retry' ? body.ruling.until : null)
     case 'step_committed':
-      return amount('ms', record.ms) ?? instant('until', record.next.kind === 'park' ? record.next.wait.until : null)
+      return amount('ms', body.ms) ?? instant('until', body.next.kind === 'park' ? body.next.wait.until : null)
     default:
       return undefined
   }

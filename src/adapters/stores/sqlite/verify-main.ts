@@ -1,9 +1,19 @@
-/** Entry of the thread that looks for damage: answers with what it found, and ends. */
+/** Entry of the thread that looks for damage, or for rows that cannot be read: answers with what it found, and ends. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { openReading } from './connection.ts'
+import { scanRows } from './scan-rows.ts'
 
-parentPort?.postMessage(verify(workerData.file))
+parentPort?.postMessage(workerData.what === 'rows' ? scan(workerData.file) : verify(workerData.file))
+
+function scan(file: string): unknown {
+  const db = openReading(file)
+  try {
+    return scanRows(db)
+  } finally {
+    db.close()
+  }
+}
 
 function verify(file: string): string[] {
   try {

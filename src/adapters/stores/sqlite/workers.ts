@@ -3,6 +3,7 @@
 import { afterBarrenCrash } from '../../../domain/dispatch.ts'
 import type { Apply } from './apply.ts'
 import { listInterrupted } from './interrupted.ts'
+import { readable } from './unreadable.ts'
 
 export const join: Apply<'join'> = (sql, op) => {
   if (op.alone) sql('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL').run()
@@ -36,11 +37,11 @@ export const recover: Apply<'recover'> = (sql, op) => {
   const lost = sql('SELECT epoch FROM workers WHERE left_at IS NULL AND lease_until <= ?').all(op.now)
   for (const { epoch } of lost) {
     const orphans = sql(
-      `SELECT d.n, d.dispatch_id, d.session, d.crashes, d.head_at_claim, s.head
-       FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.status = 'running' AND d.epoch = ?`,
+      `SELECT d.n, d.dispatch_id, d.session, d.crashes, s.head > d.head_at_claim AS has_moved
+       FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.status = 'running' AND d.epoch = ? AND ${readable('dispatches', 'd')}`,
     ).all(Number(epoch))
     for (const orphan of orphans) {
-      const crashes = Number(orphan.head) > Number(orphan.head_at_claim) ? 0 : Number(orphan.crashes) + 1
+      const crashes = orphan.has_moved === 1 ? 0 : Number(orphan.crashes) + 1
       const status = afterBarrenCrash(crashes)
       const error =
         status === 'dead'

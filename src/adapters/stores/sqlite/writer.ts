@@ -5,14 +5,16 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
+import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
 import type { Fence, Outcome } from '../../../ports/store.ts'
 import type { Held } from './apply.ts'
 import type { Moved } from './commit-notes.ts'
-import { storeFailed } from './connection.ts'
+import { COMMITS, storeFailed } from './connection.ts'
 import type { Written, WrittenBatch } from './encode.ts'
 import { appendFenced } from './journal.ts'
 import { OPS, type Ops } from './ops.ts'
 import { Refused, type Sql } from './refused.ts'
+import { addReadable, isOutOfRange } from './unreadable.ts'
 
 export interface Writer {
   /** Contract: all outcomes are on disk when it returns; throws `store_failed` when they cannot be. */
@@ -34,6 +36,7 @@ export interface GroupWriter {
 
 /** `ops` can be replaced, because the simulator has to catch broken ones; a lone append does not come by the table. */
 export function createWriter(db: DatabaseSync, ops: Ops = OPS): Writer {
+  addReadable(db)
   const statements = new Map<string, StatementSync>()
   const sql: Sql = (text) => {
     const known = statements.get(text)
@@ -57,7 +60,7 @@ interface Progress {
 }
 
 /** They may take the journal's last entries away. */
-const SHRINKING: ReadonlySet<Written['op']> = new Set(['prune'])
+const SHRINKING: ReadonlySet<Written['op']> = new Set(['prune', 'set_aside'])
 
 function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Applied {
   try {
@@ -78,7 +81,7 @@ function countCommit(sql: Sql, batches: readonly WrittenBatch[], { entry, before
   // Most commits come to the journal, whose last entry says enough; a count of our own would be one more page for each.
   if (entry !== undefined && !isShrunk) return { entry }
   if (before === undefined || changesSoFar(sql) === before) return undefined
-  const row = sql('UPDATE commits SET n = n + 1 RETURNING n, (SELECT max(n) FROM journal) AS entry').get()
+  const row = sql(`UPDATE commits SET n = ${COMMITS} + 1 RETURNING n, (SELECT max(n) FROM journal) AS entry`).get()
   return row && { count: Number(row.n), entry: Number(row.entry ?? 0) }
 }
 
@@ -128,7 +131,14 @@ function refusalOf(thrown: unknown): Outcome | undefined {
   if (thrown instanceof Refused) return { ok: false, code: thrown.code, message: thrown.message }
   if (!(thrown instanceof Error)) return undefined
   const { errcode } = thrown as { readonly errcode?: number }
-  const isOfValue = thrown instanceof TypeError || thrown instanceof RangeError || thrown instanceof SyntaxError
+  // Read, not written: no value of ours is JSON that cannot be parsed, or a number that no number can hold.
+  if (thrown instanceof SyntaxError || isOutOfRange(thrown))
+    return {
+      ok: false,
+      code: 'row_unreadable',
+      message: `a stored row cannot be read: ${thrown.message}; do this: ${SET_ASIDE_REMEDY}`,
+    }
+  const isOfValue = thrown instanceof TypeError || thrown instanceof RangeError
   const isRefused = errcode === undefined ? isOfValue : REFUSED_BY_SQLITE.has(errcode & 0xff)
   return isRefused ? invalid(thrown.message) : undefined
 }

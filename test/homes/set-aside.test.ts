@@ -1,0 +1,204 @@
+/** B1: single rows that cannot be read, one fault at a time: what is said of them, what goes on beside them, and what takes their place. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import type { Dispatch } from '../../src/domain/dispatch.ts'
+import { freshFolder, passing, until } from '../apps.ts'
+import { json, startIn, tireless } from '../command-line.ts'
+import { inside } from './damage.ts'
+import { keptSchemas, layOut } from './kept.ts'
+import { openScene } from './scene.ts'
+import { storedRows } from './unreadable-home.ts'
+
+interface Status {
+  readonly health: { readonly ok: boolean; readonly reasons: readonly string[] }
+}
+
+/** A home as it was kept, changed by SQL. */
+async function damagedHome(t: TestContext, sql: string): Promise<string> {
+  const home = freshFolder(t)
+  layOut(keptSchemas().at(-1) ?? 0, home)
+  const app = await openScene(home, 'base')
+  await app.run('status', {})
+  await app.close()
+  inside(join(home, 'tireless.db'), (db) => {
+    const triggers = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all()
+    for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
+    db.exec(sql)
+    for (const trigger of triggers) db.exec(String(trigger.sql))
+  })
+  return home
+}
+
+const YEAR_13000 = Date.UTC(13000, 0)
+const waitUntil13000 = `UPDATE dispatches SET due = ${YEAR_13000}, wait = json_set(wait, '$.until', ${YEAR_13000}) WHERE prompt = 'Wait for word'`
+const idOf = (home: string, prompt: string): string =>
+  inside(join(home, 'tireless.db'), (db) =>
+    String(db.prepare('SELECT dispatch_id FROM dispatches WHERE prompt = ?').get(prompt)?.dispatch_id),
+  )
+
+test('B1: a wait until the year 13000: the commands say so and go on; the advice fits; what was set aside can be listed', async (t) => {
+  const home = await damagedHome(t, waitUntil13000)
+  const id = idOf(home, 'Wait for word')
+  const { items } = await json<{ items: Dispatch[] }>(home, 'queue', 'list')
+  assert.equal(items.length, 9, 'all but one')
+  const shown = await tireless(home, 'queue', 'show', id)
+  assert.equal(shown.exit, 1)
+  assert.match(
+    shown.stderr,
+    new RegExp(`dispatches ${id}: this stored row cannot be read.*wait: until: got ${YEAR_13000}`),
+  )
+  assert.match(shown.stderr, /tireless doctor --fix/)
+  assert.doesNotMatch(shown.stderr, /backup/)
+  const doctor = await tireless(home, 'doctor')
+  assert.match(doctor.stdout, new RegExp(`stored rows.*: 1 stored row cannot be read: dispatches ${id}`))
+  assert.match(doctor.stdout, /do this: set them aside: tireless doctor --fix/)
+  const fixed = await tireless(home, 'doctor', '--fix')
+  assert.match(fixed.stdout, /set aside now: 1 stored row.*tireless doctor --set-aside/)
+  const listed = await json<{ set_aside: { source: string; why: string; body: string }[] }>(
+    home,
+    'doctor',
+    '--set-aside',
+  )
+  assert.deepEqual(
+    listed.set_aside.map(({ source, body }) => [source, JSON.parse(body).dispatch_id, JSON.parse(body).due]),
+    [['dispatches', id, YEAR_13000]],
+  )
+  assert.match((await tireless(home, 'doctor', '--set-aside')).stdout, new RegExp(`dispatches.*${YEAR_13000}`))
+  assert.equal((await tireless(home, 'queue', 'show', id)).exit, 1)
+  assert.equal((await json<{ items: Dispatch[] }>(home, 'queue', 'list')).items.length, 9)
+})
+
+test('B1: start says in its log and in its health which rows cannot be read, and works on the rest', async (t) => {
+  const home = await damagedHome(t, `${waitUntil13000}; UPDATE cycles SET started_at = 9007199254740993`)
+  const start = await startIn(t, home)
+  const isLogged = async (): Promise<boolean> =>
+    (await json<{ items: { event: string }[] }>(home, 'logs')).items.some(({ event }) => event === 'rows left out')
+  await until(isLogged)
+  const { health } = await json<Status>(home, 'status')
+  assert.match(health.reasons.join(), /2 stored rows cannot be read: (?=.*dispatches )(?=.*cycles ).*doctor --fix/)
+  const { checks } = await json<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
+  assert.ok(checks.find(({ name }) => name === 'stored rows')?.ok)
+  assert.deepEqual((await json<Status>(home, 'status')).health.reasons.join().match(/stored row/), null)
+  await json(home, 'stop')
+  assert.equal(start.exitCode ?? 0, 0)
+})
+
+test('B1: a queue whose first dispatches cannot be read: the next ones are claimed, one at a time', async (t) => {
+  const home = await damagedHome(t, "UPDATE dispatches SET priority = 9007199254740993 WHERE prompt = 'Do it soon'")
+  const app = await openScene(home, 'third')
+  t.after(() => app.close())
+  const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
+  await passing(app.clock, app.run('start', { until_idle: true }))
+  assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
+  await assert.rejects(app.run('queue show', { id: idOf(home, 'Do it soon') }), { code: 'row_unreadable' })
+})
+
+test('B1: a run whose journal cannot be read fails in words, and goes as a whole session', async (t) => {
+  const home = await damagedHome(
+    t,
+    "UPDATE journal SET body = '[{' WHERE n = (SELECT last FROM sessions WHERE n = (SELECT session FROM dispatches WHERE prompt = 'Ask me'))",
+  )
+  const app = await openScene(home, 'third')
+  t.after(() => app.close())
+  const id = idOf(home, 'Ask me')
+  const { session_id } = (await app.run('queue show', { id })) as Dispatch
+  await app.run('send', { session: session_id, text: 'blue' })
+  await passing(app.clock, app.run('start', { until_idle: true }))
+  const { status, error } = (await app.run('queue show', { id })) as Dispatch
+  assert.equal(status, 'failed')
+  assert.match(error ?? '', /row_unreadable: sessions .*its journal: entry \d+ is damaged JSON.*doctor --fix/)
+  assert.ok((await storedRows(app, { fix: true })).ok)
+  await assert.rejects(app.run('sessions show', { id: session_id }), { code: 'not_found' })
+  const sources = inside(join(home, 'tireless.db'), (db) =>
+    db
+      .prepare('SELECT DISTINCT source FROM set_aside ORDER BY source')
+      .all()
+      .map(({ source }) => source),
+  )
+  assert.deepEqual(sources, ['dispatches', 'inbox', 'journal', 'sessions'])
+})
+
+test('I12: a label that cannot be read counts for the least, before it is set aside and after', async (t) => {
+  const home = await damagedHome(t, "UPDATE labels SET trust = 'no such word', private = 9007199254740993")
+  const app = await openScene(home, 'third')
+  t.after(() => app.close())
+  const labels = async () => (await app.context.store.labels('')).map(({ label }) => label)
+  const least = [{ trust: 'untrusted', private: true }]
+  assert.deepEqual(await labels(), least)
+  assert.ok((await storedRows(app, { fix: true })).ok)
+  assert.deepEqual(await labels(), least)
+})
+
+test('B1: a kernel whose pause cannot be read stays paused, before and after --fix; resume ends it', async (t) => {
+  const home = await damagedHome(t, "INSERT INTO settings VALUES ('paused', '\"2026-')")
+  const state = async () => (await json<{ kernel: { state: string } }>(home, 'status')).kernel.state
+  assert.equal(await state(), 'paused')
+  await json(home, 'doctor', '--fix')
+  assert.equal(await state(), 'paused')
+  await json(home, 'resume')
+  assert.equal(await state(), 'stopped')
+})
+
+test('B1: the latest text of a document stays the latest, though its version was set aside', async (t) => {
+  const home = await damagedHome(
+    t,
+    "UPDATE documents SET ts = -1 WHERE n = (SELECT n FROM documents WHERE name = 'STATE.md' ORDER BY version DESC LIMIT 1)",
+  )
+  const text = inside(
+    join(home, 'tireless.db'),
+    (db) => db.prepare('SELECT text FROM documents WHERE ts = -1').get()?.text,
+  )
+  await json(home, 'doctor', '--fix')
+  const app = await openScene(home, 'third')
+  t.after(() => app.close())
+  const { version, ...latest } = (await app.context.store.document('default', 'STATE.md')) ?? { version: 0, text: '' }
+  assert.deepEqual([latest.text, version], [text, 2])
+})
+
+test('I4: an open approval and an unknown outcome that cannot be read: the runs that wait for them go on, and neither call is run', async (t) => {
+  const home = await damagedHome(t, "UPDATE approvals SET sinks = '{'; UPDATE unknowns SET args = '{'")
+  const app = await openScene(home, 'third')
+  t.after(() => app.close())
+  assert.ok((await storedRows(app, { fix: true })).ok)
+  await passing(app.clock, app.run('start', { until_idle: true }))
+  const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
+  assert.deepEqual(
+    items.map(({ tool, status }) => [tool, status]),
+    [['order', 'open']],
+    'listed anew',
+  )
+  const { session_id } = (await app.run('queue show', { id: idOf(home, 'Send a letter') })) as Dispatch
+  const { journal } = (await app.run('sessions show', { id: session_id })) as { journal: object[] }
+  assert.match(JSON.stringify(journal), /"answer":"expired"/)
+  assert.doesNotMatch(JSON.stringify(journal), /"content":"done"/, 'the letter was not sent')
+})
+
+test('B1: a record of the audit is named and never moved', async (t) => {
+  const home = await damagedHome(t, "UPDATE audit SET body = '{' WHERE n = 2")
+  const app = await openScene(home, 'third')
+  t.after(() => app.close())
+  const { ok, found, remedy } = await storedRows(app, { fix: true })
+  assert.deepEqual(
+    [ok, /audit 2 \(body: damaged JSON/.test(found), /audit verify/.test(remedy ?? '')],
+    [false, true, true],
+  )
+  assert.equal(
+    inside(join(home, 'tireless.db'), (db) => db.prepare('SELECT count(*) AS n FROM audit').get()?.n),
+    6,
+  )
+})
+
+test('B1: an added schedule that means nothing is left out and named; the others beat, and it can be removed', async (t) => {
+  const home = await damagedHome(t, "UPDATE schedules SET spec = '\"no such line\"' WHERE id = 'mornings'")
+  const { items } = await json<{ items: { schedule_id: string }[] }>(home, 'schedule', 'list')
+  assert.ok(items.length > 0 && !JSON.stringify(items).includes('mornings'))
+  const checks = async () =>
+    (await json<{ checks: { name: string; ok: boolean; remedy: string }[] }>(home, 'doctor')).checks
+  const of = async () => (await checks()).find(({ name }) => name === 'schedules')
+  assert.match((await of())?.remedy ?? '', /schedule remove mornings/)
+  assert.equal((await json(home, 'schedule', 'remove', 'mornings')).exit, 0)
+  assert.equal((await of())?.ok, true)
+})

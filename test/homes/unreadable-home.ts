@@ -1,0 +1,123 @@
+/** What holds in a home with rows that cannot be read: before and after `doctor --fix`. */
+
+import assert from 'node:assert/strict'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { App } from '../../src/app.ts'
+import type { Dispatch } from '../../src/domain/dispatch.ts'
+import type { Session } from '../../src/domain/session.ts'
+import { freshFolder, passing } from '../apps.ts'
+import { refusedInWords } from '../garbage/homes.ts'
+import { type Column, type Damage, damage, inside, rowsIn, type StoredRows } from './damage.ts'
+import { layOut } from './kept.ts'
+import { openScene } from './scene.ts'
+
+/** What a kept home has no rows of. */
+const MORE_ROWS = `
+INSERT INTO inbox (session, id, body) SELECT n, 'left', '{"id":"left","type":"user_message","text":"hello","ts":1767225600000}'
+  FROM sessions WHERE session_id = (SELECT session_id FROM sessions JOIN dispatches d ON d.session = sessions.n WHERE d.status = 'failed' LIMIT 1);
+INSERT INTO heard VALUES ('elsewhere', 'm', 1767225600000);
+INSERT INTO reservations VALUES ('r', 'gone', '2026-01-01', 'default', 'default', 'm', 5);
+INSERT INTO settings VALUES ('mcp files', '{}'), ('resumed', '"2026-01-01T00:00:00.000Z"');
+`
+
+export async function baseHome(t: TestContext, schema: number): Promise<string> {
+  const home = freshFolder(t)
+  layOut(schema, home)
+  const app = await openScene(home, 'base')
+  await app.run('status', {})
+  await app.close()
+  inside(join(home, 'tireless.db'), (db) => db.exec(MORE_ROWS))
+  return home
+}
+
+interface Doctor {
+  readonly checks: readonly {
+    readonly name: string
+    readonly ok: boolean
+    readonly found: string
+    readonly remedy: string | null
+  }[]
+}
+
+export const storedRows = async (app: App, input: object = {}): Promise<Doctor['checks'][number]> => {
+  const { checks } = (await app.run('doctor', input)) as Doctor
+  const found = checks.find(({ name }) => name === 'stored rows')
+  assert.ok(found)
+  return found
+}
+
+/** Lists, which leave out what cannot be read. */
+const LISTS = [
+  ...['status', 'queue list', 'sessions list', 'trace list', 'approvals list', 'unknowns list', 'schedule list'],
+  ...['memory list', 'cycles list', 'grants list', 'notices list', 'budget show', 'models list', 'agent list'],
+]
+
+export async function assertListed(app: App): Promise<void> {
+  for (const name of LISTS) await app.run(name, {})
+  const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+  for (const { dispatch_id } of items) await refusedInWords(() => app.run('trace show', { run: dispatch_id }))
+  const sessions = (await app.run('sessions list', { all: true })) as { items: Session[] }
+  for (const { session_id } of sessions.items) await refusedInWords(() => app.run('sessions show', { id: session_id }))
+  await refusedInWords(() => app.run('state show', {}))
+  await refusedInWords(() => app.run('audit verify', {}))
+}
+
+/** New work is taken and done, whatever lies beside it. */
+export async function assertWorks(app: Awaited<ReturnType<typeof openScene>>): Promise<void> {
+  const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
+  await passing(app.clock, app.run('start', { until_idle: true }))
+  const { status, error } = (await app.run('queue show', { id: dispatch_id })) as Dispatch
+  assert.equal(status, 'done', error ?? '')
+}
+
+/** Every row that was there is there, or was set aside as it was. */
+export function assertNothingLost(before: StoredRows, file: string): void {
+  const after = rowsIn(file)
+  const aside = inside(file, (db) => db.prepare('SELECT source, body FROM set_aside').all())
+  const moved = new Set(aside.map(({ source, body }) => `${source} ${withoutChildren(String(body))}`))
+  for (const [table, rows] of before)
+    for (const [key, row] of rows)
+      assert.ok(after.get(table)?.has(key) || moved.has(`${table} ${row}`) || isDerived(table), `${table} lost ${row}`)
+}
+
+const withoutChildren = (body: string): string => body.replace(/,"children":\[[^\]]*\]\}$/, '}')
+/** Counted anew where it was wrong. */
+const isDerived = (table: string): boolean => table === 'tally'
+
+export async function withDamage(
+  t: TestContext,
+  base: string,
+  all: readonly (readonly [Column, Damage])[],
+): Promise<void> {
+  const home = freshFolder(t)
+  cpSync(base, home, { recursive: true })
+  const file = join(home, 'tireless.db')
+  const said = all.flatMap(([column, how]) => damage(file, column, how) ?? [])
+  try {
+    const first = await openScene(home, 'damaged')
+    try {
+      await assertListed(first)
+      await assertWorks(first)
+      const found = await storedRows(first)
+      if (!found.ok) assert.match(found.remedy ?? '', /doctor --fix|audit verify/)
+    } finally {
+      await first.close()
+    }
+    const before = rowsIn(file)
+    const second = await openScene(home, 'mended')
+    try {
+      const fixed = await storedRows(second, { fix: true })
+      assert.ok(fixed.ok || /audit \d/.test(fixed.found), fixed.found)
+      assertNothingLost(before, file)
+      assert.equal((await storedRows(second)).ok, fixed.ok)
+      await assertListed(second)
+      await assertWorks(second)
+    } finally {
+      await second.close()
+    }
+  } catch (thrown) {
+    throw new Error(`${said.join('\n')}\n${thrown instanceof Error ? thrown.message : thrown}`, { cause: thrown })
+  }
+}
