@@ -162,7 +162,8 @@ describe('what a run is shown of it', () => {
       /^\[what you remember[^\n]*\n<data (\w{12}) remembered (\d{4}-\d\d-\d\d)>\n([\s\S]*)\n<\/data \1>$/.exec(
         told ?? '',
       )
-    assert.equal(found?.[3], `zebra: ${INJECTED}`, 'all of it, and nothing outside the fence')
+    const harmless = INJECTED.replace('</data', '‹/data')
+    assert.equal(found?.[3], `zebra: ${harmless}`, 'all of it, and nothing outside the fence')
     for (const { messages } of model.requests)
       assert.deepEqual(messages[0], model.requests[0]?.messages[0], 'the same in every request')
     const bound = (await journalOf(app, result.session_id)).filter(({ kind }) => kind === 'input_bound')

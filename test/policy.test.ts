@@ -649,6 +649,41 @@ describe('data fences', () => {
   })
 })
 
+describe('data fences everywhere', () => {
+  const DRESSED = /<\|im_start\|>|<.User.>|<start_of_turn>|\[inst\]|<tool_call>/i
+
+  test('what is remembered is shown without the marks of a provider’s template', async (t) => {
+    const model: ScriptedModel = scriptedModel(({ messages }, turn): ScriptedAnswer => {
+      const isFirst = JSON.stringify(messages[0]).includes('the first')
+      const leave = call('remember', { key: 'mail', text: `mail of today: ${TEMPLATES}` })
+      return isFirst && turn === 0 ? { calls: [leave] } : { text: 'done' }
+    })
+    const app = await openApp(t, { model })
+    await runTaskIn(app, 'the first')
+    await runTaskIn(app, 'what of my mail of today?')
+    const shown = JSON.stringify(model.requests.at(-1)?.messages)
+    assert.match(shown, /mail of today: /)
+    assert.doesNotMatch(shown, DRESSED)
+  })
+
+  test('so is what a planner is told of STATE.md', async (t) => {
+    const home = freshFolder(t)
+    const folder = join(home, 'kernels', 'default')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'STATE.md'), `# State\n\nNews: ${TEMPLATES}\n`)
+    const asked: string[] = []
+    const model = scriptedModel((request): ScriptedAnswer => {
+      if (request.system.includes('You decide which agents')) asked.push(JSON.stringify(request.messages))
+      return { text: request.system.includes('You decide which agents') ? '[]' : 'done' }
+    })
+    const yaml = 'kernel: { planner: { mode: llm }, agents: [{ agent_id: a, prompt: "see what is new" }] }'
+    const app = await openApp(t, { home, model, yaml })
+    await app.run('once', {})
+    assert.match(asked.join(), /News: /)
+    assert.doesNotMatch(asked.join(), DRESSED)
+  })
+})
+
 describe('audit', () => {
   test('so is every word of the owner that lets more through than before', async (t) => {
     const home = freshFolder(t)

@@ -1,9 +1,9 @@
-/** What an agent remembers, as its mind is shown it when a run begins: the best matches, within a budget, fenced as data. */
+/** What an agent remembers, as its mind is shown it when a run begins: the best matches, within a budget, quarantined as data. */
 
 import type { Fact, Recalled, RecalledFact } from '../domain/fact.ts'
 import type { Message } from '../ports/model.ts'
 import { compile } from './compile.ts'
-import { fenced, nonceOf } from './data-fence.ts'
+import { nonceOf, quarantined } from './data-fence.ts'
 import { memoryMark } from './placeholders.ts'
 
 /** With their fences. */
@@ -51,5 +51,5 @@ export function withMemory(text: string, nonce: string, recalled: Recalled | und
 
 const shown = (facts: readonly RecalledFact[], salt: string | number): readonly string[] =>
   facts.map(({ id, text, created_at }) =>
-    fenced({ label: `remembered ${created_at.slice(0, 10)}`, text, nonce: nonceOf(salt, id, text) }),
+    quarantined(`remembered ${created_at.slice(0, 10)}`, text, nonceOf(salt, id, text)),
   )

@@ -10,7 +10,7 @@ import type { Note } from '../../domain/note.ts'
 import { clipped } from '../../domain/summary.ts'
 import { iso } from '../../ports/clock.ts'
 import { commitOne } from '../../ports/store.ts'
-import { fenced, nonceOf } from '../../prompt/data-fence.ts'
+import { nonceOf, quarantined } from '../../prompt/data-fence.ts'
 import type { PlannerSettings, Surroundings } from '../settings.ts'
 import { summaryOf } from '../summary.ts'
 import { type Candidate, failed, idle, type Occasion, type Plan, type Planned, type Planner, plan } from './planner.ts'
@@ -180,8 +180,7 @@ function promptOf(
   most: number | null,
   seed: string,
 ): string {
-  const data = (label: string, text: string): string =>
-    fenced({ label, text: text || '(none)', nonce: nonceOf(seed, label) })
+  const data = (label: string, text: string): string => quarantined(label, text || '(none)', nonceOf(seed, label))
   return [
     `Time: ${iso(at)}`,
     `At most ${most ?? open.length} agents.`,
