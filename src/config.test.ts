@@ -182,6 +182,7 @@ const FULL = {
   plugins: ['./mine.ts', { name: 'other' }],
   sandbox: 'off',
   sandbox_image: 'debian:12',
+  limits: { processes: 100, memory_mb: 512, free_disk_mb: 10 },
   retention: { days: 7 },
 }
 

@@ -19,7 +19,7 @@ interface Check {
 }
 
 const CHECKS = [
-  ...['node', 'sqlite', 'privacy', 'configuration', 'disk', 'file system', 'git', 'bash', 'sandbox'],
+  ...['node', 'sqlite', 'privacy', 'configuration', 'disk', 'file system', 'git', 'bash', 'sandbox', 'limits'],
   ...['durability', 'acknowledged work', 'database', 'stored rows', 'schedules', 'model', 'documents'],
   ...['dead work', 'unknown outcomes', 'orphaned work', 'leftovers'],
 ]

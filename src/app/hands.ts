@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { systemClock } from '../adapters/clock.ts'
 import { workspaceEnvs } from '../adapters/envs/envs.ts'
 import { unconfined } from '../adapters/envs/git.ts'
+import { type CommandLimits, commandLimits } from '../adapters/envs/host/resource-limits.ts'
 import { sweepAfterCrash } from '../adapters/envs/sandbox/crash-sweep.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { programAt } from '../adapters/machine.ts'
@@ -28,7 +29,7 @@ import { READ_SKILL } from '../ports/skills.ts'
 import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
 import { PARSERS } from '../prompt/protocols/protocols.ts'
 import { registry } from './registry.ts'
-import { sandboxFor } from './sandbox.ts'
+import { limitsIn, sandboxFor } from './sandbox.ts'
 
 /** What a run is made with, beyond what is built in. */
 export interface Parts {
@@ -42,6 +43,7 @@ export interface Parts {
 }
 
 export function hands(parts: Parts): Plugin {
+  let limits: CommandLimits | undefined
   return definePlugin({
     name: 'hands',
     needs: ['clock', 'home', 'config', 'store', 'egress', 'log'],
@@ -60,6 +62,7 @@ export function hands(parts: Parts): Plugin {
       const wayOut = () => (hasNetwork() ? toAllowed : undefined)
       // Processes go by the machine's own clock.
       const sandbox = sandboxFor(config, { folder, hidden: [root], env, clock: systemClock, wayOut })
+      limits = commandLimits(limitsIn(config))
       // Before anything of the home is used: what a killed command has planted still lies there.
       const end = sandbox?.launcher.end
       const swept = await sweepAfterCrash({ callsDir: calls, folder, clock: systemClock, end })
@@ -73,7 +76,10 @@ export function hands(parts: Parts): Plugin {
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
       const exec = { ...execIn(sandbox, env), swept }
       const offered = (): string[] => offeredIn(tools.all, service.loaded.config, exec.isOn())
-      host.provide('envs', workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git }))
+      host.provide(
+        'envs',
+        workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git, limits }),
+      )
       host.provide('sandbox', exec)
       host.provide('tools', tools)
       host.provide('critics', registry('critics', parts.critics ?? []))
@@ -84,6 +90,7 @@ export function hands(parts: Parts): Plugin {
       host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
       host.provide('memories', registry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
     },
+    stop: async () => limits?.close(),
   })
 }
 

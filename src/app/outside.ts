@@ -3,6 +3,7 @@
 import { basename } from 'node:path'
 import { makeBackup } from '../adapters/backup/backup.ts'
 import { restoreBackup } from '../adapters/backup/restore.ts'
+import { commandLimits } from '../adapters/envs/host/resource-limits.ts'
 import { trySandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { readLog } from '../adapters/log.ts'
 import { diskOf, exposedOf, fullPath, nodeVersion, programAt, shut, workTreeAt } from '../adapters/machine.ts'
@@ -17,7 +18,7 @@ import { type Clock, iso } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
 import { type KeySource, modelsIn } from './models.ts'
-import { sandboxFor } from './sandbox.ts'
+import { limitsIn, sandboxFor } from './sandbox.ts'
 import { furnish } from './starter.ts'
 
 export function neverStop(): Signals {
@@ -77,6 +78,14 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
     },
     database: () => describeDatabase(paths.database),
     programAt: (name) => programAt(name, environment().PATH ?? ''),
+    limits() {
+      const limits = commandLimits(limitsIn(readable(readConfig)))
+      try {
+        return limits.describe()
+      } finally {
+        limits.close()
+      }
+    },
     async sandbox() {
       const config = readable(readConfig)
       return trySandbox((folder) => sandboxFor(config, { folder, hidden: [paths.root], env: environment(), clock }))

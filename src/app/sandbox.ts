@@ -1,8 +1,15 @@
 /** What commands run in, as the configuration says: bubblewrap, containers of an image of the owner's, or nothing. */
 
 import { createContainers } from '../adapters/envs/container/container.ts'
+import { DEFAULT_LIMITS, type ResourceLimits } from '../adapters/envs/host/resource-limits.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../adapters/envs/sandbox/sandbox.ts'
 import type { Config } from '../config.ts'
+
+export function limitsIn({ limits }: Config): ResourceLimits {
+  const { processes, memory_mb, free_disk_mb } = limits
+  const memoryBytes = memory_mb === null ? DEFAULT_LIMITS.memoryBytes : memory_mb * 1024 ** 2
+  return { processes, memoryBytes, freeDiskBytes: free_disk_mb * 1024 ** 2 }
+}
 
 export function sandboxFor(config: Config, options: SandboxOptions): Sandbox | undefined {
   if (config.sandbox === 'off') return undefined

@@ -73,6 +73,7 @@ const outerChecks = async ({ machine, checkConfig }: Outside, fix: boolean): Pro
   program(machine, 'git', 'install git; without it, work in a folder of yours cannot be undone'),
   program(machine, 'bash', 'install bash; commands run in plain sh without it'),
   await look('sandbox', () => sandbox(machine)),
+  await look('limits', () => good(machine.limits())),
 ]
 
 const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => [

@@ -66,6 +66,8 @@ export interface Machine {
   disk(): Promise<{ readonly freeBytes: number; readonly network: string | undefined }>
   /** Contract: what commands of agents run in, tried; `off`: the owner wants none. Never throws. */
   sandbox(): Promise<'off' | SandboxTrial>
+  /** Contract: what all commands together may take of the machine, and how that is held here. */
+  limits(): string
   /** Contract: the parts of the home that others could reach, or that are another's. */
   exposed(): Promise<readonly Exposed[]>
   /** Contract: takes away what others may do with it. */

@@ -302,6 +302,29 @@ export const schema = z.strictObject({
     .nullable()
     .prefault(null)
     .describe('commands run in containers of this image, by docker or podman; null: in bubblewrap'),
+  limits: z
+    .strictObject({
+      processes: z
+        .int('a whole number from 16 on')
+        .min(16, 'a whole number from 16 on')
+        .max(1_000_000)
+        .prefault(2048)
+        .describe('processes and threads of all commands together'),
+      memory_mb: z
+        .int('a whole number from 64 on')
+        .min(64, 'a whole number from 64 on')
+        .max(1_000_000_000)
+        .nullable()
+        .prefault(null)
+        .describe('memory of all commands together; null: three quarters of what there is'),
+      free_disk_mb: z
+        .int('a whole number')
+        .min(0, 'a whole number')
+        .max(1_000_000_000)
+        .prefault(1024)
+        .describe('commands are ended before they leave less of a disk'),
+    })
+    .prefault({}),
   retention: z
     .strictObject({
       days: daysLimit.prefault(90).describe('how long what is over is kept; null: for ever'),

@@ -48,6 +48,7 @@ export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'server.port': 'any',
   sandbox: 'any',
   sandbox_image: 'any',
+  limits: 'any',
   policy: 'any',
   retention: 'any',
   store: ['sqlite'],

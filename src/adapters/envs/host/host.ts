@@ -9,6 +9,7 @@ import { rootedFiles } from './files.ts'
 import type { Launcher } from './launch.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
 import { hostProcesses } from './processes.ts'
+import type { CommandLimits } from './resource-limits.ts'
 
 export interface HostOptions {
   /** Where running commands are recorded; a folder of the home. */
@@ -20,12 +21,14 @@ export interface HostOptions {
   /** How commands are started; default: without a sandbox. */
   readonly launcher?: Launcher | undefined
   readonly table?: ProcessTable
+  /** What all commands together may take; default: whatever there is. */
+  readonly limits?: CommandLimits
 }
 
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 
 export function hostEnvs(options: HostOptions): Envs {
-  const { clock, table = processTable(), maxOutputBytes = MAX_OUTPUT_BYTES, launcher } = options
+  const { clock, table = processTable(), maxOutputBytes = MAX_OUTPUT_BYTES, launcher, limits } = options
   const env = harmless(options.env)
   /** One per root, because writes of one root stand in line. */
   const files = new Map<string, FileOps>()
@@ -43,6 +46,7 @@ export function hostEnvs(options: HostOptions): Envs {
         table,
         maxOutputBytes,
         ...(launcher && { launcher }),
+        ...(limits && { limits }),
       })
       return { root, ...supplying({ file, process }), health: () => healthOf(root), async close() {} }
     },

@@ -18,6 +18,7 @@ import { Listener } from './listener.ts'
 import type { Mark, ProcessTable, Row } from './process-table.ts'
 import { isGoneWithAll, killTree, type Tree } from './process-tree.ts'
 import { errno } from './refusal.ts'
+import type { CommandLimits, LimitedCommand } from './resource-limits.ts'
 
 export interface ProcessOptions {
   readonly root: string
@@ -30,19 +31,24 @@ export interface ProcessOptions {
   readonly table: ProcessTable
   /** A command that writes more is killed. */
   readonly maxOutputBytes: number
+  /** What all commands together may take; default: whatever there is. */
+  readonly limits?: CommandLimits
 }
 
 const GRACE_MS = 200
 const WATCH_MS = 100
 const NOT_REPORTED = 125
+const NOT_LIMITED = 124
 
 /** $1 is the folder of the call, the rest what it becomes. A shell that cannot report itself runs nothing. */
-const wrapper = (table: ProcessTable): string => `
+const wrapper = (table: ProcessTable, joins: readonly string[]): string => `
 { ${table.report} && printf '%s\\n%s\\n' "$boot" "$row" > "$1/pid"; } || exit ${NOT_REPORTED}
+${joins.map((file) => `echo 0 > '${file.replaceAll("'", `'\\''`)}' || exit ${NOT_LIMITED}`).join('\n')}
 shift
 exec "$@"`
 
-type Ending = ProcessResult['ended'] | 'overflowed'
+/** `exceeded`: it took more than it may, and this is what. */
+type Ending = ProcessResult['ended'] | { readonly exceeded: string }
 
 interface Shell {
   readonly row: Row | undefined
@@ -73,11 +79,15 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
       env: options.env,
       network: wanted.network,
     })
-    const shell = startShell(options, call, folder, launch, [output, place])
+    const limited = await options.limits?.enter([root, folder])
+    const shell = startShell(options, { call, folder, launch, joins: limited?.joins ?? [] }, [output, place])
+    if (shell.row) limited?.started(shell.row.pid)
     let ending: Ending = 'interrupted'
     try {
-      ending = await endingOf(shell, output, wanted)
+      ending = await endingOf(shell, output, wanted, limited)
     } finally {
+      limited?.leave()
+      if (typeof ending === 'object') await endAtOnce(launch)
       if (ending !== 'exited') await killTree(treeOf(shell, call), table, clock, GRACE_MS)
       else if (!(await isOver(launch))) await killTree(treeOf(shell, call), table, clock, 0)
       await launcher.end?.(folder)
@@ -85,10 +95,10 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     const status = await shell.exited
     if (status.exit === NOT_REPORTED) await confirmReported(folder)
     const { text, dropped } = await excerpt(output)
-    const notes = [...(await launch.notes()), ...(ending === 'overflowed' ? [tooMuch(options.maxOutputBytes)] : [])]
+    const notes = [...(await launch.notes()), ...(typeof ending === 'object' ? [tooMuch(ending.exceeded)] : [])]
     return {
       ...{ ...status, dropped, output: [text, ...notes.map((note) => `[${note}]`)].join('\n') },
-      ended: ending === 'overflowed' ? 'exited' : ending,
+      ended: typeof ending === 'object' ? 'exited' : ending,
       cwd: await endedIn(root, place, cwd),
     }
   }
@@ -100,7 +110,12 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     return init !== undefined && isGoneWithAll(init, table, clock)
   }
 
-  async function endingOf(shell: Shell, output: FileHandle, { timeoutMs, signal, heard }: RunOptions): Promise<Ending> {
+  async function endingOf(
+    shell: Shell,
+    output: FileHandle,
+    { timeoutMs, signal, heard }: RunOptions,
+    limited: LimitedCommand | undefined,
+  ): Promise<Ending> {
     const over = new AbortController()
     const either = AbortSignal.any([signal, over.signal])
     const slept = async (): Promise<Ending> => {
@@ -110,7 +125,10 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     const listener = heard && new Listener(output, heard)
     const watched = async (): Promise<Ending> => {
       while (!either.aborted) {
-        if ((await output.stat()).size > options.maxOutputBytes) return 'overflowed'
+        if ((await output.stat()).size > options.maxOutputBytes)
+          return { exceeded: `more than ${options.maxOutputBytes} bytes of output` }
+        const exceeded = await limited?.check()
+        if (exceeded !== undefined) return { exceeded }
         await listener?.listen()
         await clock.sleep(WATCH_MS, either)
       }
@@ -158,18 +176,23 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
 /** Opened for appending, so that several writers never overwrite each other; inherited, so that it is complete without us. */
 const OUTPUT = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND | constants.O_NOFOLLOW
 
+interface ToStart {
+  readonly call: string
+  readonly folder: string
+  readonly launch: Launch
+  readonly joins: readonly string[]
+}
+
 /** The command finds its outputs as usual, where it writes the folder it ends in as 3, and what the launcher has opened from 4 on. */
 function startShell(
   options: ProcessOptions,
-  call: string,
-  folder: string,
-  launch: Launch,
+  { call, folder, launch, joins }: ToStart,
   [output, place]: readonly [FileHandle, FileHandle],
 ): Shell {
   const { root, callsDir, table } = options
   const env = { ...launch.env, ...callEnvironment(callsDir, call) }
   try {
-    const args = ['-c', wrapper(table), 'tireless', folder, ...launch.argv]
+    const args = ['-c', wrapper(table, joins), 'tireless', folder, ...launch.argv]
     const stdio = ['ignore' as const, output.fd, output.fd, place.fd, ...launch.handles.map(({ fd }) => fd)]
     const child = spawn('/bin/sh', args, { cwd: launch.cwd ?? root, env, detached: true, stdio })
     const exited = new Promise<Awaited<Shell['exited']>>((resolve, reject) => {
@@ -183,7 +206,15 @@ function startShell(
   }
 }
 
-const tooMuch = (most: number): string => `more than ${most} bytes of output; the whole process tree was killed`
+const tooMuch = (exceeded: string): string => `${exceeded}; the whole process tree was killed`
+
+/** Everybody in a process namespace goes with its first process, however fast they multiply. */
+async function endAtOnce(launch: Launch): Promise<void> {
+  const init = await launch.init?.()
+  try {
+    if (init !== undefined) process.kill(init, 'SIGKILL')
+  } catch {}
+}
 
 function notStarted(cause: unknown): TirelessError {
   const what = 'the command could not be started'

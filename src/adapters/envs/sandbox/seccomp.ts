@@ -13,6 +13,8 @@ interface Architecture {
   readonly clone: number
   readonly socket: number
   readonly ioctl: number
+  /** It fills a disk in no time; programs write instead. */
+  readonly fallocate: number
   /** Bits in the number of a call that mean another way to call. */
   readonly foreign: number
 }
@@ -36,6 +38,7 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     clone: 56,
     socket: 41,
     ioctl: 16,
+    fallocate: 285,
     foreign: 0x4000_0000,
   },
   arm64: {
@@ -52,6 +55,7 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     clone: 220,
     socket: 198,
     ioctl: 29,
+    fallocate: 47,
     foreign: 0,
   },
 }
@@ -62,7 +66,7 @@ const FAMILIES = [1, 2, 10, 16]
 /** TIOCSTI and TIOCLINUX: to type into somebody else's terminal. */
 const TYPING = [0x5412, 0x541c]
 
-const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97]
+const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97]
 
 /** Where the kernel puts what it asks about. */
 const [NUMBER, AUDIT, FIRST, SECOND] = [0, 4, 16, 24]
@@ -83,7 +87,15 @@ export function seccompFilter(architecture: string): Buffer | undefined {
   return encoded(programFor(known))
 }
 
-function programFor({ audit, refused, clone, socket, ioctl, foreign }: Architecture): readonly Instruction[] {
+function programFor({
+  audit,
+  refused,
+  clone,
+  socket,
+  ioctl,
+  fallocate,
+  foreign,
+}: Architecture): readonly Instruction[] {
   return [
     ...[load(AUDIT), isEqual(audit, 1, 0), refuse(EPERM)],
     ...(foreign === 0 ? [] : [load(NUMBER), and(foreign), isEqual(0, 1, 0), refuse(EPERM)]),
@@ -91,6 +103,7 @@ function programFor({ audit, refused, clone, socket, ioctl, foreign }: Architect
     ...[...refused, ...EVERYWHERE].flatMap((number) => [isEqual(number, 0, 1), refuse(EPERM)]),
     // Its flags lie in memory, where a filter cannot look; programs fall back to clone.
     ...[isEqual(CLONE3, 0, 1), refuse(ENOSYS)],
+    ...[isEqual(fallocate, 0, 1), refuse(EOPNOTSUPP)],
     ...onlyIn(clone, [load(FIRST), and(NEW_NAMESPACES), isEqual(0, 1, 0), refuse(EPERM), ALLOW]),
     ...onlyIn(socket, [
       load(FIRST),

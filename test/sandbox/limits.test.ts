@@ -1,0 +1,140 @@
+/** Limits that hold for all commands of a home together, and for root: real bombs, bounded so that a limit that fails costs seconds and not the machine. */
+
+import assert from 'node:assert/strict'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
+import { commandLimits, type ResourceLimits } from '../../src/adapters/envs/host/resource-limits.ts'
+import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
+import { opsOf, type ProcessResult } from '../../src/ports/env.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp, runTaskIn, until } from '../apps.ts'
+import { WITHOUT_SANDBOX } from './here.ts'
+
+const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
+const MOST = 150
+const PLENTY: ResourceLimits = { processes: 1_000_000, memoryBytes: 2 ** 50, freeDiskBytes: 0 }
+
+/** A tree of at most 2,047 processes, each of which waits. */
+const bomb = (mark: string): string =>
+  `b() { if [ $1 -gt 0 ]; then b $(($1 - 1)) & b $(($1 - 1)) & fi; sleep 30; }; : ${mark}; b 10; wait`
+
+/** How many processes there are whose command line bears the mark, and those they have become. */
+function marked(mark: string): number {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)
+    } catch {
+      return false
+    }
+  }).length
+}
+
+/** The most there were at any time until the work was done. */
+async function peakDuring(mark: string, work: Promise<unknown>): Promise<number> {
+  let [peak, over] = [0, false]
+  const done = work.finally(() => {
+    over = true
+  })
+  await until(() => {
+    peak = Math.max(peak, marked(mark))
+    return over
+  })
+  await done
+  return peak
+}
+
+async function place(t: TestContext, limits: Partial<ResourceLimits>, without: 'no group' | 'group' = 'group') {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-limits-')))
+  t.after(() => rmSync(base, { recursive: true, force: true }))
+  mkdirSync(join(base, 'ws'))
+  const sandbox = createSandbox({ folder: join(base, 'sandbox'), hidden: [], env: process.env, clock: systemClock })
+  const all = { ...PLENTY, ...limits }
+  const own = without === 'group' ? commandLimits(all) : commandLimits(all, () => undefined)
+  t.after(() => own.close())
+  const options = { callsDir: join(base, 'calls'), clock: systemClock, env: process.env, limits: own }
+  const env = await hostEnvs({ ...options, launcher: sandbox.launcher }).open(join(base, 'ws'))
+  const run = (call: string, command: string): Promise<ProcessResult> =>
+    opsOf(env, 'process').run(call, command, { timeoutMs: 60_000, signal: new AbortController().signal })
+  return { ws: join(base, 'ws'), run }
+}
+
+describe('limits of all commands together', { skip: WITHOUT_SANDBOX }, () => {
+  test('two fork bombs at once, of two runs of one home, are held, ended and told; the home works on', async (t) => {
+    const mark = `bomb-${process.pid}-app`
+    const model = scriptedModel((_, turn) => (turn === 0 ? bash(bomb(mark)) : { text: 'done' }))
+    const app = await openApp(t, { model, yaml: `sandbox: required\nlimits: { processes: ${MOST} }` })
+    const peak = await peakDuring(mark, Promise.all([runTaskIn(app, 'one'), runTaskIn(app, 'two')]))
+    assert.ok(peak > 10, `the bombs went off: ${peak}`)
+    assert.ok(peak <= MOST + 20, `${peak} processes at a time`)
+    const told = model.requests.map(({ messages }) => JSON.stringify(messages.at(-1))).join()
+    assert.match(
+      told,
+      new RegExp(`more than ${MOST} processes of all commands together; the whole process tree was killed`),
+    )
+    assert.equal(marked(mark), 0, 'nothing is left of them')
+  })
+
+  test('the same where the kernel has no group for us: they are counted', async (t) => {
+    const mark = `bomb-${process.pid}-counted`
+    const { run } = await place(t, { processes: MOST }, 'no group')
+    // How far they get until they are seen is a matter of luck; that they are seen and ended is not.
+    const results = await Promise.all([run('a', bomb(mark)), run('b', bomb(mark))])
+    const told = results.map(({ output }) => output).join()
+    assert.match(told, /more than 150 processes of all commands together/)
+    assert.equal(marked(mark), 0)
+    assert.equal((await run('c', 'echo works')).output, 'works\n')
+  })
+
+  test('memory in total: two commands that are fine one by one are too much together', async (t) => {
+    const { run } = await place(t, { memoryBytes: 400 * 1024 ** 2 }, 'no group')
+    const fill = (seconds: number): string => `perl -e '$x = "a" x (125 * 1024 * 1024); sleep ${seconds}; print "kept"'`
+    assert.equal((await run('alone', fill(1))).output, 'kept')
+    const both = await Promise.all([run('a', fill(5)), run('b', fill(5))])
+    assert.equal(both.filter(({ output }) => output.includes('more than 400 MB of memory of all commands')).length, 1)
+    assert.equal(both.filter(({ output }) => output === 'kept').length, 1)
+  })
+
+  test('the last of the disk: whoever fills it is ended while there is room for others', async (t) => {
+    const { bavail, bsize } = statfsSync(tmpdir())
+    const { ws, run } = await place(t, { freeDiskBytes: bavail * bsize - 150 * 1024 ** 2 })
+    const fill = 'for i in {1..400}; do head -c 10M /dev/zero > fill.$i; sleep 0.02; done; echo full'
+    const { output } = await run('fill', fill)
+    assert.match(output, /less than \d+ MB free on the disk.*the whole process tree was killed/)
+    assert.equal(existsSync(join(ws, 'fill.400')), false)
+    assert.equal((await run('tidy', 'rm fill.*; ls')).output, '', 'what tidies up is not ended')
+  })
+
+  test('no room is taken without being written', async (t) => {
+    const { run } = await place(t, {})
+    const { output, exit } = await run('reserve', 'fallocate -l 100M big 2>&1; echo "$?"; test ! -s big')
+    assert.equal(exit, 0, output)
+    assert.match(output, /not supported|^1$/m)
+  })
+
+  test('doctor says what holds on this machine, and what is only counted', async (t) => {
+    const app = await openApp(t, { yaml: 'limits: { processes: 321, memory_mb: 700, free_disk_mb: 90 }' })
+    const { checks } = (await app.run('doctor', {})) as { checks: { name: string; ok: boolean; found: string }[] }
+    const found = checks.find(({ name }) => name === 'limits')
+    assert.match(
+      found?.found ?? '',
+      /321 processes, (held by the kernel \(cgroup v[12]\)|counted .* a burst can exceed it); 700 MB of memory, .*; 90 MB of each disk/,
+    )
+    assert.match(
+      commandLimits(PLENTY, () => undefined).describe(),
+      /processes, counted ten times a second, because no cgroup/,
+    )
+  })
+})
