@@ -202,3 +202,18 @@ test('B1: an added schedule that means nothing is left out and named; the others
   assert.equal((await json(home, 'schedule', 'remove', 'mornings')).exit, 0)
   assert.equal((await of())?.ok, true)
 })
+
+test('B1: a home whose word on lost commits cannot be read opens, also where more commits are missing', async (t) => {
+  for (const word of ['{', '5', '{"commits":1.5}']) {
+    const home = await damagedHome(t, '')
+    await json(home, 'enqueue', '--prompt', 'noted beside the database')
+    inside(join(home, 'tireless.db'), (db) =>
+      db.exec(`INSERT INTO settings VALUES ('lost_commits', '${word}'); UPDATE commits SET id = 'another'`),
+    )
+    const { health, exit } = await json<Status>(home, 'status')
+    assert.deepEqual([exit, /commits? (is|are) missing/.test(health.reasons.join())], [0, true])
+    const { checks } = await json<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
+    const wrong = checks.filter(({ name, ok }) => !ok && ['stored rows', 'acknowledged work', 'home'].includes(name))
+    assert.deepEqual(wrong, [], word)
+  }
+})

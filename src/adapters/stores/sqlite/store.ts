@@ -11,7 +11,7 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
 import { bothLosses, LOST_COMMITS, type LostCommits } from '../../../domain/lost-commits.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Batch, Outcome, Store } from '../../../ports/store.ts'
+import { type Batch, type Outcome, type Store, unlessUnreadable } from '../../../ports/store.ts'
 import { CommitNotes } from './commit-notes.ts'
 import { isReady, openReading, openWriting, positionOf } from './connection.ts'
 import { copyDatabase } from './copy.ts'
@@ -86,7 +86,7 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
 async function tellLoss(notes: CommitNotes, reader: Reader, writer: GroupWriter): Promise<void> {
   const lost = notes.lost()
   if (!lost) return
-  const known = (await reader.setting(LOST_COMMITS)) as LostCommits | null
+  const known = (await unlessUnreadable(reader.setting(LOST_COMMITS), null)) as LostCommits | null
   // The same again: whoever found it died before the notes were gone.
   const isKnown = known?.up_to.join() === lost.up_to.join()
   const value = { ...(known && !isKnown ? bothLosses(known, lost) : lost) } as unknown as Json
