@@ -42,7 +42,7 @@ export async function advance(
   let held: Claimed
   try {
     records = await engine.store.journal(dispatch.session_id)
-    held = claimed(engine, dispatch, records)
+    held = await claimed(engine, dispatch, records)
   } catch (thrown) {
     if (asTirelessError(thrown).code.startsWith('store_')) throw thrown
     return settleAlone(engine, dispatch, brokenBy(thrown))
@@ -152,7 +152,7 @@ function nothingToGoOn(run: Run): Promise<Moved> {
 async function endAlone(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<Moved> {
   const next = brokenBy(thrown)
   try {
-    const held = claimed(engine, dispatch, await engine.store.journal(dispatch.session_id))
+    const held = await claimed(engine, dispatch, await engine.store.journal(dispatch.session_id))
     const ops = await closeTurn(held, next)
     endRun(held, dispatch.dispatch_id, next)
     await flush(held, [...ops, settling(held, next)])
@@ -165,7 +165,7 @@ async function endAlone(engine: Engine, dispatch: Dispatch, thrown: unknown): Pr
 
 /** Without a word to the journal, which makes no sense or cannot be written: it is closed when its session goes on. */
 async function settleAlone(engine: Engine, dispatch: Dispatch, next: End): Promise<Moved> {
-  const held = claimed(engine, dispatch, [])
+  const held = await claimed(engine, dispatch, [])
   await flush(held, [settling(held, next)])
   return next
 }

@@ -152,9 +152,15 @@ export interface Prefix {
   readonly sections: Readonly<Record<string, number>>
 }
 
-export function claimed(engine: Engine, dispatch: Dispatch, records: readonly JournalRecord[]): Claimed {
+/** Records that are folded before the event loop has its turn: some milliseconds. A session may have tens of thousands. */
+const FOLDED_AT_ONCE = 500
+
+export async function claimed(engine: Engine, dispatch: Dispatch, records: readonly JournalRecord[]): Promise<Claimed> {
   const thread = emptyThread()
-  for (const record of records) fold(thread, record)
+  for (const [i, record] of records.entries()) {
+    if (i % FOLDED_AT_ONCE === FOLDED_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve))
+    fold(thread, record)
+  }
   const { input, observation, decided } = thread.open ?? {}
   // What was read of the turn under way goes to behaviours and critics, like what is recorded from here on.
   for (const shown of [input, observation, decided]) deepFreeze(shown)

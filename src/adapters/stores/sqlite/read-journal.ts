@@ -12,12 +12,15 @@ const CHAIN = `WITH RECURSIVE entry (n, session, seq, prev, body) AS (
   WHERE e.seq > ?2 AND j.n < e.n
 ) SELECT * FROM entry ORDER BY n`
 
-/** Contract: throws `row_unreadable` where a record from `from` on is missing or cannot be read. */
-export function readJournal(
+/** Entries that are parsed before the event loop has its turn: some milliseconds. A session may have tens of thousands. */
+const AT_ONCE = 200
+
+/** Contract: rejects with `row_unreadable` where a record from `from` on is missing or cannot be read. */
+export async function readJournal(
   all: (text: string, ...values: (string | number)[]) => readonly Row[],
   sessionId: string,
   from: number,
-): readonly JournalRecord[] {
+): Promise<readonly JournalRecord[]> {
   const [session] = all('SELECT n, head FROM sessions WHERE session_id = ?', sessionId)
   if (!session) return []
   const unreadable = (why: string): never => {
@@ -26,7 +29,8 @@ export function readJournal(
   const records: JournalRecord[] = []
   const entries = all(CHAIN, sessionId, from)
   let seq = from === 1 ? 1 : Math.min(from, Number(entries[0]?.seq ?? from))
-  for (const entry of entries) {
+  for (const [i, entry] of entries.entries()) {
+    if (i % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve))
     const read = readEntry(entry, session.n, seq)
     if (typeof read === 'string') return unreadable(read)
     for (const record of read) if (record.seq >= from) records.push(record)

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
-import { commitOne } from '../../../ports/store.ts'
-import { dispatchOf, enqueue } from '../../../testing/store-cases.ts'
+import { type Batch, commitOne } from '../../../ports/store.ts'
+import { dispatchOf, enqueue, record, running } from '../../../testing/store-cases.ts'
 import { storeConformance } from '../../../testing/store-conformance.ts'
 import { refuseOldSqlite } from './connection.ts'
 import { refuseUnsound } from './copy.ts'
@@ -101,6 +101,26 @@ describe('sqlite store', () => {
       (error: Error & { code?: string }) => error.code === 'store_failed' && /restore a backup/.test(error.message),
     )
     assert.match(readFileSync(file, 'utf8'), /^this is not a database/)
+  })
+
+  test('D5: reading a long journal leaves the event loop to others', async () => {
+    const store = await openSqliteStore({ file: freshFile(), clock, writes: 'here' })
+    const { fence } = await running(store)
+    const append = (seq: number): Batch => ({
+      ...{ fence, ops: [{ op: 'append', session_id: 'session-one', records: [record(seq)] }] },
+    })
+    await store.commit(Array.from({ length: 1000 }, (_, i) => append(i + 1)))
+    let turns = 0
+    const reading = store.journal('session-one')
+    let isRead = false
+    void reading.then(() => (isRead = true))
+    while (!isRead) {
+      await new Promise((resolve) => setImmediate(resolve))
+      turns += 1
+    }
+    assert.equal((await reading).length, 1000)
+    assert.ok(turns >= 5, `${turns} turns`)
+    await store.close()
   })
 
   test('damage on disk is found, beside a store that goes on; a sound one has none', async () => {
