@@ -11,9 +11,11 @@ import { hidingStreams } from './hiding-streams.ts'
 /** `hiding`: how a text that comes in pieces is told without secrets; records hold none. */
 export function fanOut(hiding: () => HidingStream): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
+  const own = new Set<(progress: Progress) => void>()
   const sinks = new Set<Sink>()
   // Nobody who listens can change what another is told, or what a run works with.
   const tell = (told: Progress): void => {
+    for (const listener of own) unharmed(() => listener(told))
     if (listeners.size === 0) return
     const progress = deepFreeze(told)
     for (const listener of listeners) unharmed(() => listener(progress))
@@ -44,6 +46,10 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
     listen(listener: Parameters<Context['listen']>[0]) {
       listeners.add(listener)
       return () => listeners.delete(listener)
+    },
+    watch(listener) {
+      own.add(listener)
+      return () => own.delete(listener)
     },
     note(text) {
       const stream = hiding()

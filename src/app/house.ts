@@ -165,7 +165,7 @@ export function log(): Plugin {
     setup(host) {
       const { cut } = host.get('secrets')
       const made = openLog({ folder: host.get('home').logs, clock: host.get('clock'), cut })
-      stopListening = host.get('events').listen((progress) => {
+      stopListening = host.get('events').watch((progress) => {
         if (progress.kind === 'event') made.event(progress.event)
       })
       opened = made

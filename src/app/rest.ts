@@ -8,11 +8,7 @@ import type { Services } from '../ports/plugin.ts'
 const QUIET_MS = 5_000
 
 /** Contract: now, and whenever the last of several runs has ended, until the signal. */
-export function restBetweenWork(
-  { listen }: Services['events'],
-  { counts }: Services['store'],
-  stop: AbortSignal,
-): void {
+export function restBetweenWork({ watch }: Services['events'], { counts }: Services['store'], stop: AbortSignal): void {
   let waiting = false
   const whenQuiet = async (): Promise<void> => {
     if (waiting) return
@@ -23,7 +19,7 @@ export function restBetweenWork(
     if (!stop.aborted && (await counts()).running === 0) giveBack()
   }
   const rest = (): void => void whenQuiet().catch(() => {})
-  const stopListening = listen((told) => {
+  const stopListening = watch((told) => {
     if (told.kind === 'event' && told.event.phase === 'END') rest()
   })
   stop.addEventListener('abort', stopListening, { once: true })

@@ -109,6 +109,8 @@ declare module '../ports/plugin.ts' {
     readonly events: {
       readonly sink: Sink
       readonly listen: Context['listen']
+      /** As `listen`, for what is built in and changes nothing: it is not frozen yet, which takes time; whoever passes it on freezes it. */
+      readonly watch: Context['listen']
       /** Told to whoever listens, and kept nowhere. */
       readonly note: (text: string) => void
       readonly add: (sink: Sink) => void

@@ -9,6 +9,7 @@ import { type Config, capsOf } from '../config.ts'
 import { dayIn } from '../domain/day.ts'
 import { asTirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
+import { deepFreeze } from '../domain/json.ts'
 import type { Budget } from '../domain/task.ts'
 import type { Signals } from '../engine/advance.ts'
 import { Breaker } from '../engine/chain.ts'
@@ -41,7 +42,7 @@ export function engine(): Plugin {
       const hooks = host.get('hooks').all
       const log = host.get('log')
       const hookFailed = (failure: HookFailure): void => log.write('warn', 'hook failed', { ...failure })
-      host.get('events').listen(toHooks(hooks, hookFailed))
+      host.get('events').watch(toHooks(hooks, hookFailed))
       host.provide('engine', {
         store: host.get('store'),
         clock: host.get('clock'),
@@ -100,7 +101,7 @@ function toHooks(
 ): Parameters<Context['listen']>[0] {
   const told = async (hook: Hook, event: Event): Promise<void> => {
     try {
-      await hook.on_event?.(event)
+      await hook.on_event?.(deepFreeze(event))
     } catch (thrown) {
       failed({ hook: hook.name, moment: 'on_event', message: asTirelessError(thrown).message })
     }

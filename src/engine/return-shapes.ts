@@ -217,10 +217,12 @@ const effect = z.object({
   publishes: z.boolean().exactOptional(),
 }) as unknown as z.ZodType<Effect>
 
+const EFFECT_IN_WORDS = `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`
+
 export const effectPort = (tool: string): Port<Effect> => ({
   who: `tool ${tool}`,
   method: 'effect',
-  expected: `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`,
+  expected: EFFECT_IN_WORDS,
   shape: effect,
 })
 
