@@ -13,6 +13,7 @@ import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { opsOf } from '../../src/ports/env.ts'
+import { ownTries } from './own-escapes.ts'
 
 export interface Try {
   readonly name: string
@@ -61,7 +62,7 @@ const call = (number: number | undefined, ...args: readonly (string | number)[])
 const family = (number: number): string =>
   `perl -MSocket -e 'socket(my $s, ${number}, SOCK_DGRAM, 0) || socket($s, ${number}, SOCK_STREAM, 0) || socket($s, ${number}, 5, 0) or exit 1'`
 
-interface Facts {
+export interface EscapeFacts {
   readonly base: string
   readonly home: string
   readonly outside: string
@@ -74,7 +75,17 @@ interface Facts {
 }
 
 /** `$PWD` is a workspace with a repository in it, and one below. */
-function triesFor({ base, home, outside, victim, port, datagrams, socket, abstract, shared }: Facts): readonly Try[] {
+function triesFor({
+  base,
+  home,
+  outside,
+  victim,
+  port,
+  datagrams,
+  socket,
+  abstract,
+  shared,
+}: EscapeFacts): readonly Try[] {
   const all = (name: string, way: string): Try => ({ name, way, outside: 'all' })
   const root = (name: string, way: string): Try => ({ name, way, outside: 'root' })
   const some = (name: string, way: string): Try => ({ name, way, outside: 'some' })
@@ -197,7 +208,7 @@ export function makeWorkspace(root: string): void {
 
 interface World {
   readonly base: string
-  readonly facts: Facts
+  readonly facts: EscapeFacts
   readonly victim: ChildProcess
   readonly servers: readonly Server[]
   close(): void
@@ -227,7 +238,7 @@ async function world(): Promise<World> {
     new Promise<void>((resolve) => datagrams.bind(0, '127.0.0.1', resolve)),
   ])
   const { port } = tcp.address() as { port: number }
-  const facts: Facts = {
+  const facts: EscapeFacts = {
     base,
     home,
     outside,
@@ -260,7 +271,7 @@ export async function outcomes(): Promise<readonly Outcome[]> {
     const options = { callsDir: join(base, 'calls'), clock: systemClock, env }
     const boxed = await hostEnvs({ ...options, launcher: sandbox.launcher }).open(join(base, 'box'))
     const free = await hostEnvs(options).open(join(base, 'free'))
-    const tries = triesFor(facts)
+    const tries = [...triesFor(facts), ...ownTries(facts)]
     const script = tries.map(({ way }, at) => `if ( ${way} ) > /dev/null 2>&1; then echo got ${at}.; fi`).join('\n')
     const got = async (opened: typeof boxed): Promise<string> => {
       rmSync(join(facts.outside, 'datagram'), { force: true })

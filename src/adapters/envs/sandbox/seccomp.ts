@@ -13,6 +13,11 @@ interface Architecture {
   readonly clone: number
   readonly socket: number
   readonly ioctl: number
+  /** Calls that set the mode of a file, with the place of that argument; and that which opens by a folder. */
+  readonly modes: readonly (readonly [number: number, mode: number])[]
+  readonly openat: number
+  /** open, where there is one. */
+  readonly open: number | undefined
   /** It fills a disk in no time; programs write instead. */
   readonly fallocate: number
   /** Bits in the number of a call that mean another way to call. */
@@ -22,6 +27,8 @@ interface Architecture {
 /** open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr, io_uring_setup, _enter, _register. */
 const EVERYWHERE = [428, 429, 430, 431, 432, 433, 442, 443, 467, 425, 426, 427]
 const CLONE3 = 435
+const OPENAT2 = 437
+const FCHMODAT2 = 452
 
 const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   x64: {
@@ -39,6 +46,17 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     socket: 41,
     ioctl: 16,
     fallocate: 285,
+    // chmod, fchmod, fchmodat, creat, mknod, mknodat
+    modes: [
+      [90, 1],
+      [91, 1],
+      [268, 2],
+      [85, 1],
+      [133, 1],
+      [259, 2],
+    ],
+    openat: 257,
+    open: 2,
     foreign: 0x4000_0000,
   },
   arm64: {
@@ -56,6 +74,14 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     socket: 198,
     ioctl: 29,
     fallocate: 47,
+    // fchmod, fchmodat, mknodat
+    modes: [
+      [52, 1],
+      [53, 2],
+      [33, 2],
+    ],
+    openat: 56,
+    open: undefined,
     foreign: 0,
   },
 }
@@ -70,6 +96,12 @@ const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97]
 
 /** Where the kernel puts what it asks about. */
 const [NUMBER, AUDIT, FIRST, SECOND] = [0, 4, 16, 24]
+/** The lower half of an argument. */
+const argument = (at: number): number => FIRST + 8 * at
+
+/** A program that runs as its owner: left in a workspace, it would hand the owner's rights to everybody on the machine. */
+const SETUID = 0o4000
+const O_CREAT = 0x40
 
 type Instruction = readonly [code: number, jt: number, jf: number, k: number]
 
@@ -94,6 +126,9 @@ function programFor({
   socket,
   ioctl,
   fallocate,
+  modes,
+  openat,
+  open,
   foreign,
 }: Architecture): readonly Instruction[] {
   return [
@@ -103,7 +138,11 @@ function programFor({
     ...[...refused, ...EVERYWHERE].flatMap((number) => [isEqual(number, 0, 1), refuse(EPERM)]),
     // Its flags lie in memory, where a filter cannot look; programs fall back to clone.
     ...[isEqual(CLONE3, 0, 1), refuse(ENOSYS)],
+    ...[isEqual(OPENAT2, 0, 1), refuse(ENOSYS)],
     ...[isEqual(fallocate, 0, 1), refuse(EOPNOTSUPP)],
+    ...[...modes, [FCHMODAT2, 2] as const].flatMap(([number, mode]) => onlyIn(number, withoutSetuid(mode))),
+    ...onlyIn(openat, whereMade(2)),
+    ...(open === undefined ? [] : onlyIn(open, whereMade(1))),
     ...onlyIn(clone, [load(FIRST), and(NEW_NAMESPACES), isEqual(0, 1, 0), refuse(EPERM), ALLOW]),
     ...onlyIn(socket, [
       load(FIRST),
@@ -114,6 +153,16 @@ function programFor({
     ALLOW,
   ]
 }
+
+const withoutSetuid = (mode: number): readonly Instruction[] => [
+  ...[load(argument(mode)), and(SETUID), isEqual(0, 1, 0), refuse(EPERM), ALLOW],
+]
+
+/** The mode is behind the flags, and means something only where a file is made. */
+const whereMade = (flags: number): readonly Instruction[] => [
+  ...[load(argument(flags)), and(O_CREAT), isEqual(0, 0, 1), ALLOW],
+  ...withoutSetuid(flags + 1),
+]
 
 /** Contract: `body` ends in an answer. */
 const onlyIn = (number: number, body: readonly Instruction[]): readonly Instruction[] => [

@@ -1,0 +1,112 @@
+/** More ways out, thought of while trying to get out: each is a line of shell that succeeds where the way is open. */
+
+import { join } from 'node:path'
+import type { EscapeFacts, Try } from './escapes.ts'
+
+/** Numbers of system calls where they differ. */
+const CALLS = {
+  x64: {
+    pivot: 155,
+    hostname: 170,
+    swapon: 167,
+    acct: 163,
+    settime: 164,
+    setns: 308,
+    writev: 311,
+    request: 249,
+    uffd: 323,
+    module: 175,
+    kexec: 246,
+  },
+  arm64: {
+    pivot: 41,
+    hostname: 161,
+    swapon: 224,
+    acct: 89,
+    settime: 170,
+    setns: 268,
+    writev: 271,
+    request: 218,
+    uffd: 282,
+    module: 105,
+    kexec: 104,
+  },
+}[process.arch as 'x64' | 'arm64']
+
+/** True where the kernel let it through, if only to say that its arguments are wrong. */
+const call = (number: number | undefined, ...args: readonly (string | number)[]): string =>
+  `perl -e '$! = 0; my @a = (${args.join(', ')}); my $got = syscall(${number ?? -1}, @a); exit(($got >= 0 || ($! != 1 && $! != 38)) ? 0 : 1)'`
+
+const family = (number: number): string =>
+  `perl -MSocket -e 'for my $t (1, 2, 3, 5) { exit 0 if socket(my $s, ${number}, $t, 0) || socket($s, ${number}, $t, 1) } exit 1'`
+
+export function ownTries({ base, home, outside, victim }: EscapeFacts): readonly Try[] {
+  const of =
+    (kind: Try['outside']) =>
+    (name: string, way: string): Try => ({ name, way, outside: kind })
+  const [all, root, some] = [of('all'), of('root'), of('some')]
+  const token = join(home, 'token')
+  return [
+    all('reads the token through the root of another process', `grep -q secret /proc/${victim}/root${token}`),
+    all('lists where another process stands', `ls /proc/${victim}/cwd/ | grep -q .`),
+    all('reads the arguments of another process', `tr '\\0' ' ' < /proc/${victim}/cmdline | grep -q 4242`),
+    all('reads where the memory of a process is', `grep -q . /proc/${victim}/maps`),
+    all('opens the memory of a process', `perl -e 'open(my $f, "<", "/proc/${victim}/mem") or exit 1'`),
+    all('packs the home', `tar cf packed.tar ${home} && grep -q secret packed.tar`),
+    all('searches for the token', `find ${base} -name token | grep -q token`),
+    all('writes through a link to a folder', `ln -sfn ${outside} way && echo got > way/through`),
+    all('moves a file out', `echo x > mine && mv mine ${outside}/moved`),
+    all('hard-links a file into the workspace', `rm -f hard2; ln ${outside}/file hard2 && grep -q secret hard2`),
+    all('reads through a deep relative path', 'cd below/deep && grep -q secret ../../../beside'),
+    all(
+      'opens the folder above by its handle',
+      `perl -e 'opendir(my $d, "..") or exit 1; my @n = readdir $d; exit((grep { $_ eq "beside" } @n) ? 0 : 1)'`,
+    ),
+    all('makes a program that runs as its owner', 'cp /bin/true s && chmod 4755 s && test -u s'),
+    all(
+      'makes one when it makes the file',
+      `rm -f t; perl -MFcntl -e 'umask 0; sysopen(my $f, "t", O_CREAT | O_WRONLY, 04755) or exit 1' && test -u t`,
+    ),
+    all(
+      'makes one by its descriptor',
+      `rm -f v; perl -e 'open(my $f, ">", "v"); chmod(04755, $f) or exit 1' && test -u v`,
+    ),
+    all('makes one by copying its mode', 'rm -f w; cp /bin/true w; chmod u+s w && test -u w'),
+    root('gives a file to another user', 'touch given && chown 12345 given'),
+    some('could reach the trigger of the kernel', 'test -w /proc/sysrq-trigger'),
+    some('spares itself when memory runs out', 'echo -500 > /proc/self/oom_score_adj'),
+    root('could replace a library', 'test -w /usr/lib'),
+    root('could change what every program loads', 'test -w /etc/ld.so.cache'),
+    root('could change what runs by the clock', 'test -w /etc/cron.d || test -w /var/spool || test -w /etc'),
+    root('changes the root by a call', call(CALLS?.pivot, '"/nowhere"', '"/nowhere"')),
+    root('names the machine by a call', call(CALLS?.hostname, 0, 99_999)),
+    root('uses a file as memory', call(CALLS?.swapon, '"/nowhere"', 0)),
+    root('has processes written down', call(CALLS?.acct, '"/nowhere"')),
+    root('sets the time by a call', call(CALLS?.settime, 0, 0)),
+    all('enters a namespace by a call', call(CALLS?.setns, -1, 0)),
+    all('writes the memory of a process', call(CALLS?.writev, '$$', 0, 0, 0, 0, 0)),
+    all('asks for a key', call(CALLS?.request, '"user"', '"tireless-none"', 0, 0)),
+    some('handles faults of memory itself', call(CALLS?.uffd, 1)),
+    some('loads a module', call(CALLS?.module, 0, 0, 0)),
+    some('loads another kernel', call(CALLS?.kexec, 0, 99, 0, 0)),
+    root('mounts by a new call', call(432, -1, 0, 0)),
+    some('changes a mount by a new call', call(442, -100, '"/usr"', 0, 0, 0)),
+    some('enters io_uring', call(426, -1, 0, 0, 0, 0, 0)),
+    some('speaks Bluetooth', family(31)),
+    some('speaks on the bus of a car', family(29)),
+    some('speaks TIPC or RDS', `${family(30)} || ${family(21)}`),
+    some(
+      'sees devices that lead out',
+      'test -e /dev/net/tun || test -e /dev/fuse || test -e /dev/kmsg || test -e /dev/mem',
+    ),
+    some('sees terminals of others', 'ls /dev/pts | grep -q "[0-9]"'),
+    some(
+      'talks to a service of the machine',
+      'test -S /run/docker.sock || test -S /var/run/docker.sock || test -S /run/systemd/private',
+    ),
+    some('becomes root', 'sudo -n true || su -c true < /dev/null'),
+    some('raises its limits', 'ulimit -Hf unlimited && test "$(ulimit -Hf)" = unlimited'),
+    some('keeps a folder of the home open', `for f in /proc/self/fd/*; do readlink $f; done | grep -q ^${home}`),
+    some('sees other control groups', 'test -e /sys/fs/cgroup && ls /sys/fs/cgroup | grep -q .'),
+  ]
+}
