@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fireAt, keptOf, MANY, makeUp, newest, type TickPolicy } from './lateness.ts'
+import { comingBeat, fireAt, keptOf, MANY, makeUp, newest, type TickPolicy } from './lateness.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 
 const NOON = Date.parse('2026-01-15T12:00:00Z')
@@ -95,4 +95,24 @@ test('E1: given how far it has come and what time it is, which instants fire: by
   assert.deepEqual(makeUp(schedule, skip, 'overrun', since, NOON + MINUTE).fire, [])
   assert.deepEqual(makeUp(schedule, policy, 'missed', NOON, now), { fire: [], givenUp: 0, over: NOON })
   assert.deepEqual(makeUp(schedule, policy, 'missed', NOON + DAY, now), { fire: [], givenUp: 0, over: NOON + DAY })
+})
+
+test('E1: the coming beat is the first that has yet to fire, with and without jitter, and costs the same after a year', () => {
+  const schedule = scheduleOf({ every: 10 * MINUTE }, 'UTC')
+  for (const jitter of [0, 3 * MINUTE, 25 * MINUTE])
+    for (let now = NOON; now < NOON + 30 * MINUTE; now += 7_000) {
+      const over = NOON - 10 * MINUTE
+      const yetToFire = Array.from({ length: 8 }, (_, n) => NOON + n * 10 * MINUTE)
+        .map((due) => ({ due, fires: fireAt(schedule, 'a', jitter, due) }))
+        .find(({ fires }) => fires >= now)
+      assert.deepEqual(comingBeat(schedule, { id: 'a', jitter }, over, now), yetToFire, `${jitter} at ${now - NOON}`)
+    }
+  const often = counted(schedule)
+  assert.equal(comingBeat(often, { id: 'a', jitter: 0 }, NOON - 365 * DAY, NOON)?.due, NOON)
+  assert.ok(often.asked < 5, `asked ${often.asked} times`)
+  assert.equal(comingBeat(schedule, { id: 'a', jitter: 0 }, NOON + DAY, NOON)?.due, NOON + DAY + 10 * MINUTE)
+  assert.equal(
+    comingBeat(scheduleOf({ at: '2026-01-15T11:00:00Z' }, 'UTC'), { id: 'a', jitter: 0 }, 0, NOON),
+    undefined,
+  )
 })
