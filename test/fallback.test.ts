@@ -137,6 +137,19 @@ test('401: once, then the owner is told and the provider is left alone, until th
   assert.equal((await health()).ok, true)
 })
 
+test('case 134: a refused key holds nobody back who has another provider to be answered by', async (t) => {
+  const agents = ['a', 'b', 'c'].map((agent_id) => ({
+    agent_id,
+    prompt: `work of ${agent_id}`,
+    metadata: { noop: true },
+  }))
+  const { app, requests } = await chained(t, [always('401'), []], { kernel: { agents, max_attempts: 1 } })
+  for (const asked of [1, 1]) {
+    const { dispatched, succeeded } = (await app.run('once', {})) as { dispatched: number; succeeded: number }
+    assert.deepEqual([dispatched, succeeded, requests()[0]], [3, 3, asked])
+  }
+})
+
 test('B1: a provider that asks for years of rest is left out for a day, and then asked again', async (t) => {
   const { run, clock } = await chained(t, [[{ fault: '429', retry_after: '99999999999' }], []])
   const asked = async () => (await run()).asked

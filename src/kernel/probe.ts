@@ -19,12 +19,13 @@ export interface Sent {
   readonly notes: readonly Note[]
 }
 
-/** The first of a provider's dispatches, and those that begin only if it is not refused. */
+/** The first of those that ask the same providers, and the others, which begin only if it is not refused. */
 interface Probe {
-  readonly provider: string
+  /** In the order in which they are asked. */
+  readonly providers: readonly string[]
   readonly first: NewDispatch
   readonly behind: readonly NewDispatch[]
-  /** Whether it is known already that the key is refused, and that nobody is asked yet. */
+  /** Whether it is known already that every key is refused, and that nobody is asked yet. */
   readonly isRefused: boolean
 }
 
@@ -44,7 +45,7 @@ export async function enqueueProbed(
     if (!probe) return { ids: idsOf(going), notes: [] }
     if (probe.isRefused) return { ids: idsOf(going), notes: [refusedKey(probe)] }
     await outcomeOf(around, probe, signal)
-    if (!around.breaker.refusing().includes(probe.provider)) return { ids: idsOf(going), notes: [] }
+    if (!probe.providers.every(isRefusing(around))) return { ids: idsOf(going), notes: [] }
     await withdraw(around, probe)
     return { ids: idsOf(going.filter((one) => !held.includes(one))), notes: [refusedKey(probe)] }
   } finally {
@@ -55,36 +56,44 @@ export async function enqueueProbed(
 const idsOf = (dispatches: readonly NewDispatch[]): readonly string[] =>
   dispatches.map(({ dispatch_id }) => dispatch_id)
 
-async function probeAmong(
-  { breaker, models, clock }: Surroundings,
-  made: readonly NewDispatch[],
-): Promise<Probe | undefined> {
+const isRefusing =
+  ({ breaker }: Surroundings) =>
+  (provider: string): boolean =>
+    breaker.refusing().includes(provider)
+
+async function probeAmong(around: Surroundings, made: readonly NewDispatch[]): Promise<Probe | undefined> {
+  const { breaker, models, clock } = around
+  const isDoubtful = (provider: string): boolean =>
+    provider !== 'offline' && (!breaker.knows(provider) || isRefusing(around)(provider))
   const chosen = await Promise.all(
     made.map(async (one) => {
-      const [model = models.defaultId] = await models.chain({ agent: one.agent_id })
-      return { one, model, provider: providerOf(model) }
+      const chain = await models.chain({ agent: one.agent_id })
+      const asked = chain.length === 0 ? [models.defaultId] : chain
+      return { one, asked, providers: [...new Set(asked.map(providerOf))] }
     }),
   )
-  const isDoubtful = (provider: string): boolean =>
-    provider !== 'offline' && (!breaker.knows(provider) || breaker.refusing().includes(provider))
-  const first = chosen.find(({ provider }) => isDoubtful(provider))
+  // Whoever has a provider that takes its key can be answered.
+  const first = chosen.find(({ providers }) => providers.every(isDoubtful))
   if (!first) return undefined
-  const { provider, model } = first
-  const behind = chosen.filter((one) => one !== first && one.provider === provider).map(({ one }) => one)
+  const { providers, asked } = first
+  const isLike = (other: typeof first): boolean => other.providers.join() === providers.join()
+  const behind = chosen.filter((other) => other !== first && isLike(other)).map(({ one }) => one)
   if (behind.length === 0) return undefined
-  return { provider, first: first.one, behind, isRefused: breaker.leftOut(model, clock.now()) === 'model_auth' }
+  const isRefused = asked.every((model) => breaker.leftOut(model, clock.now()) === 'model_auth')
+  return { providers, first: first.one, behind, isRefused }
 }
 
-const withdraw = ({ store, clock }: Surroundings, { provider, behind }: Probe): Promise<unknown> =>
+const withdraw = ({ store, clock }: Surroundings, { providers, behind }: Probe): Promise<unknown> =>
   commitOne(
     store,
     behind.map(({ dispatch_id }) => ({
       ...({ op: 'cancel', dispatch_id, how: 'immediate' } as const),
-      ...{ now: clock.now(), reason: `the provider ${provider} refuses its key` },
+      ...{ now: clock.now(), reason: `the provider ${providers.join(', ')} refuses its key` },
     })),
   )
 
-function refusedKey({ provider, behind }: Probe): Note {
+function refusedKey({ providers, behind }: Probe): Note {
+  const provider = providers.join(', ')
   const names = behind.map(({ agent_id }) => agent_id).join(', ')
   return {
     about: `provider ${provider}`,
@@ -93,11 +102,9 @@ function refusedKey({ provider, behind }: Probe): Note {
   }
 }
 
-async function outcomeOf(
-  { breaker, store, bell, clock }: Surroundings,
-  { first, provider }: Probe,
-  signal: AbortSignal,
-): Promise<void> {
+/** Until one of the providers has taken its key, all have been heard, the first one is over, or for half a minute. */
+async function outcomeOf(around: Surroundings, { first, providers }: Probe, signal: AbortSignal): Promise<void> {
+  const { breaker, store, bell, clock } = around
   const over = new AbortController()
   const either = AbortSignal.any([over.signal, signal])
   const ended = async (): Promise<void> => {
@@ -108,6 +115,11 @@ async function outcomeOf(
       await bell.wait(since, either)
     }
   }
-  await Promise.race([breaker.hearing(provider, either), ended(), clock.sleep(PATIENCE_MS, either)])
+  const heard = providers.map((provider) => breaker.hearing(provider, either))
+  const taken = heard.map(async (hearing, n) => {
+    await hearing
+    if (isRefusing(around)(providers[n] ?? '')) throw new Error('refused')
+  })
+  await Promise.race([Promise.any(taken).catch(() => {}), ended(), clock.sleep(PATIENCE_MS, either)])
   over.abort('over')
 }
