@@ -110,11 +110,12 @@ async function attempt(
   const { clock, log } = around
   try {
     const at = clock.now()
-    const state = await perceive(around)
+    await readDocuments(around)
     await around.documents.commit(`pre-cycle ${cycle_id}`)
-    const goal = (await around.documents.read('GOAL.md'))?.text ?? ''
     // After the documents were read: edits of their files are news.
     const candidates = await orient(around, trigger)
+    // Once more: what an agent is told may be newer than what it is said to have seen, never older, or a change would be lost on it.
+    const { state, goal } = await readDocuments(around)
     const isByHand = trigger.beat === null
     const occasion: Occasion = { cycle_id, at, state, goal, candidates, isByHand, rhythm: rhythmOf(around, at) }
     const plan = await plannerOf(around).plan(occasion, signal)
@@ -144,6 +145,11 @@ async function attempt(
 }
 
 const CALLED_OFF = 'told to stop before anything was sent'
+
+async function readDocuments(around: Surroundings): Promise<{ readonly state: string; readonly goal: string }> {
+  const state = await perceive(around)
+  return { state, goal: (await around.documents.read('GOAL.md'))?.text ?? '' }
+}
 
 /** STATE.md, seeded where there is none; where it cannot be read, what it would be seeded with. */
 export async function perceive({ documents, settings, log }: Surroundings): Promise<string> {

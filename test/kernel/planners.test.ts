@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { chosen } from '../../src/kernel/planners/llm.ts'
+import { definePlugin } from '../../src/ports/plugin.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
   diligent,
@@ -143,6 +144,37 @@ describe('the hybrid planner (E5)', () => {
     writeFileSync(join(home, 'agents', 'a', 'role.md'), 'careful')
     assert.equal(await wakes(), 1)
     assert.equal(await wakes(), 0)
+  })
+
+  test('E5: a goal that is changed while a cycle looks around is not lost on its agents', async (t) => {
+    const edits = ['中文目标：写诗']
+    const goalOf = (home: string): string => join(home, 'kernels', 'default', 'GOAL.md')
+    const editing = definePlugin({
+      name: 'editing',
+      needs: ['documents', 'home'],
+      setup(host) {
+        const documents = host.get('documents')
+        const { versions } = documents
+        const changing: typeof versions = async (name, limit) => {
+          const edit = name === 'GOAL.md' ? edits.pop() : undefined
+          // As any command does that shows it meanwhile.
+          if (edit !== undefined) {
+            mkdirSync(dirname(goalOf(host.get('home').root)), { recursive: true })
+            writeFileSync(goalOf(host.get('home').root), edit)
+            await documents.read('GOAL.md')
+          }
+          return versions(name, limit)
+        }
+        Object.assign(documents, { versions: changing })
+      },
+    })
+    const agents = [{ agent_id: 'a', prompt: 'work for {GOAL}' }]
+    const { app, model } = await kernelApp(t, { agents, kernel: HYBRID, options: { plugins: [editing] } })
+    for (let n = 0; n < 2; n++) await once(app)
+    assert.ok(
+      model.requests.some((request) => taskIn(request).includes('写诗')),
+      'it was told of it',
+    )
   })
 
   test('a schedule of its own makes an agent due, whatever has changed, and keeps it out of the other beats', async (t) => {
