@@ -124,6 +124,13 @@ export const PLANTINGS: readonly Planting[] = [
     'in a background process that outlives the command',
     '(setsid sh -c "sleep 0.2; cp -r a/.git b/.git" & ); plain a; arm a/.git; mkdir b',
   ),
+  {
+    name: 'a file in a folder that agents obey, where there are more of them than can be mounted',
+    owner:
+      'plain . && mkdir -p d{1..250} deep/er/est/.claude && touch d{1..250}/.envrc && echo {} > deep/er/est/.claude/settings.json',
+    plant: 'echo evil > deep/er/est/.claude/settings.json',
+    gone: 'deep/er/est/.claude/settings.json',
+  },
   obeyed('.vscode/tasks.json'),
   obeyed('packages/a/.vscode/settings.json'),
   obeyed('.envrc'),

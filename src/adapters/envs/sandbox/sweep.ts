@@ -47,8 +47,11 @@ export async function sweep(root: string, before: BeforeCommand, keep: string): 
   return { taken: taken.map(shownPath), scan: { ...scan, findings: scan.findings.filter(isLeft) } }
 }
 
-/** For people: what is no text is shown byte by byte. */
-const shownPath = (path: string): string => textOfPath(path) ?? JSON.stringify(path)
+/** For people: what is no text, or could be taken for something else, is shown as letters. */
+function shownPath(path: string): string {
+  const text = textOfPath(path)
+  return text === undefined || /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? JSON.stringify(path) : text
+}
 
 interface Known {
   /** It is what it was: under a mount in the same place, or unchanged wherever it is. */

@@ -3,6 +3,7 @@
  * is too large, none is left out, links are not followed, and names are bytes, because an agent may choose bytes that are no text.
  */
 
+import { createHash } from 'node:crypto'
 import { type BigIntStats, chmodSync, type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { isGitName, isProtectedName } from '../protected.ts'
 
@@ -13,7 +14,7 @@ export interface Finding {
   readonly kind: 'repository' | 'link' | 'name' | 'too_deep'
   /** Names one file as long as it lives, wherever it is moved. */
   readonly id: string
-  /** Another one after each change; the kernel sets it, and nobody can set it back. */
+  /** Another one after each change, also of what lies in it where it is a name; the kernel sets it, and nobody can set it back. */
   readonly stamp: string
   /** Of a repository: what git obeys in it, by name (`config`, `hooks/pre-commit`), with the stamps. */
   readonly parts?: Readonly<Record<string, string>>
@@ -72,7 +73,26 @@ function findingAt(root: string, path: string, kind: Finding['kind']): readonly 
   const stats = statsOf(fullPath(root, path))
   if (!stats) return []
   const parts = kind === 'repository' ? { parts: partsOf(fullPath(root, path)) } : {}
-  return [{ path, kind, id: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`, stamp: stampOf(stats), ...parts }]
+  const stamp = kind === 'name' ? deepStampOf(fullPath(root, path), stats) : stampOf(stats)
+  return [{ path, kind, id: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`, stamp, ...parts }]
+}
+
+/** Of a folder, with everything in it: a file that is rewritten leaves its folder as it was. */
+function deepStampOf(path: Buffer, stats: BigIntStats): string {
+  if (!stats.isDirectory()) return stampOf(stats)
+  const digest = createHash('sha256')
+  const queue = [path]
+  for (const folder of queue) {
+    // Too long a path is found by itself.
+    if (folder.length > LONGEST_PATH) continue
+    for (const entry of entriesOf(folder)) {
+      const inner = below(folder, entry.name.toString('latin1'))
+      const found = statsOf(inner)
+      digest.update(inner).update(found ? stampOf(found) : '')
+      if (entry.isDirectory()) queue.push(inner)
+    }
+  }
+  return `${stampOf(stats)}:${digest.digest('hex')}`
 }
 
 /** What names programs or leads elsewhere. */
