@@ -16,6 +16,7 @@ import { channels, notifier } from './app/notices.ts'
 import { neverStop } from './app/outside.ts'
 import { secrets } from './app/secrets.ts'
 import { skills } from './app/skills.ts'
+import { createStrayFaults } from './app/stray-faults.ts'
 import { trace } from './app/trace.ts'
 import { engine, queue } from './app/work.ts'
 import type { Context, Progress } from './commands/command.ts'
@@ -29,6 +30,7 @@ import { createHost, type Host } from './host/host.ts'
 import type { Channel } from './ports/channel.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Resolver } from './ports/egress.ts'
+import { runOwned } from './ports/fault-owner.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Model } from './ports/model.ts'
 import type { Plugin } from './ports/plugin.ts'
@@ -53,6 +55,8 @@ export interface AppOptions extends Parts {
   readonly resolve?: Resolver
   /** Who holds the home, as others are told. */
   readonly name?: string
+  /** Whether nobody else has anything running in this process: then no fault that nobody waits for ends it. Default: only our own do not. */
+  readonly ownsProcess?: boolean
 }
 
 export interface App {
@@ -68,8 +72,10 @@ export interface App {
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkOptions(options)
   const { clock = systemClock, ids = randomIds, signals = neverStop() } = options
+  const app = {}
+  const strays = createStrayFaults(app, options.ownsProcess ?? false)
   const host = createHost(clock).use(
-    base(clock, ids),
+    base(clock, ids, strays),
     home(homePaths(resolve(options.home ?? defaultHome())), options.name ?? 'library'),
     config(options.config),
     secrets(),
@@ -93,9 +99,21 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     ...(options.plugins ?? []),
     socket(),
   )
-  await host.start()
+  const close = (): Promise<void> => host.stop().finally(() => strays.close())
+  try {
+    await runOwned({ who: 'the start', app }, () => host.start())
+  } catch (thrown) {
+    strays.close()
+    throw thrown
+  }
   const context = host.service('commands')
-  return { context, service: host.service, run: runner(context), close: host.stop }
+  const run = runner(context)
+  return {
+    context,
+    service: host.service,
+    run: (name, input, tell) => runOwned({ who: `command ${name}`, app }, () => run(name, input, tell)),
+    close,
+  }
 }
 
 function runner(context: Context): App['run'] {

@@ -49,6 +49,7 @@ export function commands(): Plugin {
       'mcp',
       'server',
       'sandbox',
+      'strays',
     ],
     provides: ['commands'],
     setup(host) {
@@ -61,6 +62,8 @@ export function commands(): Plugin {
       const documents = host.get('documents')
       const sandbox = host.get('sandbox')
       const mcp = host.get('mcp')
+      const strays = host.get('strays')
+      const { redact } = host.get('secrets')
       const prepare = workspacePreparer(paths.root, paths.workspaces, sandbox.git)
       const place = placePreparer(paths.root, prepare)
       const placeOf = (agentId: string): string | null =>
@@ -72,7 +75,7 @@ export function commands(): Plugin {
         documents,
         ids: host.get('ids'),
         bell: host.get('bell'),
-        redact: host.get('secrets').redact,
+        redact,
         hide: host.get('secrets').hide,
         secrets: host.get('secrets').keeper,
         skills: host.get('skills'),
@@ -127,6 +130,7 @@ export function commands(): Plugin {
             ...engine.breaker
               .refusing()
               .map((provider) => `the provider ${provider} refuses its key: set the right one, then: models test`),
+            ...strays.reasons().map(redact),
           ]
           // Looked at now: the edit may be newer than the last cycle.
           await documents.waiting()
@@ -142,6 +146,7 @@ export function commands(): Plugin {
                 .changes()
                 .map(({ text }) => text),
               ...mcp.notes().map(({ text }) => firstLine(text)),
+              ...strays.degraded().map(redact),
             ],
           }
         },

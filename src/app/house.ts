@@ -21,16 +21,18 @@ import { type Batch, type Op, type Store, unlessUnreadable } from '../ports/stor
 import { fanOut } from './events.ts'
 import { rosterIn } from './roster.ts'
 import { refuseBadSchedules } from './schedules.ts'
+import type { StrayFaults } from './stray-faults.ts'
 import { refuseUnbuilt } from './unbuilt.ts'
 
-export function base(clock: Clock, ids: Ids): Plugin {
+export function base(clock: Clock, ids: Ids, strays: StrayFaults): Plugin {
   return definePlugin({
     name: 'base',
-    provides: ['clock', 'ids', 'embedders'],
+    provides: ['clock', 'ids', 'embedders', 'strays'],
     setup(host) {
       host.provide('clock', clock)
       host.provide('ids', ids)
       host.provide('embedders', [])
+      host.provide('strays', strays)
     },
   })
 }
@@ -160,7 +162,7 @@ export function log(): Plugin {
   let stopListening = (): void => {}
   return definePlugin({
     name: 'log',
-    needs: ['home', 'clock', 'events', 'secrets'],
+    needs: ['home', 'clock', 'events', 'secrets', 'strays'],
     provides: ['log'],
     setup(host) {
       const { cut } = host.get('secrets')
@@ -169,6 +171,7 @@ export function log(): Plugin {
         if (progress.kind === 'event') made.event(progress.event)
       })
       opened = made
+      host.get('strays').logTo(made)
       host.provide('log', made)
     },
     stop() {

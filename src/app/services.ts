@@ -31,6 +31,7 @@ import type { Sink } from '../ports/sink.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { HidingStream } from '../secrets/redactor.ts'
+import type { StrayFaults } from './stray-faults.ts'
 
 export interface ConfigService {
   /** As it is now. */
@@ -99,6 +100,7 @@ declare module '../ports/plugin.ts' {
     }
     /** Add one in a plugin's set-up: the last one counts. */
     readonly embedders: Embedder[]
+    readonly strays: StrayFaults
     readonly tools: Registry<AnyTool>
     readonly critics: Registry<Critic>
     readonly gates: Registry<Gate>

@@ -76,7 +76,7 @@ const HEARS_NONE: Omit<OnStop, 'signals'> = { stopBy() {}, over() {}, forget() {
 async function openHome({ home, configFile, verb }: Where, given: Asked['signals']): Promise<Open | TirelessError> {
   const { signals, over, forget, stopBy } = given ? { ...HEARS_NONE, signals: given } : onStop()
   try {
-    const app = await createApp({ home, config: configFile, signals, name: verb })
+    const app = await createApp({ home, config: configFile, signals, name: verb, ownsProcess: true })
     stopBy(() => app.context.stop(app.context.settings().stop_timeout))
     return { app, over }
   } catch (thrown) {

@@ -8,6 +8,7 @@ import { copyJson, describeValue, ignoreRejections, type Json } from '../domain/
 import { redacted } from '../domain/redacted.ts'
 import { callKeyOf } from '../domain/unknown.ts'
 import { opsOf } from '../ports/env.ts'
+import { runOwned } from '../ports/fault-owner.ts'
 import type { AnyTool, ToolContext } from '../ports/tool.ts'
 import { askPlugin, checkReturn, type Port } from './ask-plugin.ts'
 import { INTERRUPTED_BEFORE } from './interruption.ts'
@@ -81,13 +82,32 @@ function leftBehind(status: CallResult['status']): Outcome {
 }
 
 async function work(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<Outcome> {
-  try {
-    const args = withSecrets(run, tool, intended)
-    const result = await tool.run(args as never, contextOf(run, intended, signal))
-    return { threw: false, result: checkedResult(tool.name, 'run', result) }
-  } catch (thrown) {
-    return { threw: true, result: failureOf(thrown, signal) }
+  const stray = Promise.withResolvers<Outcome>()
+  let isOver = false
+  const fail = (fault: unknown): boolean => {
+    if (isOver) return false
+    stray.resolve(strayOutcome(fault))
+    return true
   }
+  const begin = async (): Promise<Outcome> => {
+    try {
+      const args = withSecrets(run, tool, intended)
+      const result = await tool.run(args as never, contextOf(run, intended, signal))
+      return { threw: false, result: checkedResult(tool.name, 'run', result) }
+    } catch (thrown) {
+      return { threw: true, result: failureOf(thrown, signal) }
+    }
+  }
+  const outcome = await Promise.race([runOwned({ who: `tool ${tool.name}`, fail }, begin), stray.promise])
+  isOver = true
+  return outcome
+}
+
+/** Something that the call began and did not wait for has failed. What else it began may still go on, so it is not run again beside itself. */
+function strayOutcome(fault: unknown): Outcome {
+  const { code, message } = asTirelessError(fault, 'tool_failed')
+  const content = `${code}: something it had begun failed, and nobody was waiting for that: ${message}; it may still be running`
+  return { threw: false, result: { status: 'error', content } }
 }
 
 /** Secrets are set for hosts. */

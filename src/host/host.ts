@@ -6,6 +6,7 @@
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Clock } from '../ports/clock.ts'
+import { runOwned } from '../ports/fault-owner.ts'
 import type { Plugin, PluginHost, ServiceName, Services } from '../ports/plugin.ts'
 import { inOrderOfNeed } from './order.ts'
 
@@ -120,7 +121,7 @@ function refuseUnkeptPromises(plugin: Plugin, services: ReadonlyMap<ServiceName,
 /** A plugin's error says whose it is. One of ours says enough already. */
 async function told(plugin: Plugin, what: string, work: () => void | Promise<void>): Promise<void> {
   try {
-    await work()
+    await runOwned({ who: `plugin ${plugin.name}` }, work)
   } catch (thrown) {
     if (thrown instanceof TirelessError) throw thrown
     throw new TirelessError(

@@ -8,7 +8,7 @@ import type { AnyTool } from '../../ports/tool.ts'
 import { askUser } from './ask-user.ts'
 import { bash, type Surroundings } from './bash.ts'
 import { browser } from './browser/browser.ts'
-import type { Launching } from './browser/session.ts'
+import type { Launching } from './browser/launch.ts'
 import { createFile } from './create-file.ts'
 import { editFile } from './edit-file.ts'
 import { editState } from './edit-state.ts'
@@ -25,7 +25,7 @@ import { sendMessage } from './send-message.ts'
 import { viewFile } from './view-file.ts'
 import { wait } from './wait.ts'
 
-export type { Launching } from './browser/session.ts'
+export type { Launching } from './browser/launch.ts'
 
 const SHUT: Surroundings = { where: 'sandbox', hasNetwork: () => false }
 

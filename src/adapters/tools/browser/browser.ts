@@ -11,9 +11,12 @@ import type { Env } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
 import { webAddress } from '../fetch.ts'
 import { failed, told } from '../result.ts'
-import { BrowserSession, type Launching } from './session.ts'
+import type { Launching } from './launch.ts'
+import { BrowserSession } from './session.ts'
 
 const ACTIONS = ['open', 'read', 'click', 'type', 'select', 'back', 'screenshot', 'close'] as const
+/** One action, with all that it waits for. */
+const MOST_MS = 40_000
 /** What each of them cannot do without. */
 const NEEDED: Readonly<Record<string, readonly (keyof Args)[]>> = {
   open: ['url'],
@@ -70,7 +73,7 @@ export function browser(launching: Launching): AnyTool {
       const leave = (): void => void close(context.env)
       context.signal.addEventListener('abort', leave, { once: true })
       try {
-        return await told(() => done(launching, sessions, close, wanted, context))
+        return await told(() => inTime(context, () => done(launching, sessions, close, wanted, context), leave))
       } finally {
         context.signal.removeEventListener('abort', leave)
       }
@@ -119,6 +122,7 @@ async function done(
     await close(env)
     return { status: 'ok', content: 'closed' }
   }
+  if ((await sessions.get(env))?.isOver) await close(env)
   if (action === 'open' && !sessions.has(env))
     sessions.set(
       env,
@@ -134,6 +138,23 @@ async function done(
   if (action === 'open') await session.open(url, placeIn(url))
   else if (action !== 'read') await used(session, wanted)
   return { status: 'ok', content: await session.read() }
+}
+
+/** Some of what is asked of a page has no limit of its own: a script that never ends would be waited for as long. */
+async function inTime<T>({ clock }: ToolContext, work: () => Promise<T>, giveUp: () => void): Promise<T> {
+  const over = new AbortController()
+  const done = work()
+  const late = clock.sleep(MOST_MS, over.signal).then((): never => {
+    if (!over.signal.aborted) giveUp()
+    throw new TirelessError('tool_failed', 'the page did not answer, so the browser was closed; open another page')
+  })
+  // Whichever comes second, nobody hears of it any more.
+  for (const one of [done, late]) one.catch(() => {})
+  try {
+    return await Promise.race([done, late])
+  } finally {
+    over.abort()
+  }
 }
 
 /** One that does not start is not kept. */

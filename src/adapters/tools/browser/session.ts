@@ -5,50 +5,22 @@
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BrowserContext, ElementHandle, JSHandle, Page, Route } from 'playwright-core'
+import type { BrowserContext, ElementHandle, Frame, JSHandle, Page, Request, Route } from 'playwright-core'
 import { addressOf, isSameSite, type Place, placeText } from '../../../domain/address.ts'
 import { TirelessError } from '../../../domain/error.ts'
 import { type Egress, type EgressProxy, UNNAMED } from '../../../ports/egress.ts'
+import { type Launching, launchContext } from './launch.ts'
 import { READING } from './reading.ts'
 
 const OPEN_WITHIN_MS = 25_000
 const ACT_WITHIN_MS = 10_000
 const SETTLE_MS = 2_000
-
-const QUIET = [
-  ...[
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-  ...[
-    '--disable-domain-reliability',
-    '--dns-prefetch-disable',
-    '--disable-breakpad',
-    '--no-pings',
-    '--disable-dev-shm-usage',
-  ],
-  // Whatever does not go through the proxy goes nowhere: no name is resolved, no datagram leaves.
-  ...[
-    '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
-    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-  ],
-]
-
-export interface Launching {
-  readonly egress: Egress
-  /** Where the program is. */
-  readonly chromium: string
-  /** Of profiles: whatever lies there when the program begins was left by one that was killed. */
-  readonly folder: string
-  /** All of the environment that it gets. */
-  readonly env: Readonly<Record<string, string>>
-  /** As root its own sandbox cannot be had. */
-  readonly isRoot: boolean
-}
+/** A page that asks more often than this between two actions is given up. */
+const MOST_DIALOGS = 20
+/** A page that asks for more than this between two actions is given up: each request is judged, and takes its time. */
+const MOST_REQUESTS = 2000
+/** More is not remembered of what a page tried. */
+const MOST_NOTES = 50
 
 export class BrowserSession {
   readonly #egress: Egress
@@ -56,7 +28,14 @@ export class BrowserSession {
   /** Its profile, and whatever else it writes. */
   readonly #folder: string
   readonly #proxy: EgressProxy
-  readonly #page: Page
+  #page: Page
+  /** It crashed, does not answer or never stops asking: the next page is opened in another. */
+  #isBroken = false
+  #isOver = false
+  /** While one is made, it cannot be told from those that pages open. */
+  #isMakingPage = false
+  #dialogs = 0
+  #requests = 0
   /** Hosts that a page has asked for and that were judged: the proxy serves no others. */
   readonly #hosts = new Set<string>()
   #elements: JSHandle | undefined
@@ -80,28 +59,13 @@ export class BrowserSession {
     this.#page = page
   }
 
-  static async launch({ egress, chromium: executablePath, folder, env, isRoot }: Launching): Promise<BrowserSession> {
-    // Large, and needed by few.
-    const { chromium } = await import('playwright-core')
+  static async launch({ egress, chromium, folder, env, isRoot }: Launching): Promise<BrowserSession> {
     const hosts = new Set<string>()
     const proxy = await egress.proxy((place) => hosts.has(placeText(place)))
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const own = await mkdtemp(join(folder, 'run-'))
     try {
-      const context = await chromium.launchPersistentContext(join(own, 'profile'), {
-        ...{ executablePath, headless: true, chromiumSandbox: !isRoot, args: QUIET, env: { ...env, HOME: own } },
-        ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false, artifactsDir: join(own, 'artifacts') },
-        proxy: {
-          server: `http://127.0.0.1:${proxy.port}`,
-          bypass: '<-loopback>',
-          username: proxy.user,
-          password: proxy.password,
-        },
-        acceptDownloads: false,
-        serviceWorkers: 'block',
-        locale: 'en-GB',
-        viewport: { width: 1280, height: 900 },
-      })
+      const context = await launchContext({ chromium, env, isRoot, folder: own }, proxy)
       const page = context.pages()[0] ?? (await context.newPage())
       const session = new BrowserSession(egress, context, own, proxy, hosts, page)
       await session.#guard(context)
@@ -114,39 +78,91 @@ export class BrowserSession {
   }
 
   async #guard(context: BrowserContext): Promise<void> {
-    this.#page.setDefaultTimeout(ACT_WITHIN_MS)
-    await context.route('**/*', (route) => this.#judge(route))
-    context.on('page', (other) => {
-      if (other === this.#page) return
-      this.#notes.push('it opened another window, which was closed')
-      void other.close().catch(() => {})
+    await context.route('**/*', (route) => this.#judge(route).catch(() => route.abort().catch(() => {})))
+    context.on('close', () => {
+      this.#isOver = true
     })
-    this.#page.on('dialog', (dialog) => {
-      this.#notes.push(`it asked: ${JSON.stringify(dialog.message().slice(0, 500))}; that was dismissed`)
-      void dialog.dismiss().catch(() => {})
+    context.on('page', () => void this.#closeOthers())
+    context.on('dialog', (dialog) => {
+      const isLeaving = dialog.type() === 'beforeunload'
+      if (!isLeaving) this.#note(`it asked: ${JSON.stringify(dialog.message().slice(0, 500))}; that was dismissed`)
+      this.#dialogs += 1
+      // Whoever opens another page leaves this one, whatever it says.
+      void (isLeaving ? dialog.accept() : dialog.dismiss()).catch(() => {})
+      if (this.#dialogs > MOST_DIALOGS) this.#giveUp('it never stops asking')
     })
-    this.#page.on('download', () =>
-      this.#notes.push('it wanted to download something, which was refused; use fetch with save_to'),
-    )
+    this.#watch(this.#page)
+    await this.#closeOthers()
+  }
+
+  #watch(page: Page): void {
+    page.setDefaultTimeout(ACT_WITHIN_MS)
+    page.on('crash', () => page === this.#page && this.#giveUp('it crashed'))
+    page.on('download', () => this.#note('it wanted to download something, which was refused; use fetch with save_to'))
+  }
+
+  #note(text: string): void {
+    if (this.#notes.length < MOST_NOTES) this.#notes.push(text)
+  }
+
+  /** Contract: the page is closed without being asked; what is opened next is opened in another. */
+  #giveUp(why: string): void {
+    if (this.#isBroken) return
+    this.#isBroken = true
+    this.#notes.unshift(`${why}, so this page was closed; open another one`)
+    void this.#page.close({ runBeforeUnload: false }).catch(() => {})
+  }
+
+  /** Contract: never rejects. There is one page; whatever a page opens beside it is closed. */
+  async #closeOthers(): Promise<void> {
+    if (this.#isMakingPage) return
+    for (const page of this.#context.pages())
+      if (page !== this.#page) await page.close({ runBeforeUnload: false }).catch(() => {})
+  }
+
+  /** A page that can be worked with: where the last one is gone or broken, another one. */
+  async #wholePage(): Promise<Page> {
+    if (!this.#isBroken && !this.#page.isClosed()) return this.#page
+    this.#isMakingPage = true
+    try {
+      this.#page = await this.#context.newPage()
+    } finally {
+      this.#isMakingPage = false
+    }
+    this.#isBroken = false
+    this.#elements = undefined
+    this.#watch(this.#page)
+    await this.#closeOthers()
+    return this.#page
   }
 
   async #judge(route: Route): Promise<void> {
     const request = route.request()
     const url = request.url()
+    const frame = frameOf(request)
+    this.#requests += 1
+    if (this.#requests > MOST_REQUESTS) this.#giveUp('it asks for too much')
+    if (this.#isBroken) return route.abort()
+    if (frame?.page() !== this.#page) {
+      const isPage = request.isNavigationRequest()
+      if (isPage)
+        this.#note(`it did not open ${JSON.stringify(url.slice(0, 500))} in another window; open it if you mean it`)
+      return route.abort('blockedbyclient')
+    }
     const address = addressOf(url)
-    const isTop = request.isNavigationRequest() && request.frame() === this.#page.mainFrame()
+    const isTop = request.isNavigationRequest() && frame === this.#page.mainFrame()
     const why = address.kind === 'refused' ? address.why : this.#egress.refusal(address.value)
     const elsewhere = isTop && address.kind === 'read' && !this.#mayGo(address.value)
     if (why !== undefined || elsewhere || address.kind === 'refused') {
       const note = `it did not go to ${JSON.stringify(url.slice(0, 500))}: ${why ?? 'that is another host; open it if you mean it'}`
       // Only so many are told, and this one before what pages ask for by the dozen.
       if (isTop) this.#notes.unshift(note)
-      else this.#notes.push(note)
+      else this.#note(note)
       // Called off, the page stays where it is; blocked, an error would take its place some time later, and the next page's.
-      return route.abort(isTop ? 'aborted' : 'blockedbyclient').catch(() => {})
+      return route.abort(isTop ? 'aborted' : 'blockedbyclient')
     }
     this.#hosts.add(placeText(address.value))
-    return route.continue().catch(() => {})
+    return route.continue()
   }
 
   #mayGo(place: Place): boolean {
@@ -159,8 +175,16 @@ export class BrowserSession {
     return read.kind === 'read' ? read.value : undefined
   }
 
+  /** The browser itself is gone. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   async open(url: string, aim: Place): Promise<void> {
-    await this.#going(aim, () => this.#page.goto(url, { waitUntil: 'domcontentloaded', timeout: OPEN_WITHIN_MS }))
+    await this.#going(aim, async () => {
+      const page = await this.#wholePage()
+      await page.goto(url, { waitUntil: 'domcontentloaded', timeout: OPEN_WITHIN_MS })
+    })
   }
 
   async back(aim: Place): Promise<void> {
@@ -178,6 +202,8 @@ export class BrowserSession {
   async #going(aim: Place, work: () => Promise<unknown>): Promise<void> {
     this.#aim = aim
     this.#notes = []
+    this.#dialogs = 0
+    this.#requests = 0
     try {
       await work()
     } catch (thrown) {
@@ -201,9 +227,11 @@ export class BrowserSession {
   }
 
   async read(): Promise<string> {
+    if (this.#isBroken || this.#page.isClosed())
+      throw new TirelessError('tool_failed', [...this.#notes, 'the page is gone; open another one'].join('\n'))
     const handle = await this.#page.evaluateHandle(READING)
     const text = String(await (await handle.getProperty('text')).jsonValue())
-    await this.#elements?.dispose()
+    await this.#elements?.dispose().catch(() => {})
     this.#elements = await handle.getProperty('elements')
     const where = this.place ? `page on ${placeText(this.place)}: ${this.#page.url().slice(0, 1000)}` : 'no page'
     // What no page has asked for, Chromium wanted for itself.
@@ -213,7 +241,7 @@ export class BrowserSession {
   }
 
   screenshot(): Promise<Buffer> {
-    return this.#page.screenshot({ type: 'png' })
+    return this.#page.screenshot({ type: 'png', timeout: ACT_WITHIN_MS })
   }
 
   /** Contract: never rejects. */
@@ -221,6 +249,15 @@ export class BrowserSession {
     await this.#context.close().catch(() => {})
     await this.#proxy.close().catch(() => {})
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})
+  }
+}
+
+/** None yet where a page is only about to be opened, which the driver says by throwing. */
+function frameOf(request: Request): Frame | undefined {
+  try {
+    return request.frame()
+  } catch {
+    return undefined
   }
 }
 

@@ -1,0 +1,85 @@
+/** Pages that open windows, close or crash themselves, ask, download and hold on: the program lives on, and the next page can be opened. Real Chromium. */
+
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { skip } from '../browser/chromium.ts'
+import { calling, listing, living, names, serve } from './serving.ts'
+
+const AGENT = 'kernel: { agents: [{ agent_id: surfer, prompt: x, tools: [browser] }] }\n'
+const surf = (action: string, more: object = {}) => calling('browser', { action, ...more })
+
+/** Bodies of hostile pages. Each is opened and clicked, and after it a plain page is opened. */
+const PAGES: Readonly<Record<string, string>> = {
+  'window.open': "<script>window.open('/other')</script>",
+  'window.open elsewhere': "<script>window.open('http://elsewhere.test/x')</script>",
+  'window.open without opener': "<script>window.open('/other','_blank','noopener,noreferrer')</script>",
+  'a hundred windows': "<script>for (let i = 0; i < 100; i++) window.open('/other?' + i)</script>",
+  'target=_blank, clicked by itself': '<a id=a href="/other" target=_blank>x</a><script>a.click()</script>',
+  'target=_blank': '<a href="/other" target=_blank>x</a>',
+  'target of another name': '<a href="/other" target=elsewhere>x</a>',
+  'a form that posts to a new window': '<form action="/other" method=post target=_blank><button>x</button></form>',
+  'a window that asks': "<script>const w = window.open('about:blank'); w && w.eval('alert(1)')</script>",
+  'a window of a blob':
+    "<script>window.open(URL.createObjectURL(new Blob(['<script>window.open(\"/other\")<\\/script>'], { type: 'text/html' })))</script>",
+  'a window of javascript:': '<script>window.open("javascript:window.open(\'/other\')")</script>',
+  'a window from a frame': '<iframe srcdoc="<script>window.open(\'/other\')</script>"></iframe>',
+  dialogs: '<script>alert(1); confirm(2); prompt(3)</script>',
+  'a dialog for each that is dismissed': '<script>setInterval(() => alert(1), 1)</script>',
+  beforeunload:
+    "<button onclick=\"addEventListener('beforeunload', (e) => { e.preventDefault(); e.returnValue = 'stay' })\">x</button>",
+  'a download': '<a id=d href="/file" download>x</a><script>d.click()</script>',
+  'a download in a window': "<script>window.open('/file')</script>",
+  'it closes itself': '<script>window.close()</script>',
+  'it closes itself when clicked': '<button onclick="window.close()">x</button>',
+  'it closes itself later': '<script>setTimeout(() => window.close(), 50)</script>',
+  'frames that come and go':
+    "<script>setInterval(() => { const f = document.createElement('iframe'); f.src = '/other?' + Math.random(); document.body.append(f); f.remove() }, 1)</script>",
+  'it goes on and on': "<script>setTimeout(() => { location = '/again?' + Math.random() }, 1)</script>",
+  'the print window': '<script>print()</script>',
+  'an element that never ends': '<button onclick="for (;;);">x</button>',
+  'a renderer that crashes': '<meta http-equiv=refresh content="0;url=chrome://crash">',
+}
+
+type Result = Awaited<ReturnType<typeof living>>['results'][number]
+
+/** Contract: of each page, what opening it, clicking on it and opening a plain page came to. One Chromium for all of them. */
+async function visited(t: TestContext, pages: readonly string[]): Promise<readonly (readonly Result[])[]> {
+  const { port } = await serve(t, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
+    if (pathname === '/file') {
+      response.writeHead(200, { 'content-disposition': 'attachment; filename="a.exe"' }).end('MZ')
+      return
+    }
+    const body = pathname === '/plain' ? 'PLAIN' : (PAGES[searchParams.get('page') ?? ''] ?? 'other')
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>T</title><body>${body}</body>`)
+  })
+  const host = `shop.test:${port}`
+  const calls = pages.flatMap((name) => [
+    surf('open', { url: `http://${host}/hostile?page=${encodeURIComponent(name)}` }),
+    surf('click', { host, element: 1 }),
+    surf('open', { url: `http://${host}/plain?after=${encodeURIComponent(name)}` }),
+  ])
+  const yaml = AGENT + listing(host)
+  const resolve = names({ 'shop.test': '127.0.0.1' })
+  const { results } = await living(t, calls, { yaml, resolve }, { agent: 'surfer' })
+  return pages.map((_, i) => results.slice(i * 3, i * 3 + 3))
+}
+
+/** So many share a Chromium. */
+const TOGETHER = 9
+
+describe('hostile pages', { skip }, () => {
+  const all = Object.keys(PAGES)
+  for (let from = 0; from < all.length; from += TOGETHER) {
+    const some = all.slice(from, from + TOGETHER)
+    test(`the program outlives pages, and opens the next one: ${some.join('; ')}`, async (t) => {
+      const visits = await visited(t, some)
+      for (const [i, name] of some.entries())
+        assert.match(
+          visits[i]?.[2]?.content ?? '',
+          /PLAIN/,
+          `${name}: ${visits[i]?.map(({ content }) => content).join('\n---\n')}`,
+        )
+    })
+  }
+})
