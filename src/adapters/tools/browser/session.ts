@@ -15,6 +15,7 @@ import { READING } from './reading.ts'
 const OPEN_WITHIN_MS = 25_000
 const ACT_WITHIN_MS = 10_000
 const SETTLE_MS = 2_000
+const ANSWER_MS = 5_000
 /** A page that asks more often than this between two actions is given up. */
 const MOST_DIALOGS = 20
 /** A page that asks for more than this between two actions is given up: each request is judged, and takes its time. */
@@ -120,9 +121,20 @@ export class BrowserSession {
       if (page !== this.#page) await page.close({ runBeforeUnload: false }).catch(() => {})
   }
 
+  /** One whose script never ends would hold up the next page as well. */
+  async #answers(): Promise<boolean> {
+    if (this.#isBroken || this.#page.isClosed()) return false
+    const isUp = await this.#page.waitForFunction('true', undefined, { timeout: ANSWER_MS }).then(
+      () => true,
+      () => false,
+    )
+    if (!isUp) this.#giveUp('it did not answer')
+    return isUp
+  }
+
   /** A page that can be worked with: where the last one is gone or broken, another one. */
   async #wholePage(): Promise<Page> {
-    if (!this.#isBroken && !this.#page.isClosed()) return this.#page
+    if (await this.#answers()) return this.#page
     this.#isMakingPage = true
     try {
       this.#page = await this.#context.newPage()
@@ -207,7 +219,7 @@ export class BrowserSession {
     try {
       await work()
     } catch (thrown) {
-      const notes = [...this.#notes, ...this.#proxy.refusals()]
+      const notes = [...this.#notes, ...this.#refusals()]
       throw new TirelessError('tool_failed', notes.length > 0 ? notes.join('\n') : firstLine(thrown), { cause: thrown })
     }
     await this.#page.waitForLoadState('networkidle', { timeout: SETTLE_MS }).catch(() => {})
@@ -234,10 +246,13 @@ export class BrowserSession {
     await this.#elements?.dispose().catch(() => {})
     this.#elements = await handle.getProperty('elements')
     const where = this.place ? `page on ${placeText(this.place)}: ${this.#page.url().slice(0, 1000)}` : 'no page'
-    // What no page has asked for, Chromium wanted for itself.
-    const refusals = this.#proxy.refusals().filter((refusal) => !refusal.endsWith(UNNAMED))
-    const notes = [...new Set([...this.#notes, ...refusals])].slice(0, 10).map((note) => `[${note}]`)
+    const notes = [...new Set([...this.#notes, ...this.#refusals()])].slice(0, 10).map((note) => `[${note}]`)
     return [where, `title: ${(await this.#page.title()).slice(0, 300)}`, ...notes, '', text].join('\n')
+  }
+
+  /** What no page has asked for, Chromium wanted for itself. */
+  #refusals(): readonly string[] {
+    return this.#proxy.refusals().filter((refusal) => !refusal.endsWith(UNNAMED))
   }
 
   screenshot(): Promise<Buffer> {
