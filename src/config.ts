@@ -169,7 +169,15 @@ function withPaths(config: Config, folder: string, env: Variables): Config {
   })
   const models = { ...config.models, providers: Object.fromEntries(providers) }
   const mcp_servers = Object.fromEntries(
-    Object.entries(config.mcp_servers).map(([name, server]) => [name, { ...server, cwd: placed(server.cwd ?? '.') }]),
+    Object.entries(config.mcp_servers).map(([name, server]) => [
+      name,
+      {
+        ...server,
+        cwd: placed(server.cwd ?? '.'),
+        folders: server.folders.map(placed),
+        reads: server.reads.map(placed),
+      },
+    ]),
   )
   const { webhook } = config.channels
   const hook = webhook?.secret_file === undefined ? webhook : { ...webhook, secret_file: placed(webhook.secret_file) }

@@ -24,6 +24,8 @@ export interface HomePaths {
   readonly calls: string
   /** What sandboxes are made of, and the homes that commands have in there. */
   readonly sandbox: string
+  /** A folder for each MCP server that is a process: all that it may write by itself. */
+  readonly servers: string
   /** Profiles of browsers that runs have open. */
   readonly browser: string
   readonly logs: string
@@ -92,6 +94,7 @@ export function homePaths(root: string): HomePaths {
     calls: join(root, 'calls'),
     sandbox: join(root, 'sandbox'),
     browser: join(root, 'browser'),
+    servers: join(root, 'servers'),
     logs: join(root, 'logs'),
     traces: join(root, 'traces'),
     kernels: join(root, 'kernels'),

@@ -6,7 +6,7 @@ import { workspaceEnvs } from '../adapters/envs/envs.ts'
 import { unconfined } from '../adapters/envs/git.ts'
 import { type CommandLimits, commandLimits } from '../adapters/envs/host/resource-limits.ts'
 import { sweepAfterCrash } from '../adapters/envs/sandbox/crash-sweep.ts'
-import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
+import { createSandbox, type Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { programAt } from '../adapters/machine.ts'
 import { builtinTools, type Launching, memoryTools, namedTools, webTools } from '../adapters/tools/tools.ts'
 import { planner } from '../behaviours/planner.ts'
@@ -30,6 +30,7 @@ import { type AnyTool, TOOL_NAME } from '../ports/tool.ts'
 import { PARSERS } from '../prompt/protocols/protocols.ts'
 import { registry } from './registry.ts'
 import { limitsIn, sandboxFor } from './sandbox.ts'
+import { startsIn } from './server-sandbox.ts'
 
 /** What a run is made with, beyond what is built in. */
 export interface Parts {
@@ -61,11 +62,14 @@ export function hands(parts: Parts): Plugin {
       const toAllowed = (socket: string) => egress.proxy(egress.isListed, socket)
       const wayOut = () => (hasNetwork() ? toAllowed : undefined)
       // Processes go by the machine's own clock.
-      const sandbox = sandboxFor(config, { folder, hidden: [root], env, clock: systemClock, wayOut })
+      const boxing = { folder, hidden: [root], env, clock: systemClock, wayOut }
+      const sandbox = sandboxFor(config, boxing)
+      const inBubblewrap = sandbox && createSandbox(boxing)
       limits = commandLimits(limitsIn(config))
       // Before anything of the home is used: what a killed command has planted still lies there.
       const end = sandbox?.launcher.end
-      const swept = await sweepAfterCrash({ callsDir: calls, folder, clock: systemClock, end })
+      const sweepAll = (callsDir: string) => sweepAfterCrash({ callsDir, folder, clock: systemClock, end })
+      const swept = [...(await sweepAll(calls)), ...(await sweepAll(startsIn(host.get('home'))))]
       for (const line of swept) host.get('log').write('warn', 'swept after a crash', { line })
       const boxed = config.sandbox_image === null ? 'sandbox' : 'container'
       const shell = { where: sandbox ? boxed : 'machine', hasNetwork } as const
@@ -74,7 +78,7 @@ export function hands(parts: Parts): Plugin {
       const named = namedTools(launchingOf(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
-      const exec = { ...execIn(sandbox, env), swept }
+      const exec = { ...execIn(sandbox, env), swept, servers: boxed === 'sandbox' ? sandbox : inBubblewrap }
       const offered = (): string[] => offeredIn(tools.all, service.loaded.config, exec.isOn())
       host.provide(
         'envs',
@@ -139,7 +143,10 @@ function offeredIn(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: bo
 const COMMANDS: readonly string[] = ['bash', 'git']
 
 /** Whether commands can be run. Where not, bash is not offered, and known all the same: it can still say what is left of a call from before. */
-function execIn(sandbox: Sandbox | undefined, env: ReturnType<typeof environment>): Omit<Services['sandbox'], 'swept'> {
+function execIn(
+  sandbox: Sandbox | undefined,
+  env: ReturnType<typeof environment>,
+): Omit<Services['sandbox'], 'swept' | 'servers'> {
   if (!sandbox) return { isOn: () => true, trial: async () => undefined, known: () => undefined, git: unconfined(env) }
   const confined = async () => ((await sandbox.trial()).holds ? sandbox.launcher : undefined)
   return {

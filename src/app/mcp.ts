@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { markedTree } from '../adapters/envs/host/marked-tree.ts'
 import { Servers } from '../adapters/mcp/servers.ts'
 import { environment } from '../config.ts'
+import { covers, listedOf, type Place } from '../domain/address.ts'
 import { asTirelessError } from '../domain/error.ts'
 import type { Engine } from '../engine/run.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../ports/plugin.ts'
+import { startServers } from './server-sandbox.ts'
 
 /** What a server knows of our environment, beside what it is given. */
 const KNOWN = ['PATH', 'HOME', 'LANG']
@@ -15,20 +17,23 @@ export function mcp(): Plugin {
   let servers: Servers | undefined
   return definePlugin({
     name: 'mcp',
-    needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools', 'egress'],
+    needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools', 'egress', 'sandbox'],
     provides: ['mcp'],
     async setup(host) {
       const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
-      const { root } = host.get('home')
+      const home = host.get('home')
       const tools = host.get('tools')
       servers = new Servers({
         ...{ clock, store: host.get('store'), redact: host.get('secrets').redact },
         open: host.get('egress').open,
         fill: (text) => host.get('secrets').filled(text),
-        env: Object.fromEntries(
-          KNOWN.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
-        ),
-        leashFor: (server) => markedTree({ TIRELESS_MCP_SERVER: join(root, server) }, clock),
+        startFor: startServers({
+          ...{ home, egress: host.get('egress'), sandbox: host.get('sandbox').servers, isAmong: isListedIn },
+          env: Object.fromEntries(
+            KNOWN.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
+          ),
+        }),
+        leashFor: (server) => markedTree({ TIRELESS_MCP_SERVER: join(home.root, server) }, clock),
         put(tool) {
           try {
             tools.put(tool)
@@ -45,6 +50,12 @@ export function mcp(): Plugin {
     stop: () => servers?.close(),
   })
 }
+
+const isListedIn = (place: Place, hosts: readonly string[]): boolean =>
+  hosts.some((host) => {
+    const entry = listedOf(host)
+    return entry !== undefined && covers(entry, place)
+  })
 
 /** A server that was never seen is waited for so long by whoever names one of its tools. */
 const PATIENCE_MS = 20_000

@@ -1,6 +1,7 @@
 /** The services every app has, by name. */
 
 import type { GitHost } from '../adapters/envs/git.ts'
+import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
 import type { Log } from '../adapters/log.ts'
 import type { OwnSkills } from '../adapters/skills/skills.ts'
@@ -93,6 +94,8 @@ declare module '../ports/plugin.ts' {
       /** Contract: tries it once; undefined where the owner wants none. */
       trial(): Promise<Trial | undefined>
       known(): Trial | undefined
+      /** What servers run in, also where commands run in containers; undefined where the owner wants no sandbox. */
+      readonly servers: Sandbox | undefined
       /** How git of our own is confined. */
       readonly git: GitHost
       /** What was taken away because a crash had cut commands short, a line each. */

@@ -27,7 +27,6 @@ interface Listener extends StrayFaults {
 }
 
 const apps = new Map<object, Listener>()
-let isListening = false
 
 /** `ownsProcess`: nobody else has anything running in this process. Contract: call `close` when the app is. */
 export function createStrayFaults(app: object, ownsProcess: boolean): StrayFaults {
@@ -40,9 +39,8 @@ export function createStrayFaults(app: object, ownsProcess: boolean): StrayFault
       const who = owner?.who ?? 'nobody that is known'
       const failed = owner?.fail?.(fault) ?? false
       const { message } = asTirelessError(fault)
-      const stack = fault instanceof Error ? (fault.stack ?? null) : null
       const level = owner?.fail ? 'warn' : 'error'
-      log?.write(level, 'stray fault', { who, message, stack, failed_call: failed })
+      log?.write(level, 'stray fault', { who, message, stack: stackOf(fault), failed_call: failed })
       keep(owner?.fail ? inCalls : outside, `${who}: ${message}`)
     },
     logTo(given) {
@@ -58,6 +56,15 @@ export function createStrayFaults(app: object, ownsProcess: boolean): StrayFault
   return made
 }
 
+/** Anything can be thrown, also what cannot be read. */
+function stackOf(fault: unknown): string | null {
+  try {
+    return fault instanceof Error ? String(fault.stack) : null
+  } catch {
+    return null
+  }
+}
+
 function keep(list: string[], text: string): void {
   if (!list.includes(text)) list.push(text)
   if (list.length > MOST_KEPT) list.shift()
@@ -65,11 +72,12 @@ function keep(list: string[], text: string): void {
 
 /** Once, and for as long as the process lives: what a tool left behind may fail after its app was closed. */
 function listen(): void {
-  if (isListening) return
-  isListening = true
-  for (const event of ['unhandledRejection', 'uncaughtException'] as const)
-    process.on(event, (fault: unknown) => takeStray(event, fault))
+  if (!process.listeners('unhandledRejection').includes(takeRejection)) process.on('unhandledRejection', takeRejection)
+  if (!process.listeners('uncaughtException').includes(takeException)) process.on('uncaughtException', takeException)
 }
+
+const takeRejection = (fault: unknown): void => takeStray('unhandledRejection', fault)
+const takeException = (fault: unknown): void => takeStray('uncaughtException', fault)
 
 function takeStray(event: string, fault: unknown): void {
   const owner = faultOwner()

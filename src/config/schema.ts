@@ -231,6 +231,13 @@ const mcpServer = z
     url: link.optional(),
     env: named(variable, z.string()).prefault({}).describe('beside PATH, HOME and LANG; it knows nothing else of ours'),
     cwd: text.optional().describe('default: the folder of the configuration file, to which it is relative'),
+    sandbox: z.enum(['on', 'off']).prefault('on').describe('off: it runs as you do, and sees what you see'),
+    network: z
+      .union([z.enum(['none', 'all']), z.array(host)], 'none, all, or a list of hosts such as registry.npmjs.org')
+      .prefault('none')
+      .describe('what it may reach from its sandbox, through a proxy; all: every public host'),
+    folders: z.array(text).prefault([]).describe('what it may write, beside its own folder in the home'),
+    reads: z.array(text).prefault([]).describe('what it may read, beside the system and where its command lies'),
     headers: named(word, z.string()).prefault({}),
     timeout: span.prefault('1m').describe('for a call'),
     start_timeout: span

@@ -3,18 +3,17 @@
  * our environment but what it is given, and ends whole. (The SDK's own transport hands more of the environment on, and ends one process only.)
  */
 
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client'
 import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Leash } from './leash.ts'
+import type { ProcessStart } from './start.ts'
 
 export interface ChildOptions {
-  readonly command: readonly string[]
-  readonly cwd: string | undefined
-  /** All of it. */
-  readonly env: Readonly<Record<string, string>>
+  /** Contract: called once, before it is started. */
+  start(): Promise<ProcessStart>
   readonly leash: Leash
   readonly clock: Clock
   /** One message may be no longer. */
@@ -43,6 +42,7 @@ export class ChildTransport implements Transport {
   #trouble: string | undefined
   #nonsense: string | undefined
   #isOver = false
+  #afterEnd: ProcessStart['close']
 
   constructor(options: ChildOptions) {
     this.#options = options
@@ -67,17 +67,23 @@ export class ChildTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const { command, cwd, env, leash } = this.#options
+    const { leash } = this.#options
     // What an earlier life of this program has left behind must not do anything beside us.
     await leash.end(0)
-    const [program = '', ...args] = command
-    const child: Child = spawn(program, args, {
+    const { argv, cwd, env, script, handles = [], close } = await this.#options.start()
+    this.#afterEnd = close
+    const [program = '', ...args] = argv
+    const child = spawn(program, args, {
       cwd,
       env: { ...env, ...leash.env },
       detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
+      stdio: ['pipe', 'pipe', 'pipe', script === undefined ? 'ignore' : 'pipe', ...handles],
+    }) as ChildProcess as Child
     if (child.pid !== undefined) leash.hold(child.pid)
+    const told = child.stdio[3] as Writable | null
+    // It may be gone before it has read it.
+    told?.on('error', () => {})
+    told?.end(script)
     this.#child = child
     this.#listen(child)
     this.#ended = this.#endOf(child)
@@ -147,6 +153,7 @@ export class ChildTransport implements Transport {
     this.#trouble ??= how
     await leash.end(0).catch(() => {})
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+    await this.#afterEnd?.().catch(() => {})
     this.onclose?.()
   }
 

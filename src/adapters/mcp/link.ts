@@ -23,6 +23,7 @@ import { guardedFetch } from './guarded-fetch.ts'
 import type { Leash } from './leash.ts'
 import type { ServerOptions } from './options.ts'
 import type { ListedTool } from './pins.ts'
+import type { ProcessStart } from './start.ts'
 
 /** What became of a call: `refused` is an answer, too; `lost`: nobody knows whether it took effect; `unheard`: it did not. */
 export type Called =
@@ -42,8 +43,8 @@ export interface Link {
 
 export interface LinkOptions {
   readonly server: ServerOptions
-  /** All that a child process may know of our environment. */
-  readonly env: Readonly<Record<string, string>>
+  /** How a child process is started. */
+  start(): Promise<ProcessStart>
   readonly leash: Leash
   readonly clock: Clock
   readonly open: Egress['open']
@@ -117,15 +118,12 @@ async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<A
   return { link: linkOf(client, child, options), why: '', died: false }
 }
 
-function transportFor({ server, env, leash, clock, open, said }: LinkOptions): {
+function transportFor({ server, start, leash, clock, open, said }: LinkOptions): {
   readonly transport: Transport
   readonly child?: ChildTransport
 } {
   if (server.command) {
-    const { command, cwd } = server
-    const child = new ChildTransport({
-      ...{ command, cwd, env: { ...env, ...server.env }, leash, clock, said, mostBytes: MOST_BYTES },
-    })
+    const child = new ChildTransport({ start, leash, clock, said, mostBytes: MOST_BYTES })
     return { transport: child, child }
   }
   const own = addressOf(server.url ?? '')

@@ -7,6 +7,13 @@ export interface ServerOptions {
   readonly url?: string | undefined
   readonly cwd?: string | undefined
   readonly env: Readonly<Record<string, string>>
+  /** `off`: it runs as its owner does. */
+  readonly sandbox: 'on' | 'off'
+  /** Hosts that it may reach from its sandbox, through a proxy; `all`: every public one. */
+  readonly network: 'none' | 'all' | readonly string[]
+  /** What it may write, and what it may see, beside its own folder. */
+  readonly folders: readonly string[]
+  readonly reads: readonly string[]
   readonly headers: Readonly<Record<string, string>>
   /** Milliseconds that a call may take. */
   readonly timeout: number

@@ -12,10 +12,11 @@ import type { Leash } from './leash.ts'
 import type { Called, Link } from './link.ts'
 import type { ServerOptions } from './options.ts'
 import type { ListedTool } from './pins.ts'
+import type { StartFor } from './start.ts'
 
 export interface ServerAround {
   readonly clock: Clock
-  readonly env: Readonly<Record<string, string>>
+  readonly startFor: StartFor
   leashFor(server: string): Leash
   /** The way to one that is not a process of ours. */
   readonly open: Egress['open']
@@ -147,7 +148,7 @@ export class Server {
   }
 
   async #connect(): Promise<Link> {
-    const { clock, env, log, fill, open } = this.#around
+    const { clock, startFor, log, fill, open } = this.#around
     this.#listedAt = undefined
     const gone = { why: null as string | null }
     try {
@@ -160,7 +161,8 @@ export class Server {
         headers: filled(this.options.headers, fill),
       }
       const link: Link = await connect({
-        ...{ server, env, leash: this.#leash, clock, open, legacy: this.#legacy, signal: this.#closing.signal },
+        start: () => startFor(this.name, server),
+        ...{ server, leash: this.#leash, clock, open, legacy: this.#legacy, signal: this.#closing.signal },
         begun: () => {
           this.#lines.length = 0
         },

@@ -16,7 +16,7 @@ test('a server whose pins are not read yet is not taken for one that was never s
   const { promise, resolve } = Promise.withResolvers<Json>()
   const servers = new Servers({
     clock: systemClock,
-    env: { PATH: String(process.env.PATH) },
+    startFor: async (_, { command = [], cwd }) => ({ argv: command, cwd, env: { PATH: String(process.env.PATH) } }),
     leashFor: () => ({ env: {}, hold() {}, async end() {} }),
     fill: (text) => text,
     log() {},
@@ -39,6 +39,7 @@ test('a server whose pins are not read yet is not taken for one that was never s
 const CONFIGURED: Readonly<Record<string, ServerOptions>> = {
   p: {
     ...{ command: [process.execPath, '--disable-warning=ExperimentalWarning', SERVER], env: {}, headers: {} },
+    ...{ sandbox: 'off', network: 'none', folders: [], reads: [] },
     ...{ timeout: 60_000, start_timeout: 60_000, trust: 'untrusted', effects: {} },
   },
 }

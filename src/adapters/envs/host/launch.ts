@@ -34,6 +34,14 @@ export interface ToLaunch {
   readonly network: RunOptions['network']
   /** The root is not to be written to, and neither is a home kept: these are laid over it, or beside it. Default: as agents have it. */
   readonly readOnly?: readonly Bind[]
+  /** It is no command of an agent's but a program of the owner's: the root is its own, and this is beside it. */
+  readonly program?: {
+    /** Seen, and not to be written to. */
+    readonly seen: readonly string[]
+    /** To be written to; what is protected in them stays so. */
+    readonly writable: readonly string[]
+    readonly environment: Readonly<Record<string, string>>
+  }
   /** It is given something to read on its standard input. */
   readonly input?: boolean
 }

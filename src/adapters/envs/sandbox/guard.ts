@@ -3,7 +3,7 @@
  * noted in the folder of the call: after a crash it is the only one who knows.
  */
 
-import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Bind } from './layout.ts'
 import { beside, gitFolderBinds, readOnly } from './repositories.ts'
@@ -70,6 +70,29 @@ export interface GuardNote {
 }
 
 export const noteIn = (callFolder: string): string => join(callFolder, 'before.json')
+
+/** Contract: all of these can be written to, each guarded like a workspace. `folder`: of the call; each has a note of its own beside it. */
+export async function guardAll(
+  folders: readonly string[],
+  folder: string,
+  guardOf: (guarded: Guarded) => Promise<Guard>,
+): Promise<Guard> {
+  const all = await Promise.all(
+    folders.map((root, i) => {
+      const own = `${folder}-${i}`
+      mkdirSync(own, { recursive: true, mode: 0o700 })
+      return guardOf({ root, folder: own })
+    }),
+  )
+  return {
+    binds: [...folders.map((at) => ({ from: at, at, writable: true })), ...all.flatMap(({ binds }) => binds)],
+    async swept() {
+      const lines = (await Promise.all(all.map((guard) => guard.swept()))).flat()
+      for (const i of folders.keys()) rmSync(`${folder}-${i}`, { recursive: true, force: true })
+      return lines
+    },
+  }
+}
 
 /** Who shuts himself out of his own workspace could not open it again: nothing runs but in there. */
 function makeEnterable(root: string): void {

@@ -11,7 +11,7 @@ import type { OpenWayOut } from '../../../ports/env.ts'
 import { BASH_ENV_TEXT, isProgram, type Launch, type Launcher } from '../host/launch.ts'
 import { BASH_ENV, type Identity, makeEtc } from './etc.ts'
 import { FORWARDER, type Forwarder, forwarderOf, forwarding } from './forwarder.ts'
-import { guards, keptAside, unguarded } from './guard.ts'
+import { guardAll, guards, keptAside, unguarded } from './guard.ts'
 import { bwrapArgs, DEVICES, INNER_HOME, type Layout } from './layout.ts'
 import { openWay } from './network.ts'
 import { seccompFilter } from './seccomp.ts'
@@ -41,13 +41,27 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
     await using opened = new AsyncDisposableStack()
     const [guard, home] = wanted.readOnly
       ? [unguarded(wanted.readOnly), undefined]
-      : await Promise.all([guardOf({ root, folder: wanted.folder }), homeFor(options.folder, root)])
+      : await Promise.all([
+          wanted.program
+            ? guardAll(wanted.program.writable, wanted.folder, guardOf)
+            : guardOf({ root, folder: wanted.folder }),
+          homeFor(options.folder, root),
+        ])
     const filter = made.filter === undefined ? [] : [opened.use(await open(made.filter, 'r'))]
     const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
     const allowed = wanted.network === 'allowed' ? options.wayOut?.() : wanted.network
     const way = await openWay(allowed, made.forwarder, opened)
     const args = bwrapArgs({
-      ...{ ...options, ...made, root, home, cwd: wanted.cwd, environment: wanted.env, more: way.environment },
+      ...{
+        ...options,
+        ...made,
+        root,
+        home,
+        cwd: wanted.cwd,
+        environment: wanted.env,
+        seen: wanted.program?.seen ?? [],
+      },
+      more: { ...way.environment, ...wanted.program?.environment },
       ...{
         binds: [...guard.binds, ...way.binds],
         filter: filter[0] && FIRST_HANDLE,

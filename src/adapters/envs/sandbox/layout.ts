@@ -26,6 +26,8 @@ export interface Layout {
   readonly devices: string | undefined
   /** Folders that are not to be seen, wherever they lie. */
   readonly hidden: readonly string[]
+  /** What is seen of the rest of the machine, read-only, before anything is laid over it; what is hidden stays hidden in it. */
+  readonly seen?: readonly string[]
   /** What is laid over the workspace, or beside it. */
   readonly binds: readonly Bind[]
   readonly environment: Readonly<Record<string, string>>
@@ -54,6 +56,7 @@ const MOST_TEMPORARY_BYTES = 1024 ** 3
 export function bwrapArgs(layout: Layout): readonly string[] {
   const { root, cwd, home, etc, inEtc, devices, hidden, binds, environment, more, identity, filter, info, version } =
     layout
+  const seen = layout.seen ?? []
   return [
     ...namespaces(identity, version),
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--clearenv'],
@@ -67,6 +70,8 @@ export function bwrapArgs(layout: Layout): readonly string[] {
     ...['--ro-bind', etc, '/etc', ...inEtc.flatMap(bound)],
     ...kernelFiles(version, devices),
     ...['--dir', '/run', '--dir', '/var', '--symlink', '/tmp', '/var/tmp'],
+    ...seen.flatMap((path) => ['--ro-bind', path, path]),
+    ...hidden.filter((folder) => seen.some((path) => folder.startsWith(`${path}/`))).flatMap((at) => ['--tmpfs', at]),
     ...(home === undefined
       ? ['--tmpfs', INNER_HOME, '--ro-bind', root, root]
       : ['--bind', home, INNER_HOME, '--bind', root, root]),
@@ -109,7 +114,8 @@ function system(): readonly string[] {
   })
 }
 
-const isInSystem = (path: string): boolean => SYSTEM.some((folder) => path === folder || path.startsWith(`${folder}/`))
+export const isInSystem = (path: string): boolean =>
+  SYSTEM.some((folder) => path === folder || path.startsWith(`${folder}/`))
 
 const INHERITED = ['LANG', 'TERM', 'TZ']
 
