@@ -96,6 +96,18 @@ test('B1: a queue whose first dispatches cannot be read: the next ones are claim
   await assert.rejects(app.run('queue show', { id: idOf(home, 'Do it soon') }), { code: 'row_unreadable' })
 })
 
+test('B1: a wrong count of what is pending does not stop the queue', async (t) => {
+  const home = await damagedHome(t, "UPDATE tally SET n = -1 WHERE status = 'pending'")
+  const app = await openScene(home, 'third')
+  t.after(() => app.close())
+  // With it the count is 0 again, and wrong.
+  const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
+  assert.equal((await app.context.store.counts()).pending, 2)
+  await passing(app.clock, app.run('start', { until_idle: true }))
+  assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
+  assert.ok((await storedRows(app, { fix: true })).ok)
+})
+
 test('B1: a run whose journal cannot be read fails in words, and goes as a whole session', async (t) => {
   const home = await damagedHome(
     t,

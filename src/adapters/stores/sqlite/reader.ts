@@ -94,9 +94,14 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
         all(`SELECT status, n FROM tally WHERE ${readable('tally')}`).map(({ status, n }) => [status, Number(n)]),
       )
       const isWhole = known.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
+      // Work is claimed only where there is some by this count: a wrong one must not stop the queue.
+      const [pending] = all("SELECT 1 FROM dispatches WHERE status = 'pending' AND paused = 0 LIMIT 1")
+      const isWrong = (status: DispatchStatus): boolean =>
+        known.has(status) ? status === 'pending' && pending !== undefined && known.get(status) === 0 : !isWhole
       const countOf = (status: DispatchStatus): number =>
-        known.get(status) ??
-        (isWhole ? 0 : Number(all('SELECT count(*) AS n FROM dispatches WHERE status = ?', status)[0]?.n))
+        isWrong(status)
+          ? Number(all('SELECT count(*) AS n FROM dispatches WHERE status = ?', status)[0]?.n)
+          : (known.get(status) ?? 0)
       return Object.fromEntries(DISPATCH_STATUSES.map((status) => [status, countOf(status)])) as Counts
     },
     async recent(kernelId, agentId, limit) {
