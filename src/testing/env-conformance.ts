@@ -130,6 +130,11 @@ export const envConformance: readonly EnvConformanceCase[] = [
         '.claude/agents/a.md',
         'sub/.git/hooks/pre-commit',
         'sub/.git/config',
+        // At any depth, because several programs look in every folder.
+        'sub/.mcp.json',
+        'sub/deep/.vscode/tasks.json',
+        'sub/CLAUDE.md',
+        'sub/HEAD',
         // The same names to file systems that do not tell cases apart, or leave out what is at the end.
         'TIRELESS.yaml',
         '.Claude/x',
@@ -137,7 +142,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
         'sub/.GIT /config',
       ])
         await assert.rejects(file.write(path, TEXT, null), { code: 'path_refused' }, path)
-      await file.write('sub/.mcp.json', TEXT, null)
+      await file.write('sub/package.json', TEXT, null)
     },
   },
   {
