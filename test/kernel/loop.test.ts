@@ -110,9 +110,9 @@ describe('the kernel lives', () => {
   test('stop, asked for from outside: what runs comes to the end of its step, and everything can be taken up again', async (t) => {
     const home = await living(t, { agents: [{ agent_id: 'a' }] })
     await beat(home, 10 * MINUTE)
-    assert.deepEqual(await home.app.run('stop', {}), { stopped: true })
+    assert.deepEqual(await home.app.run('stop', {}), { stopped: true, timeout: 30 })
     await home.stop()
-    assert.deepEqual(await home.app.run('stop', {}), { stopped: false })
+    assert.deepEqual(await home.app.run('stop', {}), { stopped: false, timeout: 30 })
     assert.equal(((await home.app.run('status', {})) as { kernel: { state: string } }).kernel.state, 'stopped')
   })
 
