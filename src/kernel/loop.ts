@@ -51,6 +51,9 @@ export class Loop {
   /** How many cycles stand in line, and how the one that runs hears of it. */
   #inLineNow = 0
   #giveWay = new AbortController()
+  /** The same of those that a beat brings. */
+  #beatsInLine = 0
+  #giveWayToBeat = new AbortController()
   #handedOver: readonly string[] = []
   /** The schedules whose beats are waited for, and how far each has come. */
   readonly #awaited = new Map<string, AwaitedSchedule>()
@@ -158,7 +161,12 @@ export class Loop {
       const beat = turn.value
       awaited.over = beat.due
       // In line: beats of several schedules may come at one instant.
-      const free = await this.#inLine(() => this.#beat(row, beat, stop))
+      this.#beatsInLine += 1
+      this.#giveWayToBeat.abort()
+      const free = await this.#inLine(() => {
+        this.#beatsInLine -= 1
+        return this.#beat(row, beat, stop)
+      })
       healthy()
       turn = await beats.next(free)
     }
@@ -234,9 +242,11 @@ export class Loop {
 
   async #cycle(begun: Begun, signal: AbortSignal): Promise<Cycled> {
     this.#giveWay = new AbortController()
+    this.#giveWayToBeat = new AbortController()
     if (this.#inLineNow > 0) this.#giveWay.abort()
-    // A single cycle is waited for by whoever asked for it: it ends with its work.
-    const giveWay = begun.waitsFor === 'left' ? new AbortController().signal : this.#giveWay.signal
+    if (this.#beatsInLine > 0) this.#giveWayToBeat.abort()
+    // A single cycle is waited for by whoever asked for it: it ends with its work, unless the kernel is started meanwhile.
+    const giveWay = begun.waitsFor === 'left' ? this.#giveWayToBeat.signal : this.#giveWay.signal
     const trigger = { waitsFor: this.#handedOver, planned: () => {}, ...begun, deadline: this.#deadline(), giveWay }
     const cycled = await runCycle(this.#around, trigger, this.#update, signal)
     const its = new Set([...this.#handedOver, ...cycled.result.agents.map(({ dispatch_id }) => dispatch_id)])

@@ -69,6 +69,19 @@ describe('cycles of a kernel never overlap (I5)', () => {
     )
   })
 
+  test('I5: a cycle asked for just before the kernel lives gives way to its beats, however long its work takes', async (t) => {
+    const home = await held(t)
+    const asked = home.app.run('cycle now', {})
+    await until(() => isRunning(home))
+    const life = home.app.run('start', {})
+    await until(() => home.app.context.kernel.nextBeat() !== undefined)
+    await home.clock.advance(10 * MINUTE)
+    await until(async () => (await cyclesIn(home.app)).some(({ trigger }) => trigger === 'kernel:default'))
+    home.release()
+    home.stop.abort()
+    await Promise.all([asked, life])
+  })
+
   test('a cycle that the kernel does not come to before it is stopped: whoever asked is told so', async (t) => {
     const home = await held(t)
     const life = home.app.run('start', {})
