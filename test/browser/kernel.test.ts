@@ -64,11 +64,13 @@ function kernelCommands(kernel: { state: string; done: string[] }, beat: string 
   return all as unknown as readonly Command[]
 }
 
+const TOKEN = newSecret()
+
 async function served(t: TestContext, commands: readonly Command[]): Promise<HttpServer> {
   const app = await openApp(t, { model: scriptedModel([{ text: 'x' }]) })
   const names = new Set([...commands.map(({ name }) => name), 'pause', 'resume', 'cycle now', 'cycles list'])
   const http = await serveHttp({
-    ...{ host: '127.0.0.1', port: 0, token: newSecret, secret: newSecret, context: app.context },
+    ...{ host: '127.0.0.1', port: 0, token: () => TOKEN, secret: newSecret, context: app.context },
     commands: [...COMMANDS.filter(({ name }) => !names.has(name)), ...commands],
     page: `${import.meta.dirname}/../../web/dist`,
     failed: (error) => assert.fail(error),

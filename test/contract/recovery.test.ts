@@ -49,7 +49,10 @@ describe('recovery', () => {
 
   test('case 47: a failing ACT: ACT_ERROR, RECOVER; the call that was begun is settled, and the mind is told', async (t) => {
     const heard: Json[] = []
-    const broken = Object.defineProperty(poking(), 'timeoutMs', { get: () => assert.fail('no hands') })
+    let looks = 0
+    // Looked at when it is added, and before each call.
+    const timeoutMs = () => (looks++ === 0 ? undefined : assert.fail('no hands'))
+    const broken = Object.defineProperty(poking(), 'timeoutMs', { get: timeoutMs })
     const behaviour = ruled([poke], {
       observe: (_, { feedback = null }) => kept(heard, feedback),
       decide: (_, observation) => (observation === null ? poke : answer()),
