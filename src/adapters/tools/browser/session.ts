@@ -79,6 +79,8 @@ export class BrowserSession {
   }
 
   async #guard(context: BrowserContext): Promise<void> {
+    // Its window is one that nobody can close.
+    await context.addInitScript('window.print = () => {}')
     await context.route('**/*', (route) => this.#judge(route).catch(() => route.abort().catch(() => {})))
     context.on('close', () => {
       this.#isOver = true
