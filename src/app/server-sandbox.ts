@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
-import { canBeSeen, isHidden, pathsOfProgram, visiblePath } from '../adapters/envs/sandbox/visible.ts'
+import { canBeSeen, isHidden, pathsOfProgram, visiblePath } from '../adapters/envs/sandbox/server-view.ts'
 import type { ServerOptions } from '../adapters/mcp/options.ts'
 import type { ProcessStart, StartFor } from '../adapters/mcp/start.ts'
 import { type Place, placeText } from '../domain/address.ts'

@@ -11,7 +11,7 @@ import type { Redact } from '../domain/redacted.ts'
 import type { Engine } from '../engine/run.ts'
 import type { HomePaths } from '../home.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
-import type { Held } from '../kernel/held.ts'
+import type { HeldDispatches } from '../kernel/held.ts'
 import type { Notifier } from '../kernel/notifier.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
 import type { Channel } from '../ports/channel.ts'
@@ -124,7 +124,7 @@ declare module '../ports/plugin.ts' {
     }
     readonly engine: Engine
     readonly queue: Pick<Context, 'drain' | 'draining' | 'epoch' | 'signals' | 'stop' | 'tellRun'> & {
-      readonly hold: Held['hold']
+      readonly hold: HeldDispatches['hold']
       readonly damage: () => readonly string[]
     }
     readonly mcp: McpServers

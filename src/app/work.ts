@@ -16,7 +16,7 @@ import { Breaker } from '../engine/chain.ts'
 import type { Engine } from '../engine/run.ts'
 import type { Doorbell } from '../kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome, type Reins, tellRein } from '../kernel/drain.ts'
-import { createHeld } from '../kernel/held.ts'
+import { createHeldDispatches } from '../kernel/held.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hook, HookFailure } from '../ports/hook.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
@@ -176,7 +176,7 @@ function queueOf(
   let damage: readonly string[] = []
   let own: number | undefined
   const reins: Reins = new Map()
-  const held = createHeld(bell)
+  const held = createHeldDispatches(bell)
   const joined = async (): Promise<Kernel> => {
     const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
     own = epoch

@@ -1,6 +1,6 @@
 /** An approval as a person is shown it: its arguments whole, and nothing in them that a terminal would hide or turn around. */
 
-import { exact, style } from './terminal.ts'
+import { showExactly, style } from './terminal.ts'
 
 export interface ShownApproval {
   readonly id: string
@@ -20,14 +20,14 @@ export function approvalView(approval: ShownApproval): string {
   const line = (name: string, text: string): string => `  ${style('dim', `${name}:`)} ${text}`
   return [
     `${style('bold', id)}  ${status}${status === 'open' ? ` until ${expires_at}` : ''}`,
-    line('tool', `${exact(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
-    line('arguments', exact(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
+    line('tool', `${showExactly(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
+    line('arguments', showExactly(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
     ...sinks.map(({ to, from, trusted }) =>
-      line('goes to', `${exact(to)}  (from ${exact(from)}${trusted ? '' : ', not trusted'})`),
+      line('goes to', `${showExactly(to)}  (from ${showExactly(from)}${trusted ? '' : ', not trusted'})`),
     ),
-    line('why', exact(reason)),
+    line('why', showExactly(reason)),
     line('asked by', `run ${origin.run_id}, step ${origin.step}`),
-    ...(answer_reason === null ? [] : [line('answer', exact(answer_reason))]),
+    ...(answer_reason === null ? [] : [line('answer', showExactly(answer_reason))]),
   ].join('\n')
 }
 

@@ -8,7 +8,7 @@ import { foretold, scheduleList } from './schedule-views.ts'
 import { skillApproval, skillList, skillScan } from './skill-views.ts'
 import { stateAccepted, stateDifference, stateReverted, stateText } from './state-views.ts'
 import { plain, short, table } from './table.ts'
-import { oneLine, style } from './terminal.ts'
+import { showOnOneLine, style } from './terminal.ts'
 import { comparison, traceSteps } from './trace-views.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -136,8 +136,8 @@ export function renderItem(name: string, item: unknown): string {
 function logLine({ ts, level, event, run_id, session_id, step, ...rest }: Entry): string {
   const where =
     run_id === undefined ? '' : ` ${style('dim', `${String(run_id).slice(-8)}${step ? ` step ${step}` : ''}`)}`
-  const details = Object.entries(rest).map(([key, value]) => `${style('dim', `${key}=`)}${oneLine(plain(value))}`)
-  return [`${style('dim', ts)} ${levelled(level)} ${oneLine(event)}${where}`, ...details].join(' ')
+  const details = Object.entries(rest).map(([key, value]) => `${style('dim', `${key}=`)}${showOnOneLine(plain(value))}`)
+  return [`${style('dim', ts)} ${levelled(level)} ${showOnOneLine(event)}${where}`, ...details].join(' ')
 }
 
 function levelled(level: string): string {

@@ -44,7 +44,7 @@ const codePoint = (unseen: string): string => `\\u{${(unseen.codePointAt(0) ?? 0
 export const visible = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll(UNSEEN, codePoint)
 
 /** On one line: what somebody wrote does not begin another. */
-export const oneLine = (text: string): string =>
+export const showOnOneLine = (text: string): string =>
   visible(text).replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`)
 
 /** Letters that pass for those of another script. */
@@ -53,7 +53,7 @@ const ALIKE =
 const WORD = /[\p{L}\p{N}\p{M}_.+-]+/gu
 
 /** For whoever has to decide: also blanks that are not the plain one, and letters that are not what they look like. */
-export function exact(text: string): string {
+export function showExactly(text: string): string {
   return visible(text)
     .replaceAll(/[\u00a0\u202f\u3000]/gu, codePoint)
     .replaceAll(WORD, (word) => {

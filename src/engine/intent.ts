@@ -11,7 +11,7 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Need } from '../domain/intent.ts'
 import { costOf, MICROS } from '../domain/money.ts'
 import type { Answer } from '../domain/record.ts'
-import { ownerWordsIn } from '../policy/words.ts'
+import { mentionsIn } from '../policy/words.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { ownWords } from './heard.ts'
 import { paidCall, spenderOf } from './money.ts'
@@ -36,7 +36,7 @@ export function isIntended(
 
 /** What says nowhere where it goes is not what the words need for a place. */
 function goesTo(places: readonly string[], destinations: readonly string[]): boolean {
-  const needed = ownerWordsIn(places)
+  const needed = mentionsIn(places)
   return destinations.length > 0 && destinations.every((one) => needed.names(one))
 }
 

@@ -11,11 +11,11 @@ import type { Call } from '../domain/decision.ts'
 import { type Grant, type Grantable, holdsFor, isGrantedBy, leadsTo } from '../domain/grant.ts'
 import { lowest, UNTRUSTED } from '../domain/trust.ts'
 import { callKeyOf } from '../domain/unknown.ts'
-import { type Deciding, decidingIn, destinationsIn, splitList, withHost } from '../policy/destinations.ts'
-import { sendersIn, textsIn } from '../policy/letters.ts'
+import { destinationsIn, type HarmfulParts, harmfulPartsIn, splitList, withHost } from '../policy/destinations.ts'
 import { isSamePlace, linksIn, pageOf, writtenAddresses } from '../policy/links.ts'
 import { type Ruling, rule, type Standing } from '../policy/rule.ts'
-import { ownerWordsIn } from '../policy/words.ts'
+import { sendersIn, textsIn } from '../policy/senders.ts'
+import { mentionsIn } from '../policy/words.ts'
 import type { Clearance } from '../ports/gate.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { askPlugin } from './ask-plugin.ts'
@@ -65,28 +65,28 @@ async function judge(run: Run, call: Call, destinations: readonly string[]): Pro
   const standing = isOutside ? await standingOf(run, call, destinations) : { ...NOWHERE, label: run.thread.label }
   if (!isOutside) return rule({ tool, effect, destinations, ...SAYS_NOTHING }, standing)
   const isContent = (text: string): boolean => !destinations.some((to) => isSamePlace(to, text))
-  const [content, deciding] = contentOf(run.toolbox.get(tool), call)
+  const [content, harmful] = contentOf(run.toolbox.get(tool), call)
   return rule(
     {
       ...{ tool, effect, destinations, content },
       links: linksIn(call.args).filter(isContent),
-      deciding: { ...deciding, names: deciding.names.filter(isContent) },
+      harmful: { ...harmful, names: harmful.names.filter(isContent) },
       texts: textsIn(call.args).filter(isContent),
     },
     standing,
   )
 }
 
-const NOTHING: Deciding = { names: [], amounts: [], switches: [] }
+const NOTHING: HarmfulParts = { names: [], amounts: [], switches: [] }
 
-const SAYS_NOTHING = { links: [], content: [], deciding: NOTHING, texts: [] } as const
+const SAYS_NOTHING = { links: [], content: [], harmful: NOTHING, texts: [] } as const
 
 /** What stays inside needs nobody's word. */
 const NOWHERE: Omit<Standing, 'label'> = {
   isAllowed: () => false,
   isGranted: false,
   isLinkGranted: () => false,
-  words: ownerWordsIn([]),
+  words: mentionsIn([]),
   isLinkedThere: () => false,
   isSender: () => false,
   isIntended: undefined,
@@ -108,7 +108,7 @@ async function standingOf(run: Run, call: Call, destinations: readonly string[])
     isAllowed: (host) => engine.policy.isAllowed(host),
     isGranted: grants.some((grant) => isGrantedBy(grant, asked, now)),
     isLinkGranted: (link) => grants.some((grant) => holdsFor(grant, asked, now) && leadsTo(grant, link)),
-    words: ownerWordsIn(ownersTexts(run)),
+    words: mentionsIn(ownersTexts(run)),
     isLinkedThere: (page) =>
       thread.heard.some(
         ({ host, text }) =>
@@ -122,9 +122,9 @@ async function standingOf(run: Run, call: Call, destinations: readonly string[])
 const showsForeign = ({ toolbox }: Run): boolean => [...toolbox.values()].some(({ foreign }) => foreign)
 
 /** A tool that cannot say so has said that all of it counts. */
-function contentOf(tool: AnyTool | undefined, { args }: Call): readonly [readonly string[], Deciding] {
+function contentOf(tool: AnyTool | undefined, { args }: Call): readonly [readonly string[], HarmfulParts] {
   try {
-    if (!tool?.content) return [[], decidingIn(args)]
+    if (!tool?.content) return [[], harmfulPartsIn(args)]
     return [askPlugin(contentPort(tool.name), () => tool.content?.(args as never)), NOTHING]
   } catch {
     return [[JSON.stringify(args)], NOTHING]
@@ -150,7 +150,7 @@ const ownersTexts = (run: Run): readonly string[] => [prefixOf(run).own, ...ownW
 /** Where each destination comes from, for whoever is asked. */
 export function sinksOf(run: Run, destinations: readonly string[]): readonly Sink[] {
   return destinations.map((to) => {
-    const isIn = (text: string): boolean => ownerWordsIn([text]).names(to)
+    const isIn = (text: string): boolean => mentionsIn([text]).names(to)
     const known = run.thread.heard.find(({ text, trusted }) => trusted && isIn(text))
     const from = known ?? run.thread.heard.find(({ text }) => isIn(text))
     if (from) return { to, from: from.source, trusted: from.trusted }

@@ -11,7 +11,7 @@ import { Interruption } from '../engine/interruption.ts'
 import type { Engine } from '../engine/run.ts'
 import { commitOne } from '../ports/store.ts'
 import type { Doorbell } from './doorbell.ts'
-import type { Held } from './held.ts'
+import type { HeldDispatches } from './held.ts'
 
 const LEASE_MS = 30_000
 const BEAT_MS = 10_000
@@ -26,7 +26,7 @@ export interface Kernel {
   readonly epoch: number
   readonly maxConcurrent: number
   readonly reins: Reins
-  readonly held: Held
+  readonly held: HeldDispatches
 }
 
 /** The runs of this process, by their dispatches: how each is asked to stop. */

@@ -13,7 +13,7 @@ import type { Ids } from '../ports/ids.ts'
 import type { Models } from '../ports/model.ts'
 import type { Store } from '../ports/store.ts'
 import type { Doorbell } from './doorbell.ts'
-import type { Held } from './held.ts'
+import type { HeldDispatches } from './held.ts'
 
 export interface Settings {
   readonly id: string
@@ -67,7 +67,7 @@ export interface Surroundings {
   workspace(sessionId: string, wanted?: string | null): Promise<string>
   /** Contract: works on these dispatches, in this process, whatever else is at work; resolves when none is pending, running or about to be. */
   work(dispatchIds: readonly string[], until: AbortSignal): Promise<void>
-  readonly hold: Held['hold']
+  readonly hold: HeldDispatches['hold']
   /** Contract: told of each cycle that is over and on record; never throws. */
   ended(result: CycleResult): void
   /** What an unattended run is told by the system. */

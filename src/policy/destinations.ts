@@ -15,7 +15,7 @@ const COUNTS =
 /** Amounts decide harm, be it to whom the owner named. */
 const AMOUNTS = /^(?:amount|sum|total|price|cost|fee|quantity|qty|units|shares|value|balance|limit|percentage)$/i
 /** Who sees it, who may do what with it, what goes along. */
-const DECIDING =
+const HARMFUL =
   /attach|file|visib|audience|access|role|permission|scope|shar(?:e|ed|ing)|public|privacy|^cc$|bcc|recipient|invite|member|attendee|guest|follower|forward/i
 
 export function destinationsIn(args: Json): readonly string[] {
@@ -55,7 +55,7 @@ const isContent = (name: string): boolean => CONTENT.test(lastWordOf(name)) || A
 const lastWordOf = (name: string): string => name.split(/[_\-.]|(?<=[a-z\d])(?=[A-Z])/).at(-1) ?? ''
 
 /** What decides harm in a call beside where it goes. */
-export interface Deciding {
+export interface HarmfulParts {
   /** Attachments, audiences, rights. */
   readonly names: readonly string[]
   readonly amounts: readonly number[]
@@ -63,11 +63,11 @@ export interface Deciding {
   readonly switches: readonly string[]
 }
 
-export function decidingIn(args: Json, name = ''): Deciding {
+export function harmfulPartsIn(args: Json, name = ''): HarmfulParts {
   if (typeof args === 'object' && args !== null) {
     const parts = Array.isArray(args)
-      ? (args as readonly Json[]).map((one) => decidingIn(one, name))
-      : Object.entries(args).map(([key, inner]) => decidingIn(inner, key))
+      ? (args as readonly Json[]).map((one) => harmfulPartsIn(one, name))
+      : Object.entries(args).map(([key, inner]) => harmfulPartsIn(inner, key))
     return {
       names: parts.flatMap(({ names }) => names),
       amounts: parts.flatMap(({ amounts }) => amounts),
@@ -77,7 +77,7 @@ export function decidingIn(args: Json, name = ''): Deciding {
   const isAmount = AMOUNTS.test(lastWordOf(name))
   const number = typeof args === 'string' && isAmount ? amountIn(args) : args
   return {
-    names: typeof args === 'string' && args.trim() !== '' && !isContent(name) && DECIDING.test(name) ? [args] : [],
+    names: typeof args === 'string' && args.trim() !== '' && !isContent(name) && HARMFUL.test(name) ? [args] : [],
     amounts: typeof number === 'number' && isAmount ? [number] : [],
     switches: typeof args === 'boolean' ? [name] : [],
   }

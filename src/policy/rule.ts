@@ -8,9 +8,9 @@ import { type Effect, isNeverGranted } from '../domain/effect.ts'
 import { assertNever } from '../domain/error.ts'
 import type { Label } from '../domain/trust.ts'
 import { credentialsIn } from './credentials.ts'
-import type { Deciding } from './destinations.ts'
+import type { HarmfulParts } from './destinations.ts'
 import { webAddressOf } from './links.ts'
-import type { OwnerWords } from './words.ts'
+import type { OwnerMentions } from './words.ts'
 
 export interface Ruled {
   readonly tool: string
@@ -21,7 +21,7 @@ export interface Ruled {
   /** Texts that have to be made of the owner's words, once something from outside was read. */
   readonly content: readonly string[]
   /** What else decides harm. */
-  readonly deciding: Deciding
+  readonly harmful: HarmfulParts
   /** All that it says. */
   readonly texts: readonly string[]
 }
@@ -36,7 +36,7 @@ export interface Standing {
   readonly isGranted: boolean
   /** Whether one covers a link in what it says. */
   readonly isLinkGranted: (link: string) => boolean
-  readonly words: OwnerWords
+  readonly words: OwnerMentions
   /** Whether a page of that very host has linked to it. */
   readonly isLinkedThere: (page: Address) => boolean
   /** Whether somebody has written from there, by the word of a program, not of the letter. */
@@ -123,7 +123,7 @@ const PLAIN = [
 ]
 
 /** Whether what stands behind the host is made of the owner's words. */
-function isSpelledOut({ url, host }: Address, words: OwnerWords): boolean {
+function isSpelledOut({ url, host }: Address, words: OwnerMentions): boolean {
   const { pathname, search } = new URL(url)
   try {
     const behind = decodeURIComponent((pathname + search).replaceAll('+', ' '))
@@ -161,7 +161,7 @@ const isPlainReply = ({ destinations, texts }: Ruled, { words, isSender }: Stand
 
 /** What in it may be somebody else's will, and decides what comes of it. */
 function foreignIn(
-  { links, content, deciding, texts }: Ruled,
+  { links, content, harmful, texts }: Ruled,
   { words, isGranted, isLinkGranted }: Standing,
 ): string | undefined {
   const leads = links.filter((link) => !words.names(link) && !isLinkGranted(link))
@@ -171,9 +171,9 @@ function foreignIn(
   const foreign = isGranted ? [] : content.filter((text) => !words.supplies(text))
   if (foreign.length > 0) return `it says ${quoted(foreign)}, which is not made of your words`
   const unsaid = [
-    ...deciding.names.filter((name) => !words.names(name)),
-    ...deciding.amounts.filter((amount) => !words.counts(amount)).map(String),
-    ...deciding.switches.filter((name) => !words.names(spaced(name))).map((name) => `${name} on or off`),
+    ...harmful.names.filter((name) => !words.names(name)),
+    ...harmful.amounts.filter((amount) => !words.counts(amount)).map(String),
+    ...harmful.switches.filter((name) => !words.names(spaced(name))).map((name) => `${name} on or off`),
   ]
   return unsaid.length === 0 ? undefined : `it says ${quoted(unsaid)}, which is not from your words`
 }

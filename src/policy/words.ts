@@ -6,7 +6,7 @@
 import { placeText } from '../domain/address.ts'
 import { pageOf, webAddressOf, writtenAddresses } from './links.ts'
 
-export interface OwnerWords {
+export interface OwnerMentions {
   /** Whether a destination stands there as a whole. */
   names(destination: string): boolean
   /** Whether a host does, or a page of it. */
@@ -26,7 +26,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//
 const BETWEEN = '\0'
 const inARow = (words: readonly string[]): string => `${BETWEEN}${words.join(BETWEEN)}${BETWEEN}`
 
-export function ownerWordsIn(texts: Iterable<string>): OwnerWords {
+export function mentionsIn(texts: Iterable<string>): OwnerMentions {
   const given = [...texts]
   const rows = given.map((text) => inARow(splitWords(text)))
   const addresses = given.flatMap(writtenAddresses)

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { TirelessError } from '../../src/domain/error.ts'
 import { createDoorbell, ringing } from '../../src/kernel/doorbell.ts'
 import { drain, joinHome } from '../../src/kernel/drain.ts'
-import { createHeld } from '../../src/kernel/held.ts'
+import { createHeldDispatches } from '../../src/kernel/held.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { commitOne, type Store } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -100,7 +100,7 @@ test('case 101: a store that fails while nothing is at work ends the drain all t
     epoch,
     maxConcurrent: 1,
     reins: new Map(),
-    held: createHeld(bell),
+    held: createHeldDispatches(bell),
   }
   const signals = { drain: new AbortController().signal, abort: new AbortController().signal }
   const draining = drain(kernel, { untilIdle: false, signals })

@@ -6,7 +6,7 @@ import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import { createDoorbell, type Doorbell, ringing } from '../../src/kernel/doorbell.ts'
 import { drain, joinHome, type Kernel, leaveHome } from '../../src/kernel/drain.ts'
-import { createHeld, type Held } from '../../src/kernel/held.ts'
+import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/held.ts'
 import { compose } from './compose.ts'
 import type { KernelPlan } from './kernel-plan.ts'
 import { settingsOf, simKernel } from './ports/kernel.ts'
@@ -103,7 +103,7 @@ export class Life {
   readonly #world: World
   readonly #context: Context
   readonly #bell: Doorbell
-  readonly #held: Held
+  readonly #held: HeldDispatches
   #kernel: Promise<Kernel> | undefined
   #epoch: number | undefined
   #draining = 0
@@ -114,7 +114,7 @@ export class Life {
     this.id = world.lives.length + 1
     world.lives.push(this)
     this.#bell = createDoorbell()
-    this.#held = createHeld(this.#bell)
+    this.#held = createHeldDispatches(this.#bell)
     const plain = simStore(world, this)
     const store = world.variant.store?.(plain) ?? plain
     this.#context = this.#compose(compose(world, this, world.variant.deaf ? store : ringing(store, this.#bell)))

@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { Bind } from './layout.ts'
 import { beside, gitFolderBinds, readOnly } from './repositories.ts'
 import { type BeforeCommand, sweep } from './sweep.ts'
-import { type Finding, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
+import { type ScanFinding, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
 
 export interface Guard {
   /** What is laid over the workspace, or beside it. */
@@ -128,7 +128,7 @@ async function guardFor(root: string, { findings }: WorkspaceScan, isMountable: 
   return { binds: [...(await beside(root)), ...own], before: { findings, mounted, missingHooks } }
 }
 
-async function bindsOf({ kind, parts }: Finding, path: string): Promise<readonly Bind[]> {
+async function bindsOf({ kind, parts }: ScanFinding, path: string): Promise<readonly Bind[]> {
   // Git removes a worktree's folder as a whole; what it may hold is looked at afterwards.
   if (kind === 'repository') return parts?.commondir === undefined ? gitFolderBinds(path) : []
   // A symbolic link cannot be mounted on; it is compared afterwards.

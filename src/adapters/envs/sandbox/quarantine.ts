@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errno } from '../host/refusal.ts'
-import { fullPath, textOfPath } from './workspace-scan.ts'
+import { bytesOfPath, textOfPath } from './workspace-scan.ts'
 
 /** How often things were taken away that are still kept. */
 const MOST_KEPT = 100
@@ -30,7 +30,7 @@ export function quarantine(folder: string, root: string): Quarantine {
   return {
     take(path) {
       try {
-        const to = fullPath(join(open(), 'files'), path === '' ? 'root' : path)
+        const to = bytesOfPath(join(open(), 'files'), path === '' ? 'root' : path)
         mkdirSync(to.subarray(0, to.lastIndexOf('/')), { recursive: true, mode: 0o700 })
         move(root, path, to)
       } catch {
@@ -42,7 +42,7 @@ export function quarantine(folder: string, root: string): Quarantine {
 }
 
 function move(root: string, path: string, to: Buffer): void {
-  const from = fullPath(root, path)
+  const from = bytesOfPath(root, path)
   try {
     renameSync(from, to)
   } catch (thrown) {
@@ -58,7 +58,7 @@ const isLarge = (path: string): boolean =>
 
 function remove(root: string, path: string): void {
   try {
-    rmSync(fullPath(root, path), { recursive: true, force: true })
+    rmSync(bytesOfPath(root, path), { recursive: true, force: true })
   } catch (thrown) {
     // A tree may be deeper than any path is long; this program goes down step by step.
     const text = textOfPath(path)

@@ -8,11 +8,11 @@ import { lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { isHarmlessConfig } from '../git-config.ts'
 import { type Quarantine, quarantine } from './quarantine.ts'
-import { type Finding, fullPath, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
+import { bytesOfPath, type ScanFinding, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
 
 /** What was there before a command began; plain data, because a crash may lie between. */
 export interface BeforeCommand {
-  readonly findings: readonly Finding[]
+  readonly findings: readonly ScanFinding[]
   /** Paths of findings that lay under a mount, so that nothing could change them or what they held. */
   readonly mounted: readonly string[]
   /** Where repositories look for hooks outside of themselves, and nothing was there. */
@@ -42,8 +42,9 @@ export async function sweep(root: string, before: BeforeCommand, keep: string): 
   }
   for (const link of scan.findings.filter(({ kind }) => kind === 'link'))
     if (!known.isSame(link) && !leadsIntoWorkspace(root, link.path, scan.findings)) take(link.path)
-  for (const path of before.missingHooks) if (isThere(fullPath(root, path))) take(path)
-  const isLeft = ({ path }: Finding): boolean => !taken.some((outer) => path === outer || path.startsWith(`${outer}/`))
+  for (const path of before.missingHooks) if (isThere(bytesOfPath(root, path))) take(path)
+  const isLeft = ({ path }: ScanFinding): boolean =>
+    !taken.some((outer) => path === outer || path.startsWith(`${outer}/`))
   return { taken: taken.map(shownPath), scan: { ...scan, findings: scan.findings.filter(isLeft) } }
 }
 
@@ -55,14 +56,14 @@ function shownPath(path: string): string {
 
 interface Known {
   /** It is what it was: under a mount in the same place, or unchanged wherever it is. */
-  isSame(finding: Finding): boolean
-  isSamePart(repository: Finding, part: string): boolean
+  isSame(finding: ScanFinding): boolean
+  isSamePart(repository: ScanFinding, part: string): boolean
 }
 
 function knownFrom({ findings, mounted }: BeforeCommand): Known {
   const byId = new Map(findings.map((finding) => [finding.id, finding]))
   const guarded = new Set(mounted)
-  const wasGuarded = (now: Finding): boolean => guarded.has(now.path) && byId.get(now.id)?.path === now.path
+  const wasGuarded = (now: ScanFinding): boolean => guarded.has(now.path) && byId.get(now.id)?.path === now.path
   return {
     isSame: (now) => wasGuarded(now) || byId.get(now.id)?.stamp === now.stamp,
     isSamePart(now, part) {
@@ -72,14 +73,14 @@ function knownFrom({ findings, mounted }: BeforeCommand): Known {
   }
 }
 
-function sweepRepository(root: string, repository: Finding, known: Known, take: Quarantine['take']): void {
+function sweepRepository(root: string, repository: ScanFinding, known: Known, take: Quarantine['take']): void {
   const parts = Object.keys(repository.parts ?? {}).filter((part) => !known.isSamePart(repository, part))
   for (const part of parts)
     if (isDangerous(root, repository.path, part)) take(repository.path === '' ? part : `${repository.path}/${part}`)
 }
 
 function isDangerous(root: string, repository: string, part: string): boolean {
-  const path = fullPath(root, repository === '' ? part : `${repository}/${part}`)
+  const path = bytesOfPath(root, repository === '' ? part : `${repository}/${part}`)
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (!stats) return false
   if (part === 'hooks') return !stats.isDirectory()
@@ -92,8 +93,8 @@ function isDangerous(root: string, repository: string, part: string): boolean {
 }
 
 /** A file that leads to a repository of the workspace, or to a worktree or submodule of one. */
-function leadsIntoWorkspace(root: string, link: string, findings: readonly Finding[]): boolean {
-  const path = fullPath(root, link)
+function leadsIntoWorkspace(root: string, link: string, findings: readonly ScanFinding[]): boolean {
+  const path = bytesOfPath(root, link)
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false
   const [, said] = /^gitdir: (.+)\n?$/.exec(textIn(path) ?? '') ?? []
   const [folder, top] = [textOfPath(dirname(link)), textOfPath(root)]

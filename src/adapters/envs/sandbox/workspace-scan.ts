@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { type BigIntStats, chmodSync, type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { isGitName, isProtectedName } from '../protected.ts'
 
-export interface Finding {
+export interface ScanFinding {
   /** Relative to the root, a byte for each character (latin1); empty for the root. */
   readonly path: string
   /** `link`: a `.git` that is no folder. `too_deep`: a folder whose path is too long to be looked into. */
@@ -21,7 +21,7 @@ export interface Finding {
 }
 
 export interface WorkspaceScan {
-  readonly findings: readonly Finding[]
+  readonly findings: readonly ScanFinding[]
   readonly folders: number
 }
 
@@ -31,7 +31,7 @@ const FOLDERS_A_TURN = 200
 
 /** Contract: all there are, outer ones before inner ones. */
 export async function scanWorkspace(root: string): Promise<WorkspaceScan> {
-  const findings: Finding[] = []
+  const findings: ScanFinding[] = []
   const queue: string[] = ['']
   for (let at = 0; at < queue.length; at += 1) {
     const folder = queue[at] as string
@@ -44,9 +44,9 @@ export async function scanWorkspace(root: string): Promise<WorkspaceScan> {
   return { findings, folders: queue.length }
 }
 
-function lookInto(root: string, folder: string, findings: Finding[], queue: string[]): void {
+function lookInto(root: string, folder: string, findings: ScanFinding[], queue: string[]): void {
   const names = new Set<string>()
-  for (const entry of entriesOf(fullPath(root, folder))) {
+  for (const entry of entriesOf(bytesOfPath(root, folder))) {
     const name = entry.name.toString('latin1')
     const path = folder === '' ? name : `${folder}/${name}`
     if (PARTS_OF_LAYOUT.test(name)) names.add(name.toLowerCase())
@@ -69,11 +69,11 @@ const isLayout = (names: ReadonlySet<string>): boolean =>
   names.has('head') && (names.has('commondir') || (names.has('objects') && names.has('refs')))
 
 /** Contract: empty where it is gone. */
-function findingAt(root: string, path: string, kind: Finding['kind']): readonly Finding[] {
-  const stats = statsOf(fullPath(root, path))
+function findingAt(root: string, path: string, kind: ScanFinding['kind']): readonly ScanFinding[] {
+  const stats = statsOf(bytesOfPath(root, path))
   if (!stats) return []
-  const parts = kind === 'repository' ? { parts: partsOf(fullPath(root, path)) } : {}
-  const stamp = kind === 'name' ? deepStampOf(fullPath(root, path), stats) : stampOf(stats)
+  const parts = kind === 'repository' ? { parts: partsOf(bytesOfPath(root, path)) } : {}
+  const stamp = kind === 'name' ? deepStampOf(bytesOfPath(root, path), stats) : stampOf(stats)
   return [{ path, kind, id: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`, stamp, ...parts }]
 }
 
@@ -131,7 +131,7 @@ function entriesOf(folder: Buffer): Dirent<NonSharedBuffer>[] {
   }
 }
 
-export const fullPath = (root: string, path: string): Buffer => (path === '' ? Buffer.from(root) : below(root, path))
+export const bytesOfPath = (root: string, path: string): Buffer => (path === '' ? Buffer.from(root) : below(root, path))
 
 const below = (folder: string | Buffer, path: string): Buffer =>
   Buffer.concat([Buffer.from(folder as string), Buffer.from('/'), Buffer.from(path, 'latin1')])

@@ -6,7 +6,7 @@ import type { Op } from '../../../ports/store.ts'
 import { type Apply, sessionNumber } from './apply.ts'
 import { Refused, type Sql } from './refused.ts'
 import { APPROVAL_COLUMNS, approvalOf, type Row } from './rows.ts'
-import { readable, refuseUnreadableRow } from './unreadable.ts'
+import { readableRows, refuseUnreadableRow } from './unreadable.ts'
 
 export const ask: Apply<'ask'> = (sql, { approval }) => {
   sql(
@@ -42,7 +42,7 @@ export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): App
 /** Contract: those whose time is over by now, each once. */
 export function expireApprovals(sql: Sql, now: number): readonly Approval[] {
   const due = sql(
-    `SELECT ${APPROVAL_COLUMNS} WHERE a.status = 'open' AND a.expires_at <= ? AND ${readable('approvals', 'a')} ORDER BY a.n`,
+    `SELECT ${APPROVAL_COLUMNS} WHERE a.status = 'open' AND a.expires_at <= ? AND ${readableRows('approvals', 'a')} ORDER BY a.n`,
   ).all(now)
   return (due as Row[]).map((row) => closed(sql, approvalOf(row), 'expired', null, now))
 }
@@ -51,7 +51,7 @@ export function expireApprovals(sql: Sql, now: number): readonly Approval[] {
 export function withdrawApprovals(sql: Sql, session: number, now: number): void {
   const found = sql(
     `SELECT ${APPROVAL_COLUMNS} WHERE a.session = ?1 AND (a.status = 'open' OR a.status = 'allowed' AND EXISTS
-       (SELECT 1 FROM inbox i WHERE i.session = ?1 AND i.read_at IS NULL AND i.id = ?2 || a.id)) AND ${readable('approvals', 'a')}`,
+       (SELECT 1 FROM inbox i WHERE i.session = ?1 AND i.read_at IS NULL AND i.id = ?2 || a.id)) AND ${readableRows('approvals', 'a')}`,
   ).all(session, observationIdOf(''))
   for (const row of found as Row[]) closed(sql, approvalOf(row), 'denied', 'its run was cancelled', now)
 }

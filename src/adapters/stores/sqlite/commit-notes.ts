@@ -23,7 +23,7 @@ export interface Position {
 }
 
 /** What a commit has moved. `count` is there where it was raised. */
-export interface Moved {
+export interface MovedPosition {
   readonly count?: number
   readonly entry: number
 }
@@ -81,7 +81,11 @@ export class CommitNotes {
   }
 
   /** Contract: never throws. Written with the others of this turn of the event loop. */
-  add({ count = this.#at.count, entry }: Moved, batches: readonly WrittenBatch[], outcomes: readonly Outcome[]): void {
+  add(
+    { count = this.#at.count, entry }: MovedPosition,
+    batches: readonly WrittenBatch[],
+    outcomes: readonly Outcome[],
+  ): void {
     this.#at = { id: this.#at.id, count, entry }
     this.#waiting.push({ at: this.#at, batches, outcomes })
     if (this.#waiting.length === 1) setImmediate(() => this.#flush())

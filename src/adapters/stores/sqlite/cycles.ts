@@ -5,16 +5,16 @@ import { iso } from '../../../ports/clock.ts'
 import type { Op, Results } from '../../../ports/store.ts'
 import { Refused, type Sql } from './refused.ts'
 import type { Row } from './rows.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 /** Whoever begins one is alone with its kernel: one that was never ended belongs to a process that is gone. */
 export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): Results['cycle_begin'] {
   const { kernel_id, cycle_id, trigger, due, now } = op
   const newest = sql(
-    `SELECT cycle_id, open, ${readable('cycles')} AS is_readable FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT 1`,
+    `SELECT cycle_id, open, ${readableRows('cycles')} AS is_readable FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT 1`,
   ).get(kernel_id) as Row | undefined
   const cut = sql(
-    `SELECT * FROM cycles WHERE kernel_id = ? AND ended_at IS NULL AND ${readable('cycles')} ORDER BY n`,
+    `SELECT * FROM cycles WHERE kernel_id = ? AND ended_at IS NULL AND ${readableRows('cycles')} ORDER BY n`,
   ).all(kernel_id) as Row[]
   for (const row of cut) {
     const result = errorResult(String(row.cycle_id), CUT_SHORT, now - Number(row.started_at))

@@ -4,7 +4,7 @@ import { type FactStatus, MOST_FACTS, MOST_OVER } from '../../../domain/fact.ts'
 import { indexedWordsOf, wordsOf } from '../../../domain/words.ts'
 import type { FactQuery, Op, Results } from '../../../ports/store.ts'
 import type { Sql } from './refused.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 type Remember = Extract<Op, { op: 'remember' }>
 type Forget = Extract<Op, { op: 'forget' }>
@@ -78,7 +78,7 @@ const MOST_WORDS = 64
 /** Those that share most with the question, its rare words above all; a word of the key counts twice. */
 export const RECALL = `SELECT f.* FROM facts_words w JOIN facts f ON f.n = w.rowid
   WHERE facts_words MATCH ?1 AND (?2 IS NULL OR f.agent_id = ?2) AND (f.expires_at IS NULL OR f.expires_at > ?3)
-  AND ${readable('facts', 'f')}
+  AND ${readableRows('facts', 'f')}
   ORDER BY bm25(facts_words, 2.0, 1.0), f.n DESC LIMIT ?4`
 
 /** Undefined: there is nothing in it to look for. */

@@ -8,7 +8,7 @@ import { type Apply, sessionNumber } from './apply.ts'
 import { answerApproval, expireApprovals } from './approvals.ts'
 import { succeed, wake } from './dispatches.ts'
 import type { Sql } from './refused.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 export const publish: Apply<'publish'> = (sql, op) =>
   tell(sql, sessionNumber(sql, op.session_id), op.observation, op.successor_id, op.now)
@@ -31,7 +31,7 @@ export const answer: Apply<'answer'> = (sql, op) => {
 export const promote: Apply<'promote'> = (sql, op) => {
   const due = sql(
     `SELECT n, session, token, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?
-     AND ${readable('dispatches')}`,
+     AND ${readableRows('dispatches')}`,
   ).all(op.now)
   for (const row of due) {
     const wait = JSON.parse(String(row.wait)) as Wait
@@ -65,7 +65,7 @@ export function tell(
 ): Results['publish'] {
   if (!insertObservation(sql, session, observation)) return { duplicate: true, dispatch_id: null }
   const inFlight = sql(
-    `SELECT n, dispatch_id, status, wait, ${readable('dispatches')} AS is_readable FROM dispatches
+    `SELECT n, dispatch_id, status, wait, ${readableRows('dispatches')} AS is_readable FROM dispatches
      WHERE session = ? AND status IN ('pending', 'running', 'waiting')`,
   ).get(session)
   if (!inFlight) return { duplicate: false, dispatch_id: successor_id && succeed(sql, session, successor_id, now) }

@@ -5,7 +5,7 @@ import { iso } from '../../../ports/clock.ts'
 import type { Deliveries, OutboxOp } from '../../../ports/outbox.ts'
 import { Refused, type Sql } from './refused.ts'
 import type { Row } from './rows.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 /** So many that are over are remembered. */
 const REMEMBERED = 1000
@@ -58,13 +58,13 @@ export function hear(sql: Sql, { channel, message_id, now }: Of<'hear'>): null {
 
 export const DUE = `SELECT * FROM (
   SELECT *, row_number() OVER (PARTITION BY channel ORDER BY due, n) AS place
-  FROM outbox WHERE status = 'pending' AND due <= ? AND ${readable('outbox')}) WHERE place = 1 ORDER BY due, n`
+  FROM outbox WHERE status = 'pending' AND due <= ? AND ${readableRows('outbox')}) WHERE place = 1 ORDER BY due, n`
 
 export const DELIVERIES = `SELECT channel, sum(status = 'pending') AS pending, sum(status = 'failed') AS failed,
   max(sent_at) AS last_sent_at,
   (SELECT error FROM outbox l WHERE l.channel = o.channel AND status <> 'sent' AND error IS NOT NULL ORDER BY n DESC LIMIT 1)
     AS last_error
-  FROM outbox o WHERE ${readable('outbox', 'o')} GROUP BY channel ORDER BY channel`
+  FROM outbox o WHERE ${readableRows('outbox', 'o')} GROUP BY channel ORDER BY channel`
 
 export const postedOf = (row: Row): Posted => ({
   id: String(row.id),

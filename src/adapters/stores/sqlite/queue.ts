@@ -8,10 +8,10 @@ import { withdrawApprovals } from './approvals.ts'
 import { succeed, wake } from './dispatches.ts'
 import { Refused, type Sql } from './refused.ts'
 import { DISPATCH_COLUMNS, dispatchOf, type Row } from './rows.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 /** What cannot be read stays where it is, and holds up nobody. */
-const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readable('dispatches')}
+const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readableRows('dispatches')}
   AND EXISTS (SELECT 1 FROM sessions s WHERE s.n = dispatches.session)`
 
 export const claim: Apply<'claim'> = (sql, op) => {
@@ -38,7 +38,7 @@ export const claim: Apply<'claim'> = (sql, op) => {
 }
 
 /** Input that can be read; other input would make one run after the other, and none could take it. */
-const UNREAD = `session = ? AND read_at IS NULL AND ${readable('inbox')}`
+const UNREAD = `session = ? AND read_at IS NULL AND ${readableRows('inbox')}`
 
 export const settle: Apply<'settle'> = (sql, op, held) => {
   const { dispatch, session } = holding(held, op.op)

@@ -35,7 +35,7 @@ import {
   versionOf,
 } from './rows.ts'
 import { SPEND, spendOf } from './spend.ts'
-import { addReadable, isOutOfRange, readable, refuseUnreadable, withNumbers } from './unreadable.ts'
+import { addReadable, isOutOfRange, readableRows, refuseUnreadable, withNumbers } from './unreadable.ts'
 
 export type Reader = Omit<Store, 'commit' | 'commits' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'close'>
 
@@ -81,7 +81,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return row && dispatchOf(row)
     },
     async dispatches({ status, agent_id, limit }) {
-      const wanted = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2) AND ${readable('dispatches', 'd')}`
+      const wanted = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2) AND ${readableRows('dispatches', 'd')}`
       return all(
         `SELECT ${DISPATCH_COLUMNS} WHERE ${wanted} ORDER BY d.n DESC LIMIT ?3`,
         status ?? null,
@@ -91,7 +91,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     },
     async counts() {
       const known = new Map(
-        all(`SELECT status, n FROM tally WHERE ${readable('tally')}`).map(({ status, n }) => [status, Number(n)]),
+        all(`SELECT status, n FROM tally WHERE ${readableRows('tally')}`).map(({ status, n }) => [status, Number(n)]),
       )
       const isWhole = known.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
       // Work is claimed only where there is some by this count: a wrong one must not stop the queue.
@@ -106,7 +106,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     },
     async recent(kernelId, agentId, limit) {
       return all(
-        `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? AND ${readable('dispatches', 'd')}
+        `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? AND ${readableRows('dispatches', 'd')}
          ORDER BY d.n DESC LIMIT ?`,
         kernelId,
         agentId,
@@ -114,11 +114,11 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       ).map(dispatchOf)
     },
     async dispatchesOf(cycleId) {
-      const wanted = `d.cycle_id = ? AND ${readable('dispatches', 'd')}`
+      const wanted = `d.cycle_id = ? AND ${readableRows('dispatches', 'd')}`
       return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${wanted} ORDER BY d.n`, cycleId).map(dispatchOf)
     },
     async cycles(kernelId, { limit }) {
-      const wanted = `kernel_id = ? AND ${readable('cycles')}`
+      const wanted = `kernel_id = ? AND ${readableRows('cycles')}`
       return all(`SELECT * FROM cycles WHERE ${wanted} ORDER BY n DESC LIMIT ?`, kernelId, limit).map(cycleOf)
     },
     async setting(name) {
@@ -133,40 +133,40 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return all(PRUNABLE, before, 1).length > 0
     },
     async sessions({ limit, archived = false }) {
-      const wanted = `${archived ? '' : 's.archived_at IS NULL AND '}${readable('sessions', 's')}`
+      const wanted = `${archived ? '' : 's.archived_at IS NULL AND '}${readableRows('sessions', 's')}`
       return all(`SELECT ${SESSION_COLUMNS} WHERE ${wanted} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
     },
     async journal(sessionId, from = 1) {
       return readJournal(all, sessionId, from)
     },
     async inbox(sessionId) {
-      const unread = `session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL AND ${readable('inbox')}`
+      const unread = `session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL AND ${readableRows('inbox')}`
       const rows = all(`SELECT body FROM inbox WHERE ${unread} ORDER BY n`, sessionId)
       return rows.map(({ body }) => JSON.parse(String(body)) as Observation)
     },
     async unknowns({ session_id, status }) {
-      const where = conditions(of('s.session_id', session_id), of('u.status', status), readable('unknowns', 'u'))
+      const where = conditions(of('s.session_id', session_id), of('u.status', status), readableRows('unknowns', 'u'))
       return all(`SELECT ${UNKNOWN_COLUMNS} ${where.text} ORDER BY u.n`, ...where.values).map(unknownOf)
     },
     async selections() {
-      const rows = all(`SELECT scope, model FROM selections WHERE ${readable('selections')} ORDER BY scope`)
+      const rows = all(`SELECT scope, model FROM selections WHERE ${readableRows('selections')} ORDER BY scope`)
       return rows.map(({ scope, model }) => ({ scope: String(scope), model: String(model) }))
     },
     async spend(from, to) {
       return all(SPEND, from, to).map(spendOf)
     },
     async schedules() {
-      return all(`SELECT * FROM schedules WHERE ${readable('schedules')} ORDER BY n`).map(scheduleOf)
+      return all(`SELECT * FROM schedules WHERE ${readableRows('schedules')} ORDER BY n`).map(scheduleOf)
     },
     async marks() {
-      return all(`SELECT * FROM marks WHERE ${readable('marks')} ORDER BY schedule_id`).map(markOf)
+      return all(`SELECT * FROM marks WHERE ${readableRows('marks')} ORDER BY schedule_id`).map(markOf)
     },
     async approval(id) {
       const row = one('approvals', `SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`, id)
       return row && approvalOf(row)
     },
     async approvals({ session_id, status, limit }) {
-      const where = conditions(of('s.session_id', session_id), of('a.status', status), readable('approvals', 'a'))
+      const where = conditions(of('s.session_id', session_id), of('a.status', status), readableRows('approvals', 'a'))
       return all(
         `SELECT ${APPROVAL_COLUMNS} ${where.text} ORDER BY a.status = 'open' DESC, a.n DESC LIMIT ?`,
         ...where.values,
@@ -176,7 +176,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     async grants({ tool, now }) {
       return all(
         `SELECT * FROM grants WHERE (?1 IS NULL OR tool = ?1) AND (expires_at IS NULL OR expires_at > ?2)
-         AND ${readable('grants')} ORDER BY n`,
+         AND ${readableRows('grants')} ORDER BY n`,
         tool ?? null,
         now,
       ).map(grantOf)
@@ -197,7 +197,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     async facts({ agent_id, over = false, now, limit }) {
       const known = "f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)"
       return all(
-        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known}) AND ${readable('facts', 'f')}
+        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known}) AND ${readableRows('facts', 'f')}
          ORDER BY f.n DESC LIMIT ?4`,
         agent_id ?? null,
         now,
@@ -221,7 +221,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     },
     async documentVersions({ kernel_id, name, limit }) {
       return all(
-        `SELECT ${VERSION_COLUMNS} FROM documents WHERE kernel_id = ? AND name = ? AND ${readable('documents')}
+        `SELECT ${VERSION_COLUMNS} FROM documents WHERE kernel_id = ? AND name = ? AND ${readableRows('documents')}
          ORDER BY version DESC LIMIT ?`,
         kernel_id,
         name,
@@ -233,7 +233,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return row && String(row.text)
     },
     async outbox({ channel, status, limit }) {
-      const wanted = `(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2) AND ${readable('outbox')}`
+      const wanted = `(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2) AND ${readableRows('outbox')}`
       return all(
         `SELECT * FROM outbox WHERE ${wanted} ORDER BY n DESC LIMIT ?3`,
         channel ?? null,
@@ -245,7 +245,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return all(DUE, now).map(postedOf)
     },
     async nextMessage(after) {
-      const wanted = `status = 'pending' AND due > ? AND ${readable('outbox')}`
+      const wanted = `status = 'pending' AND due > ? AND ${readableRows('outbox')}`
       const [first] = all(`SELECT due FROM outbox WHERE ${wanted} ORDER BY due LIMIT 1`, after)
       return first && Number(first.due)
     },
@@ -254,7 +254,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     },
     async workers(now) {
       return all(
-        `SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ? AND ${readable('workers')}
+        `SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ? AND ${readableRows('workers')}
          ORDER BY epoch`,
         now,
       ).map((row) => ({
@@ -265,8 +265,8 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     },
     async nextTimer() {
       // The first by its index, not min(): each row would be looked at.
-      const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readable('dispatches')}`
-      const asked = `status = 'open' AND ${readable('approvals')}`
+      const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readableRows('dispatches')}`
+      const asked = `status = 'open' AND ${readableRows('approvals')}`
       const firsts = [
         ...all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`),
         ...all(`SELECT expires_at AS due FROM approvals WHERE ${asked} ORDER BY expires_at LIMIT 1`),

@@ -3,15 +3,15 @@
 import { observationIdOf } from '../../../domain/approval.ts'
 import type { Apply } from './apply.ts'
 import type { Sql } from './refused.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 /**
  * Sessions in which nothing has happened since, and nothing is open. That an approval has expired is told with whatever comes next: alone it
  * is nothing that anybody waits for. What cannot be read is not judged.
  */
-export const PRUNABLE = `SELECT s.n, s.last FROM sessions s WHERE s.created_at < ?1 AND ${readable('sessions', 's')}
+export const PRUNABLE = `SELECT s.n, s.last FROM sessions s WHERE s.created_at < ?1 AND ${readableRows('sessions', 's')}
   AND NOT EXISTS (SELECT 1 FROM dispatches d WHERE d.session = s.n
-    AND (d.updated_at >= ?1 OR d.status IN ('pending', 'running', 'waiting') OR NOT ${readable('dispatches', 'd')}))
+    AND (d.updated_at >= ?1 OR d.status IN ('pending', 'running', 'waiting') OR NOT ${readableRows('dispatches', 'd')}))
   AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.n AND i.read_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status = 'expired' AND a.answered_at < ?1
     AND i.id = '${observationIdOf('')}' || a.id))
@@ -26,12 +26,12 @@ export const prune: Apply<'prune'> = (sql, { before, limit }) => {
   // Among the oldest ones only: a table need not be walked through to find that there is nothing to do.
   sql(
     `DELETE FROM cycles WHERE n IN (SELECT n FROM (SELECT * FROM cycles ORDER BY n LIMIT ?2) AS c
-       WHERE ended_at < ?1 AND ${readable('cycles', 'c')})`,
+       WHERE ended_at < ?1 AND ${readableRows('cycles', 'c')})`,
   ).run(before, 10 * limit)
   sql(
     `DELETE FROM outbox WHERE n IN
        (SELECT n FROM (SELECT * FROM outbox ORDER BY n LIMIT ?2) AS o
-        WHERE status <> 'pending' AND created_at < ?1 AND ${readable('outbox', 'o')})`,
+        WHERE status <> 'pending' AND created_at < ?1 AND ${readableRows('outbox', 'o')})`,
   ).run(before, 10 * limit)
   return { runs }
 }

@@ -4,14 +4,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { UnreadableRow } from '../../../domain/unreadable.ts'
 import { type StoredRow, TABLE_NAMES, type TableName } from './columns.ts'
 import { readEntry } from './read-journal.ts'
-import { addReadable, keyOf, readable, whyUnreadable, withNumbers } from './unreadable.ts'
+import { addReadable, keyOf, readableRows, whyUnreadable, withNumbers } from './unreadable.ts'
 
 /** Their rows belong to a session. */
 const OF_SESSIONS: ReadonlySet<TableName> = new Set(['dispatches', 'inbox', 'unknowns', 'approvals'])
 
 /** An SQL condition: rows that are not as they have to be, be it each for itself or beside the others. */
 export function isBad(table: TableName): string {
-  const unreadable = `NOT ${readable(table)}`
+  const unreadable = `NOT ${readableRows(table)}`
   if (table === 'tally') return `(${unreadable} OR n <> ${REAL_COUNT})`
   return OF_SESSIONS.has(table) ? `(${unreadable} OR ${IS_ORPHAN(table)})` : unreadable
 }

@@ -3,7 +3,7 @@
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
 import type { Op, Results } from '../../../ports/store.ts'
 import { Refused, type Sql } from './refused.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 type ScheduleOp<K extends Op['op']> = Extract<Op, { op: K }>
 
@@ -44,7 +44,7 @@ export function pauseSchedule(sql: Sql, { id, paused, now }: ScheduleOp<'schedul
 
 export function openSchedule(sql: Sql, { id, now }: ScheduleOp<'schedule_open'>): Results['schedule_open'] {
   sql('INSERT INTO marks (schedule_id, until) VALUES (?, ?) ON CONFLICT (schedule_id) DO NOTHING').run(id, now)
-  const mark = sql(`SELECT until FROM marks WHERE schedule_id = ? AND ${readable('marks')}`).get(id)
+  const mark = sql(`SELECT until FROM marks WHERE schedule_id = ? AND ${readableRows('marks')}`).get(id)
   if (!mark)
     throw new Refused('row_unreadable', `the mark of schedule ${id} cannot be read; do this: ${SET_ASIDE_REMEDY}`)
   return { until: Number(mark.until) }

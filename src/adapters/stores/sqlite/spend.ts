@@ -4,13 +4,13 @@ import type { Cap, CapScope, CapUnit, Spend } from '../../../domain/money.ts'
 import type { Op, Results, Spender } from '../../../ports/store.ts'
 import type { Sql } from './refused.ts'
 import type { Row } from './rows.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 type Reserve = Extract<Op, { op: 'reserve' }>
 type Spent = Extract<Op, { op: 'spent' }>
 
 export function reserveSpend(sql: Sql, op: Reserve): Results['reserve'] {
-  for (const row of sql(`SELECT * FROM reservations WHERE dispatch_id = ? AND ${readable('reservations')}`).all(
+  for (const row of sql(`SELECT * FROM reservations WHERE dispatch_id = ? AND ${readableRows('reservations')}`).all(
     op.dispatch_id,
   ) as Row[]) {
     book(sql, spenderOf(row), { usd: Number(row.usd), reserved: -Number(row.usd) })
@@ -53,7 +53,7 @@ export function releaseSpend(sql: Sql, { id }: Extract<Op, { op: 'unspent' }>): 
 }
 
 function taken(sql: Sql, id: string): Row | undefined {
-  return sql(`DELETE FROM reservations WHERE id = ? AND ${readable('reservations')} RETURNING *`).get(id) as
+  return sql(`DELETE FROM reservations WHERE id = ? AND ${readableRows('reservations')} RETURNING *`).get(id) as
     | Row
     | undefined
 }
@@ -104,7 +104,7 @@ const spenderOf = ({ day, kernel_id, agent_id, model }: Row): Omit<Spender, 'dis
   model: String(model),
 })
 
-export const SPEND = `SELECT * FROM spend WHERE day BETWEEN ? AND ? AND ${readable('spend')} ORDER BY day, kernel_id, agent_id, model`
+export const SPEND = `SELECT * FROM spend WHERE day BETWEEN ? AND ? AND ${readableRows('spend')} ORDER BY day, kernel_id, agent_id, model`
 
 export const spendOf = (row: Row): Spend => ({
   ...spenderOf(row),

@@ -6,7 +6,7 @@ import { type Apply, sessionNumber } from './apply.ts'
 import { wake } from './dispatches.ts'
 import { Refused, type Sql } from './refused.ts'
 import { type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
-import { readable, refuseUnreadableRow } from './unreadable.ts'
+import { readableRows, refuseUnreadableRow } from './unreadable.ts'
 
 export const unknown: Apply<'unknown'> = (sql, op) => {
   const { unknown } = op
@@ -42,7 +42,7 @@ export const resolve: Apply<'resolve'> = (sql, op) => {
 /** The run that waits for a word on it, if there is one. */
 export function wakeWaiting(sql: Sql, { id, dispatch_id }: Pick<Unknown, 'id' | 'dispatch_id'>, now: number): void {
   const waiting = sql(
-    `SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting' AND ${readable('dispatches')}`,
+    `SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting' AND ${readableRows('dispatches')}`,
   ).get(dispatch_id)
   const wait = waiting && (JSON.parse(String(waiting.wait)) as Wait)
   if (wait?.kind === 'unknown' && wait.unknown_id === id) wake(sql, Number(waiting?.n), now)

@@ -52,7 +52,7 @@ const columnsOf = (table: TableName): readonly string[] => [
 ]
 
 /** An SQL condition: rows of `table`, called `alias` in the statement, that can be read. The connection needs `addReadable`. */
-export function readable(table: TableName, alias: string = table): string {
+export function readableRows(table: TableName, alias: string = table): string {
   return `readable_${table}(${columnsOf(table)
     .map((column) => `${alias}."${column}"`)
     .join(', ')})`

@@ -3,7 +3,7 @@
 import { afterBarrenCrash } from '../../../domain/dispatch.ts'
 import type { Apply } from './apply.ts'
 import { listInterrupted } from './interrupted.ts'
-import { readable } from './unreadable.ts'
+import { readableRows } from './unreadable.ts'
 
 export const join: Apply<'join'> = (sql, op) => {
   if (op.alone) sql('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL').run()
@@ -38,7 +38,7 @@ export const recover: Apply<'recover'> = (sql, op) => {
   for (const { epoch } of lost) {
     const orphans = sql(
       `SELECT d.n, d.dispatch_id, d.session, d.crashes, s.head > d.head_at_claim AS has_moved
-       FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.status = 'running' AND d.epoch = ? AND ${readable('dispatches', 'd')}`,
+       FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.status = 'running' AND d.epoch = ? AND ${readableRows('dispatches', 'd')}`,
     ).all(Number(epoch))
     for (const orphan of orphans) {
       const crashes = orphan.has_moved === 1 ? 0 : Number(orphan.crashes) + 1

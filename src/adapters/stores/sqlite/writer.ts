@@ -8,7 +8,7 @@ import { TirelessError } from '../../../domain/error.ts'
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
 import type { Fence, Outcome } from '../../../ports/store.ts'
 import type { Held } from './apply.ts'
-import type { Moved } from './commit-notes.ts'
+import type { MovedPosition } from './commit-notes.ts'
 import { COMMITS, storeFailed } from './connection.ts'
 import type { Written, WrittenBatch } from './encode.ts'
 import { appendFenced } from './journal.ts'
@@ -25,7 +25,7 @@ export interface Writer {
 export interface Applied {
   readonly outcomes: readonly Outcome[]
   /** Undefined where nothing has changed. */
-  readonly moved: Moved | undefined
+  readonly moved: MovedPosition | undefined
 }
 
 /** Applies groups one after the other, wherever the writer lives. */
@@ -76,7 +76,11 @@ function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Appli
 }
 
 /** Contract: where the database stands after this commit, if it has changed. A commit that changes nothing must not become one that does. */
-function countCommit(sql: Sql, batches: readonly WrittenBatch[], { entry, before }: Progress): Moved | undefined {
+function countCommit(
+  sql: Sql,
+  batches: readonly WrittenBatch[],
+  { entry, before }: Progress,
+): MovedPosition | undefined {
   const isShrunk = batches.some(({ ops }) => ops.some(({ op }) => SHRINKING.has(op)))
   // Most commits come to the journal, whose last entry says enough; a count of our own would be one more page for each.
   if (entry !== undefined && !isShrunk) return { entry }

@@ -8,7 +8,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isProgram } from '../host/launch.ts'
 import { isInSystem } from './layout.ts'
 
-export interface Surroundings {
+export interface ProgramPlace {
   /** Where it begins. */
   readonly cwd: string
   /** $PATH out here. */
@@ -23,7 +23,7 @@ export interface Surroundings {
 const PACKAGE_MARKS = ['package.json', 'pyproject.toml', 'pyvenv.cfg', 'setup.py', 'go.mod', 'Cargo.toml']
 
 /** Contract: real paths of files and folders that are to be seen, read-only; none of them is hidden or too wide. */
-export function pathsOfProgram(command: readonly string[], around: Surroundings): readonly string[] {
+export function pathsOfProgram(command: readonly string[], around: ProgramPlace): readonly string[] {
   const [program = '', ...args] = command
   const at = programPath(program, around)
   const named = args.map((arg) => resolve(around.cwd, arg)).filter((path, i) => isNamed(args[i] ?? '', path))
@@ -37,7 +37,7 @@ export function pathsOfProgram(command: readonly string[], around: Surroundings)
 }
 
 /** Contract: whether a folder may be shown at all. */
-export function canBeSeen(path: string, around: Pick<Surroundings, 'account' | 'hidden'>): boolean {
+export function canBeSeen(path: string, around: Pick<ProgramPlace, 'account' | 'hidden'>): boolean {
   return !isInSystem(path) && !isTooWide(path, around.account) && !isHidden(path, around.hidden)
 }
 
@@ -59,7 +59,7 @@ const isTooWide = (path: string, account: string): boolean =>
 const isNamed = (arg: string, path: string): boolean =>
   arg !== '' && !arg.startsWith('-') && arg !== '.' && existsSync(path)
 
-function programPath(program: string, { cwd, path }: Surroundings): string | undefined {
+function programPath(program: string, { cwd, path }: ProgramPlace): string | undefined {
   if (program.includes('/')) return existsSync(resolve(cwd, program)) ? resolve(cwd, program) : undefined
   return path
     .split(':')
@@ -69,7 +69,7 @@ function programPath(program: string, { cwd, path }: Surroundings): string | und
 }
 
 /** The file itself, or the folder of the program that it belongs to. */
-function packageOf(path: string, around: Surroundings): readonly string[] {
+function packageOf(path: string, around: ProgramPlace): readonly string[] {
   if (statSync(path).isDirectory()) return [path]
   for (let folder = dirname(path); canBeSeen(folder, around); folder = dirname(folder))
     if (PACKAGE_MARKS.some((mark) => existsSync(join(folder, mark)))) return [folder]
