@@ -54,20 +54,80 @@ const target = async ({ app }: Hooked): Promise<unknown> =>
 const replies = async ({ app }: Hooked): Promise<readonly Posted[]> =>
   ((await app.run('notices list', {})) as { items: Posted[] }).items
 
+/** As the owner does it: the code of his terminal, said in the chat. */
+async function pairedBy(its: Hooked, chat_id: string): Promise<void> {
+  const { code } = (await its.app.run('channels pair', { name: 'webhook' })) as { code: string }
+  await send(its, { text: `/pair ${code}`, chat_id }, { delivery: `pair-${chat_id}` })
+}
+
+const paired = async ({ app }: Hooked): Promise<unknown> =>
+  ((await app.run('channels list', {})) as { paired: { chat_id: string | null }[] }).paired.map(
+    ({ chat_id }) => chat_id,
+  )
+
+describe("strangers' chats through a signed relay", () => {
+  test("a stranger's /notice, /notice off and /status change nothing, are not answered and leave nothing behind", async (t) => {
+    const its = await hooked(t, `secret: ${SECRET}, chat_id: ops`)
+    await send(its, { text: '/notice' }, { delivery: 'own' })
+    const before = await target(its)
+    const words = [
+      '/notice',
+      '/NOTICE',
+      ' /notice ',
+      '/notice off',
+      '/status',
+      'hello',
+      '/pair',
+      '/pair x y',
+      '/pair AAAAAAAA',
+    ]
+    for (const [i, text] of words.entries())
+      for (const [j, chat_id] of ['stranger', 'OPS', 'ops ', ''].entries())
+        assert.equal((await send(its, { text, chat_id, user_id: 'owner' }, { delivery: `${i}-${j}` })).status, 200)
+    assert.deepEqual(await target(its), before)
+    assert.equal((await replies(its)).length, 1, 'the owner alone was answered')
+  })
+
+  test('a chat that says the code is paired: once, not after ten minutes, not after five wrong guesses, also many at once', async (t) => {
+    const its = await hooked(t)
+    const code = async () => ((await its.app.run('channels pair', { name: 'webhook' })) as { code: string }).code
+    const say = (text: string, chat_id: string, delivery: string) => send(its, { text, chat_id }, { delivery })
+    const late = await code()
+    await its.clock.advance(11 * MINUTE)
+    await say(`/pair ${late}`, 'c1', 'late')
+    assert.deepEqual(await paired(its), [])
+    const guessed = await code()
+    await Promise.all(Array.from({ length: 20 }, (_, i) => say(`/pair WRONG${i}`, `g${i}`, `guess-${i}`)))
+    assert.equal((await replies(its)).length, 5, 'no more guesses than that are heard')
+    await say(`/pair ${guessed}`, 'c1', 'after')
+    assert.deepEqual(await paired(its), [])
+    const good = await code()
+    await say(` /Pair ${good.toLowerCase()} `, 'c1', 'good')
+    await say(`/pair ${good}`, 'c2', 'again')
+    assert.deepEqual(await paired(its), ['c1'])
+    await say('/notice', 'c1', 'n1')
+    assert.deepEqual(await target(its), { channel: 'webhook', chat_id: 'c1', by: 'person' })
+    await its.app.run('channels unpair', { name: 'webhook', chat: 'c1' })
+    await say('/notice', 'c1', 'n2')
+    assert.deepEqual([await paired(its), await target(its)], [[], null])
+  })
+})
+
 describe('POST /api/v1/hooks/webhook', () => {
   test('E12: a signed /notice binds the chat, needs no token, and is answered by the channel', async (t) => {
     const its = await hooked(t)
+    await pairedBy(its, 'c7')
     const { status, text } = await send(its, { text: '/notice', chat_id: 'c7' })
     assert.deepEqual([status, JSON.parse(text)], [200, { ok: true, duplicate: false }])
     assert.deepEqual(await target(its), { channel: 'webhook', chat_id: 'c7', by: 'person' })
     await its.app.run('start', { until_idle: true })
-    const [reply] = its.outside.got
+    const reply = its.outside.got.at(-1)
     const { kind, chat_id } = JSON.parse(reply?.body ?? '') as Message
     assert.deepEqual([kind, chat_id], ['reply', 'c7'])
   })
 
   test('what came once is acted on once: sent again, signed again, or sent by somebody else under another id', async (t) => {
-    const its = await hooked(t)
+    const its = await hooked(t, `secret: ${SECRET}, chat_id: ops`)
     const first = its.clock.now()
     await send(its, { text: '/notice' })
     await send(its, { text: '/notice off' }, { delivery: 'd2' })

@@ -73,18 +73,27 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'state accept': stateAccepted,
   'memory list': ({ items }: { items: Fields[] }) => table(items, FACT_COLUMNS),
   'memory search': ({ items }: { items: Fields[] }) => table(items, FACT_COLUMNS),
+  'channels pair': ({ code, expires_at, ...said }: { code: string | null; expires_at: string | null }) =>
+    code === null
+      ? JSON.stringify(said)
+      : `say this in the chat that is yours, before ${expires_at}: /pair ${code}\nuntil then nothing that is said there counts`,
   'channels list': ({
     items,
     target,
+    paired,
   }: {
     items: Fields[]
     target: { channel: string; chat_id: string | null } | null
+    paired: { channel: string; chat_id: string | null; paired_at: string }[]
   }) =>
     [
       table(items, ['name', 'trouble', 'receives', 'pending', 'failed', 'last_sent_at', 'last_error']),
       target === null
         ? 'notices go to nobody; do this: tireless channels pair NAME'
         : `notices go to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}`,
+      ...paired.map(
+        ({ channel, chat_id, paired_at }) => `paired: ${channel} ${chat_id ?? '(its only chat)'} since ${paired_at}`,
+      ),
     ].join('\n'),
   'notices list': ({ items }: { items: Fields[] }) =>
     table(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),

@@ -4,10 +4,11 @@ import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import { MESSAGE_KINDS, POSTED_STATUSES } from '../domain/message.ts'
 import { attempt } from '../kernel/deliverer.ts'
+import { beginPairing, codeFrom, isSameChat, keepPaired, keepPairing, PAIRED, pairedIn } from '../kernel/pairing.ts'
 import { bind } from '../kernel/target.ts'
 import type { Channel } from '../ports/channel.ts'
 import { iso } from '../ports/clock.ts'
-import { commitOne } from '../ports/store.ts'
+import { commitOne, type Op } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 
 const targetShape = z.object({
@@ -15,6 +16,8 @@ const targetShape = z.object({
   chat_id: z.string().nullable(),
   by: z.enum(['config', 'person']),
 })
+
+const pairedShape = z.object({ channel: z.string(), chat_id: z.string().nullable(), paired_at: z.string() })
 
 const NOTHING_YET = { pending: 0, failed: 0, last_sent_at: null, last_error: null }
 
@@ -37,6 +40,9 @@ export const channelsList = command({
       }),
     ),
     target: targetShape.nullable(),
+    paired: z
+      .array(pairedShape)
+      .describe('chats whose words count as yours, beside those that the configuration names'),
   }),
   async run({ channels, notifier, store }) {
     const target = await notifier.target()
@@ -59,7 +65,8 @@ export const channelsList = command({
         ...sent,
       }
     })
-    return { items, target }
+    const paired = pairedIn(await store.setting(PAIRED)).map((chat) => ({ ...chat }))
+    return { items, target, paired }
   },
 })
 
@@ -97,31 +104,61 @@ const TEST = {
 
 export const channelsPair = command({
   name: 'channels pair',
-  summary: 'let notices go to a channel, without a restart',
+  summary: 'let notices go to a channel, and get a code by which a chat of it becomes yours',
   place: 'home',
   input: z.object({
     name: z.string().describe('of the channel'),
-    chat: z.string().optional().describe('in that chat; default: where the channel goes by itself'),
+    chat: z.string().optional().describe('that chat, which is yours from now on; default: the one that says the code'),
   }),
   positional: ['name'],
-  output: z.object({ target: targetShape.nullable() }),
+  output: z.object({
+    target: targetShape.nullable(),
+    code: z.string().nullable().describe('said in a chat as /pair CODE: for ten minutes, once, with five tries'),
+    expires_at: z.string().nullable(),
+  }),
   async run(context, { name, chat }, tell) {
-    const trouble = channelNamed(context, name).trouble()
+    const { store, clock, ids, notifier } = context
+    const channel = channelNamed(context, name)
+    const trouble = channel.trouble()
     if (trouble !== null) tell({ kind: 'note', text: `${name} cannot deliver yet: ${trouble}` })
-    await commitOne(context.store, [bind({ channel: name, chat_id: chat ?? null })])
-    return { target: await context.notifier.target() }
+    const now = clock.now()
+    const binding = bind({ channel: name, chat_id: chat ?? null })
+    if (chat !== undefined || !channel.receive) {
+      await commitOne(store, [binding, ...(chat === undefined ? [] : [await pairNow(store, name, chat, iso(now))])])
+      return { target: await notifier.target(), code: null, expires_at: null }
+    }
+    const code = codeFrom(`${ids.next()}${ids.next()}`)
+    const pairing = beginPairing(name, code, now)
+    await commitOne(store, [binding, keepPairing(pairing)])
+    return { target: await notifier.target(), code, expires_at: iso(pairing.until) }
   },
 })
 
+/** The owner has named it himself. */
+async function pairNow(store: Context['store'], channel: string, chat_id: string, paired_at: string): Promise<Op> {
+  const chat = { channel, chat_id, paired_at }
+  return keepPaired([...pairedIn(await store.setting(PAIRED)).filter((one) => !isSameChat(one, chat)), chat])
+}
+
 export const channelsUnpair = command({
   name: 'channels unpair',
-  summary: 'let notices go where the configuration says again',
+  summary: 'let notices go where the configuration says again; with a name, its chats are no more yours',
   place: 'home',
-  input: z.object({}),
-  output: z.object({ target: targetShape.nullable() }),
-  async run({ store, notifier }) {
-    await commitOne(store, [bind(null)])
-    return { target: await notifier.target() }
+  input: z.object({
+    name: z.string().optional().describe('of the channel'),
+    chat: z.string().optional().describe('only that chat of it'),
+  }),
+  positional: ['name'],
+  output: z.object({ target: targetShape.nullable(), unpaired: z.array(pairedShape) }),
+  async run({ store, notifier }, { name, chat }) {
+    const paired = pairedIn(await store.setting(PAIRED)).map((one) => ({ ...one }))
+    const isMeant = (one: { channel: string; chat_id: string | null }): boolean =>
+      one.channel === name && (chat === undefined || one.chat_id === chat)
+    const target = await notifier.target()
+    const isBound = name === undefined || (target?.by === 'person' && isMeant(target))
+    const left = paired.filter((one) => !isMeant(one))
+    await commitOne(store, [keepPaired(left), keepPairing(null), ...(isBound ? [bind(null)] : [])])
+    return { target: await notifier.target(), unpaired: paired.filter(isMeant) }
   },
 })
 

@@ -11,7 +11,9 @@ export interface Channel {
    * `signal` aborts. Rejects with an error that says whether to try again (`retry`, `retryAfterMs`), and quotes neither secret nor address.
    */
   deliver(message: Message, signal: AbortSignal): Promise<void>
-  /** Contract: pure; what a request says, once it is proved that a person of this channel sent it just now; `unauthorized` otherwise. */
+  /** Contract: the chat that the owner's configuration names for it; null where it names none. What is said there counts as his. */
+  ownChat?(): string | null
+  /** Contract: pure; what a request says, once it is proved that this channel sent it just now, whoever said it there; `unauthorized` otherwise. */
   receive?(request: Incoming): Received
 }
 

@@ -7,6 +7,7 @@ import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { Message, Posted } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
+import { commitOne } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type Script, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { passing, until } from '../apps.ts'
@@ -91,6 +92,13 @@ export const cycles = async ({ app }: Home): Promise<readonly Cycle[]> =>
 
 export const say = ({ app }: Home, text: string, message_id: string): Promise<{ readonly duplicate: boolean }> =>
   heard(app.context, { channel: 'chat', chat_id: 'c9', user_id: 'u', message_id, text })
+
+/** The chat in which it is said becomes the owner's, by his own word; where notices go is what it was. */
+export async function pairChat({ app }: Home): Promise<void> {
+  const bound = await app.context.store.setting('notice')
+  await app.run('channels pair', { name: 'chat', chat: 'c9' })
+  await commitOne(app.context.store, [{ op: 'set', name: 'notice', value: bound }])
+}
 
 export const texts = ({ chat }: Told): string[] => chat.got.map(({ text }) => text)
 export const of = ({ chat }: Told, wanted: Message['kind']): Message[] => chat.got.filter(({ kind }) => kind === wanted)

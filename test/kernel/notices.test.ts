@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Script } from '../../src/testing/scripted-model.ts'
 import { until } from '../apps.ts'
-import { beat, busy, failing, live, of, once, outbox, say, telling, texts, untilIdle } from './chats.ts'
+import { beat, busy, failing, live, of, once, outbox, pairChat, say, telling, texts, untilIdle } from './chats.ts'
 import { diligent, livingFor, MINUTE, once as stillOnce } from './kernels.ts'
 
 const AGENTS = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
@@ -183,6 +183,7 @@ describe('E12: quiet hours and digests', () => {
 describe('E12: /notice', () => {
   test('E12: /notice in a chat binds it without a restart, /notice off ends that; each message is acted on and answered once', async (t) => {
     const its = await telling(t, { unbound: true, script: busy(), kernel: { digest: false } })
+    await pairChat(its)
     await live(its)
     await beat(its)
     assert.equal(its.chat.got.length, 0)
@@ -207,6 +208,7 @@ describe('E12: /notice', () => {
   test('E12: another chat has been told nothing: what stands is told to it', async (t) => {
     const its = await telling(t, { agents: TWO, script: failing('model_auth') })
     await once(its)
+    await pairChat(its)
     await say(its, '/notice', 'm1')
     await once(its)
     assert.deepEqual(
@@ -218,6 +220,7 @@ describe('E12: /notice', () => {
   test('/status says how the kernel is; to what it does not understand it says what it does', async (t) => {
     const its = await telling(t, { agents: TWO, script: failing('model_auth') })
     await once(its)
+    await pairChat(its)
     await say(its, '/status', 'm1')
     await say(its, 'how are you?', 'm2')
     await untilIdle(its)

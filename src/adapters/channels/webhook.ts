@@ -48,6 +48,7 @@ export function webhookChannel(configured: () => Webhook | undefined, clock: Pic
       }
       await send(webhook.url, { method: 'POST', headers, body }, now, signal)
     },
+    ownChat: () => configured()?.chat_id ?? null,
     receive: (request) => received(wanted(configured()), request),
   }
 }
