@@ -169,6 +169,7 @@ const FULL = {
       network: ['registry.npmjs.org'],
       folders: ['/srv/data'],
       reads: ['/srv/library'],
+      read_only: { recovery: 'pure', reach: 'private', destinations: [], gives: 'trusted', private: false },
       effects: { t: { recovery: 'once', reach: 'self', destinations: ['to'], gives: 'untrusted', private: true } },
     },
   },

@@ -247,6 +247,11 @@ const mcpServer = z
     effects: named(word, toolEffect)
       .prefault({})
       .describe('by tool; a tool that is not named gets the strictest class'),
+    read_only: toolEffect
+      .optional()
+      .describe(
+        'of all tools that the server marks as read-only (readOnlyHint) and that effects does not name; default: they get the strictest class',
+      ),
   })
   .superRefine(exactlyOne('command', 'url'), { when: isMapping })
 

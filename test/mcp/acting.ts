@@ -19,6 +19,8 @@ export interface Told {
   readonly description?: string
   readonly more?: readonly string[]
   readonly gone?: readonly string[]
+  /** Those that it marks as read-only. */
+  readonly readOnly?: readonly string[]
   /** More tools, by the schema of their arguments. */
   readonly schemas?: Readonly<Record<string, object>>
 }
@@ -94,14 +96,16 @@ export function actingIn(folder: string, die: () => void): ActingServer {
     note,
     mode,
     tools() {
-      const { description = 'Acts, and writes it down.', more = [], gone = [], schemas = {} } = told()
+      const { description = 'Acts, and writes it down.', more = [], gone = [], readOnly = [], schemas = {} } = told()
       const nothing = { type: 'object', properties: {} }
       return [
         { name: 'act', description, inputSchema: ARGUMENTS },
         { name: 'environment', description: 'Its own environment.', inputSchema: nothing },
         ...more.map((name) => ({ name, description: `More of the same: ${name}.`, inputSchema: ARGUMENTS })),
         ...Object.entries(schemas).map(([name, inputSchema]) => ({ name, description: 'With a schema.', inputSchema })),
-      ].filter(({ name }) => !gone.includes(name))
+      ]
+        .filter(({ name }) => !gone.includes(name))
+        .map((tool) => (readOnly.includes(tool.name) ? { ...tool, annotations: { readOnlyHint: true } } : tool))
     },
     async call({ name, arguments: { what } = {}, _meta }) {
       if (name === 'environment') return said(JSON.stringify(process.env))

@@ -156,3 +156,53 @@ describe('pinned descriptions', () => {
     assert.ok(entries.some(({ event, tool }) => event === 'mcp tool changed' && tool === 'act'))
   })
 })
+
+describe('read_only: what the owner says once for all tools that a server marks as read-only', () => {
+  const READS = { recovery: 'pure', reach: 'private' }
+
+  test('a marked tool is taken as he says, one without the mark stays in the strictest class; his word on one tool comes first', async (t) => {
+    const acting = new Acting(t)
+    acting.tools({ more: ['look', 'peek'], readOnly: ['look', 'peek'] })
+    const effects = { peek: { recovery: 'once', reach: 'third_party' } }
+    const app = await openApp(t, { yaml: yamlWith({ a: { command: acting.command, read_only: READS, effects } }) })
+    const { tools } = await seen(app, 'a')
+    const known = Object.fromEntries(
+      tools.map(({ tool, effect, declared }) => [tool, [effect.recovery, effect.reach, declared]]),
+    )
+    assert.deepEqual(known.look, ['pure', 'private', true])
+    assert.deepEqual(known.peek, ['once', 'third_party', true])
+    assert.deepEqual(known.act, ['once', 'destructive', false])
+    assert.equal(
+      app
+        .service('tools')
+        .all.get('a__look')
+        ?.effect({ what: 'it' } as never).reach,
+      'private',
+    )
+  })
+
+  test('without the option the mark is nothing but a word of the server', async (t) => {
+    const acting = new Acting(t)
+    acting.tools({ readOnly: ['act'] })
+    const app = await openApp(t, { yaml: yamlWith({ a: { command: acting.command } }) })
+    const [act] = (await seen(app, 'a')).tools
+    assert.deepEqual([act?.effect, act?.declared], [{ recovery: 'once', reach: 'destructive' }, false])
+  })
+
+  test('a tool that gets the mark later, or loses it, waits for mcp approve', async (t) => {
+    const acting = new Acting(t)
+    const app = await openApp(t, { yaml: yamlWith({ a: { command: acting.command, read_only: READS } }) })
+    const acts = async () => {
+      const { tools } = await seen(app, 'a')
+      const act = tools.find(({ tool }) => tool === 'act')
+      return [act?.status, act?.effect.reach, act?.difference.includes('read-only')]
+    }
+    assert.deepEqual(await acts(), ['approved', 'destructive', false])
+    acting.tools({ readOnly: ['act'] })
+    assert.deepEqual(await acts(), ['changed', 'destructive', true])
+    await app.run('mcp approve', { server: 'a' })
+    assert.deepEqual(await acts(), ['approved', 'private', false])
+    acting.tools({})
+    assert.deepEqual(await acts(), ['changed', 'private', true])
+  })
+})

@@ -154,8 +154,9 @@ function linkOf(client: Client, child: ChildTransport | undefined, options: Link
       const { tools } = await client.listTools(undefined, { timeout, signal, cacheMode: 'refresh' }).catch((thrown) => {
         throw new TirelessError('tool_failed', troubleOf(thrown, child, timeout), { cause: thrown })
       })
-      return tools.slice(0, MOST_TOOLS).map(({ name, description = '', inputSchema }) => ({
+      return tools.slice(0, MOST_TOOLS).map(({ name, description = '', inputSchema, annotations }) => ({
         ...{ name, description: description.slice(0, LONGEST_DESCRIPTION), schema: inputSchema as Json },
+        readOnly: annotations?.readOnlyHint === true,
       }))
     },
     async call(tool, args, key, signal) {

@@ -22,11 +22,11 @@ export interface Line {
 export function mcpTool(
   name: string,
   tool: string,
-  { description, schema }: Described,
+  { description, schema, read_only }: Described,
   options: ServerOptions,
   line: Line,
 ): AnyTool {
-  const said = effectOf(options, tool)
+  const said = effectOf(options, tool, read_only)
   const { destinations, recovery, reach } = said
   const described = Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {})
   // What the tool takes and has not described may be one, too.
@@ -66,8 +66,17 @@ export function mcpTool(
   })
 }
 
-export const effectOf = ({ effects }: ServerOptions, tool: string): ToolEffect =>
-  (Object.hasOwn(effects, tool) ? effects[tool] : undefined) ?? STRICTEST
+export const effectOf = (options: ServerOptions, tool: string, isReadOnly: boolean | undefined): ToolEffect =>
+  declaredEffect(options, tool, isReadOnly) ?? STRICTEST
+
+/** Contract: what the owner has said of it, by its name or by the mark that he approved it with; undefined where nothing. */
+export function declaredEffect(
+  { effects, read_only }: ServerOptions,
+  tool: string,
+  isReadOnly: boolean | undefined,
+): ToolEffect | undefined {
+  return (Object.hasOwn(effects, tool) ? effects[tool] : undefined) ?? (isReadOnly ? read_only : undefined)
+}
 
 function placesIn(value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return []

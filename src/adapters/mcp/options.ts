@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly trust: 'trusted' | 'untrusted'
   /** By the tool's own name. */
   readonly effects: Readonly<Record<string, ToolEffect>>
+  /** Of the tools that the server marks as read-only, where `effects` says nothing of them. */
+  readonly read_only?: ToolEffect | undefined
 }
 
 export interface ToolEffect extends Pick<Effect, 'recovery' | 'reach'> {

@@ -13,6 +13,8 @@ export interface ListedTool {
   readonly name: string
   readonly description: string
   readonly schema: Json
+  /** The server says of it that it changes nothing. */
+  readonly readOnly: boolean
 }
 
 /** The same, once it was seen. */
@@ -21,6 +23,8 @@ export type Described = {
   readonly schema: Json
   readonly digest: string
   readonly seen_at: string
+  /** Whether the server marked it as read-only; undefined where it was seen before anybody kept that. */
+  readonly read_only?: boolean
 }
 
 /** `offered`: what the server says of it now, where that is not what was approved. */
@@ -39,16 +43,20 @@ export function afterSight(known: Pins | undefined, listed: readonly ListedTool[
   for (const tool of listed) {
     const seen: Described = {
       ...{ description: tool.description, schema: tool.schema },
-      ...{ digest: digestOf(tool), seen_at },
+      ...{ digest: digestOf(tool), seen_at, read_only: tool.readOnly },
     }
     const before = pins.get(tool.name)
     if (known === undefined) pins.set(tool.name, { approved: seen, offered: null })
-    else if (before?.approved?.digest === seen.digest) pins.set(tool.name, { ...before, offered: null })
-    else if (before?.offered?.digest !== seen.digest)
+    else if (before?.approved && isSame(before.approved, seen))
+      pins.set(tool.name, { approved: { ...before.approved, read_only: tool.readOnly }, offered: null })
+    else if (!before?.offered || !isSame(before.offered, seen))
       pins.set(tool.name, { approved: before?.approved ?? null, offered: seen })
   }
   return Object.fromEntries(pins)
 }
+
+const isSame = (before: Described, seen: Described): boolean =>
+  before.digest === seen.digest && (before.read_only ?? seen.read_only) === seen.read_only
 
 /** The owner's word on what waits for it; `tools`: those that it was given for. */
 export function afterApproval(pins: Pins, only?: string): { readonly pins: Pins; readonly tools: readonly string[] } {
@@ -73,7 +81,8 @@ export function differenceIn(tool: string, { approved, offered }: Pin): string {
   )
 }
 
-const textOf = ({ description, schema }: Described): string => `${description}\n${JSON.stringify(schema, null, 2)}\n`
+const textOf = ({ description, schema, read_only }: Described): string =>
+  `${description}\n${JSON.stringify(schema, null, 2)}\n${read_only ? 'it is marked as read-only\n' : ''}`
 
 function digestOf({ name, description, schema }: ListedTool): string {
   return hash('sha256', canonical([name, description, schema]))

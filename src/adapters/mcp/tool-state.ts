@@ -1,17 +1,18 @@
 /** How things stand with one tool of a server, for its owner, and in our own words for a model that calls it all the same. */
 
 import type { McpTool } from '../../ports/mcp.ts'
-import { effectOf } from './mcp-tool.ts'
+import { declaredEffect, effectOf } from './mcp-tool.ts'
 import { nameOf } from './names.ts'
 import { differenceIn, type Pin } from './pins.ts'
 import type { Server } from './server.ts'
 
 export function toolOf(server: Server, tool: string, pin: Pin): McpTool {
   const { name, options } = server
-  const { recovery, reach } = effectOf(options, tool)
+  const isReadOnly = pin.approved?.read_only
+  const { recovery, reach } = effectOf(options, tool, isReadOnly)
   return {
     ...{ tool, name: nameOf(name, tool), description: (pin.approved ?? pin.offered)?.description ?? '' },
-    ...{ effect: { recovery, reach }, declared: Object.hasOwn(options.effects, tool) },
+    ...{ effect: { recovery, reach }, declared: declaredEffect(options, tool, isReadOnly) !== undefined },
     ...{ status: statusOf(server, tool, pin), difference: differenceIn(tool, pin) },
   }
 }
