@@ -163,7 +163,8 @@ async function main(asked) {
       lint,
       ...files.map((file, i) => () => testFile(join(root, file), i)),
     ],
-    availableParallelism(),
+    // Many files wait for real timers and processes: one more than there are cores keeps the cores at work.
+    availableParallelism() + 1,
     (result) => {
       results.push(result)
       line(result)
