@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fanOut } from '../src/app/events.ts'
+import { fanOut } from '../src/app/event-fanout.ts'
 import type { App } from '../src/app.ts'
 import type { Event } from '../src/domain/event.ts'
 import type { JournalRecord } from '../src/domain/record.ts'

@@ -28,8 +28,8 @@ import { definePlugin, type Plugin, type PluginHost, type Services } from '../po
 import { type Op, type Store, unlessUnreadable } from '../ports/store.ts'
 import { compileSystem } from '../prompt/sections.ts'
 import { removeTraces } from '../trace/remove.ts'
+import { restBetweenWork } from './idle-gc.ts'
 import { initDocument } from './init-document.ts'
-import { restBetweenWork } from './rest.ts'
 
 /** Cycles that are looked at to tell how the kernel is. */
 const PULSE = 20

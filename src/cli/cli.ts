@@ -6,13 +6,13 @@ import type { Command, Progress } from '../commands/command.ts'
 import { commandIn } from '../commands/named.ts'
 import { defaultHome } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'
-import { agreed } from './consent.ts'
+import { agreed } from './confirm.ts'
 import { addInputs, commonLast, inputOf, secretOf } from './options.ts'
 import { progressView } from './progress.ts'
-import { reach } from './reach.ts'
-import { render, renderItem } from './render.ts'
+import { reach } from './run-command.ts'
 import { type SecretSource, secretInput } from './secret-input.ts'
 import { jsonText, print } from './terminal.ts'
+import { render, renderItem } from './views/views.ts'
 
 interface Common extends SecretSource {
   readonly home?: string
@@ -91,7 +91,7 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     }
     const where = { home, configFile: options.config, verb: command.name }
     const asked = { command, input: await withSecret(command, input, options), where, tell }
-    const output = await (command.place === 'beside' ? (await import('./beside.ts')).beside(asked) : reach(asked))
+    const output = await (command.place === 'beside' ? (await import('./mcp-serve.ts')).beside(asked) : reach(asked))
     progress.end()
     // Null: all of it was told already.
     if (output !== null) print(process.stdout, options.json ? `${jsonText(output, 2)}\n` : render(command.name, output))

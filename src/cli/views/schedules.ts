@@ -1,7 +1,7 @@
 /** Schedules, and the days to come, for people. */
 
+import { style } from '../terminal.ts'
 import { table } from './table.ts'
-import { style } from './terminal.ts'
 
 type Spec = string | { readonly every: number } | { readonly at: string }
 

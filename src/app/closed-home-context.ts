@@ -19,7 +19,7 @@ import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
 import { type KeySource, modelsIn } from './models.ts'
 import { limitsIn, sandboxFor } from './sandbox.ts'
-import { furnish } from './starter.ts'
+import { furnish } from './scaffold-home.ts'
 
 export function neverStop(): Signals {
   return { drain: new AbortController().signal, abort: new AbortController().signal }

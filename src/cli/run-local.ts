@@ -1,7 +1,7 @@
 /** Getting a command run by this process: without a home, or by holding it, open or closed; where another one comes first, by that one. */
 
 import { systemClock } from '../adapters/clock.ts'
-import { outsideOf } from '../app/outside.ts'
+import { outsideOf } from '../app/closed-home-context.ts'
 import { type App, createApp, lockHome, readConfig } from '../app.ts'
 import type { Command, Context } from '../commands/command.ts'
 import { execute, executeShut } from '../commands/execute.ts'
@@ -9,7 +9,7 @@ import type { Outside } from '../commands/outside.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
 import { askHolder } from '../server/socket.ts'
-import type { Asked, Where } from './reach.ts'
+import type { Asked, Where } from './run-command.ts'
 import { type OnStop, onStop } from './signals.ts'
 
 /** How long one holder that does not answer yet, or not any more, is waited for. */

@@ -1,6 +1,6 @@
 /** Rows of fields as lines of columns. */
 
-import { style } from './terminal.ts'
+import { style } from '../terminal.ts'
 
 const WIDEST = 48
 

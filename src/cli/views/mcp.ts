@@ -1,7 +1,7 @@
 /** MCP servers as their owner is shown them. What a server says of itself is somebody else's text: nothing in it may fool a terminal. */
 
+import { style, visible } from '../terminal.ts'
 import { table } from './table.ts'
-import { style, visible } from './terminal.ts'
 
 interface ShownTool {
   readonly tool: string

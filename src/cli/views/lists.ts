@@ -1,6 +1,6 @@
 /** Cycles and models for people: a line each. */
 
-import type { Cycle } from '../domain/cycle.ts'
+import type { Cycle } from '../../domain/cycle.ts'
 import { table } from './table.ts'
 
 export const cycleList = ({ items }: { readonly items: readonly Cycle[] }): string =>

@@ -4,8 +4,8 @@ import type { Command, Context } from '../commands/command.ts'
 import { execute } from '../commands/execute.ts'
 import { commandNamed } from '../commands/named.ts'
 import { serveMcp } from '../server/mcp.ts'
-import { outsideIn } from './here.ts'
-import { type Asked, reach } from './reach.ts'
+import { type Asked, reach } from './run-command.ts'
+import { outsideIn } from './run-local.ts'
 import { onStop } from './signals.ts'
 
 export async function beside({ command, input, where, tell }: Asked): Promise<unknown> {

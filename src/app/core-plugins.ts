@@ -18,11 +18,11 @@ import type { Embedder } from '../ports/embedder.ts'
 import type { Ids } from '../ports/ids.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { type Batch, type Op, type Store, unlessUnreadable } from '../ports/store.ts'
-import { fanOut } from './events.ts'
+import { fanOut } from './event-fanout.ts'
+import { refuseUnbuilt } from './refuse-unbuilt.ts'
 import { rosterIn } from './roster.ts'
 import { refuseBadSchedules } from './schedules.ts'
 import type { StrayFaults } from './stray-faults.ts'
-import { refuseUnbuilt } from './unbuilt.ts'
 
 export function base(clock: Clock, ids: Ids, strays: StrayFaults): Plugin {
   return definePlugin({

@@ -1,6 +1,6 @@
 /** Skills, and what was found in them, as a person is shown them. */
 
-import type { Finding, Skill } from '../domain/skill.ts'
+import type { Finding, Skill } from '../../domain/skill.ts'
 import { table } from './table.ts'
 
 export function skillList({ items }: { items: readonly Skill[] }): string {

@@ -32,7 +32,7 @@ export async function reach(asked: Asked): Promise<unknown> {
   const answered = command.place === 'home' ? await askHolder(paths.socket, command.name, input, tell) : undefined
   if (answered && holder !== undefined) await waitForExit(holder, answered.output)
   if (answered) return answered.output
-  const { runHere } = await import('./here.ts')
+  const { runHere } = await import('./run-local.ts')
   return runHere(asked)
 }
 

@@ -1,7 +1,7 @@
 /** What `init` did, as people read it: what is there now, which model, what a day costs, what to type next. */
 
-import { dollars } from '../domain/money.ts'
-import { style } from './terminal.ts'
+import { dollars } from '../../domain/money.ts'
+import { style } from '../terminal.ts'
 
 interface Begun {
   readonly home: string

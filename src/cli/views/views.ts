@@ -1,15 +1,15 @@
 /** Output for people: one small view per verb where it pays, plain fields otherwise. */
 
-import { approvalList, approvalView } from './approval-view.ts'
-import { begun } from './init-view.ts'
-import { cycleList, modelList } from './list-views.ts'
-import { approvedView, serverList, serverView } from './mcp-view.ts'
-import { foretold, scheduleList } from './schedule-views.ts'
-import { skillApproval, skillList, skillScan } from './skill-views.ts'
-import { stateAccepted, stateDifference, stateReverted, stateText } from './state-views.ts'
+import { showOnOneLine, style } from '../terminal.ts'
+import { approvalList, approvalView } from './approvals.ts'
+import { begun } from './init.ts'
+import { cycleList, modelList } from './lists.ts'
+import { approvedView, serverList, serverView } from './mcp.ts'
+import { foretold, scheduleList } from './schedules.ts'
+import { skillApproval, skillList, skillScan } from './skills.ts'
+import { stateAccepted, stateDifference, stateReverted, stateText } from './state.ts'
 import { plain, short, table } from './table.ts'
-import { showOnOneLine, style } from './terminal.ts'
-import { comparison, traceSteps } from './trace-views.ts'
+import { comparison, traceSteps } from './traces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

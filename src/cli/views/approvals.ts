@@ -1,6 +1,6 @@
 /** An approval as a person is shown it: its arguments whole, and nothing in them that a terminal would hide or turn around. */
 
-import { showExactly, style } from './terminal.ts'
+import { showExactly, style } from '../terminal.ts'
 
 export interface ShownApproval {
   readonly id: string

@@ -1,6 +1,6 @@
 /** Runs as people read them: what one did, and two of them side by side. */
 
-import { style } from './terminal.ts'
+import { style } from '../terminal.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -6,7 +6,7 @@ import type { Services } from '../ports/plugin.ts'
 import { type Sink, tell as unharmed } from '../ports/sink.ts'
 import type { HidingStream } from '../secrets/redactor.ts'
 import { eventFolds } from '../trace/folds.ts'
-import { hidingStreams } from './hiding-streams.ts'
+import { hidingStreams } from './redact-streams.ts'
 
 /** `hiding`: how a text that comes in pieces is told without secrets; records hold none. */
 export function fanOut(hiding: () => HidingStream): Services['events'] {

@@ -20,7 +20,7 @@ import { type Store, unlessUnreadable } from '../ports/store.ts'
 import { isLoopback } from '../server/access.ts'
 import type { HttpServer } from '../server/http.ts'
 import { type SocketServer, serveSocket } from '../server/socket.ts'
-import { outsideOf } from './outside.ts'
+import { outsideOf } from './closed-home-context.ts'
 
 const execIsOff = (why: string): string =>
   `bash is off, because there is no sandbox that holds (${why}); see \`tireless doctor\`, or set \`sandbox: off\` to let agents run commands as you`
