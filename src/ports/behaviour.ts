@@ -1,4 +1,4 @@
-/** Behaviour: the strategy the engine drives; says what each phase means right now. All methods are pure. */
+/** Behaviour: the strategy an agent follows; it defines what each phase of a step does. All methods are pure. */
 
 import type { z } from 'zod'
 import type { CallResult, Decision, Verdict } from '../domain/decision.ts'
@@ -7,14 +7,14 @@ import type { Observation } from '../domain/observation.ts'
 import type { MemoryQuery, MemoryView } from './memory.ts'
 import type { Search } from './search.ts'
 
-/** What surrounds a run as it observes. */
+/** The situation of a run at the start of a step. */
 export interface EnvView {
-  /** New since the last step. */
+  /** Observations that arrived since the last step. */
   readonly input: readonly Observation[]
-  /** Why the last step was not enough: a critic's instruction, or what was wrong with it. */
+  /** Why the last step was rejected: a critic's instruction, or what was wrong with it. */
   readonly feedback?: string
   readonly step: number
-  /** What is left; null: no limit. */
+  /** Remaining budget; null: no limit. */
   readonly budget: {
     readonly steps: number | null
     readonly ms: number | null
@@ -23,11 +23,11 @@ export interface EnvView {
   }
   readonly metadata: Readonly<Record<string, Json>>
   readonly env: { readonly root: string; readonly ops: readonly string[] }
-  /** Contract: exactly what the model will be given of the past in this step. */
+  /** Contract: exactly what the model gets of earlier turns in this step. */
   readonly memory: MemoryView
 }
 
-/** A call as a behaviour wants it; the engine checks it and finds out its effect. */
+/** A tool call proposed by a behaviour; the engine validates it and determines its effect. */
 export interface WantedCall {
   readonly tool: string
   readonly args?: Json
@@ -35,7 +35,7 @@ export interface WantedCall {
   readonly timeoutMs?: number
 }
 
-/** A decision as a behaviour says it. */
+/** A decision proposed by a behaviour; the engine validates it like a model's. */
 export type Wish =
   | { readonly kind: 'act'; readonly calls: readonly WantedCall[]; readonly failFast?: boolean }
   | Extract<Decision, { kind: 'final' | 'wait' }>
@@ -48,49 +48,49 @@ export interface Reduced {
   readonly results: readonly CallResult[]
 }
 
-/** The shape of a behaviour's state. Checked after every step; a state of an older version is migrated when its run is opened. */
+/** Schema of a behaviour's state. Checked after every step; an older version is migrated when its run is opened. */
 export interface StateShape<S = Json> {
   readonly version: number
   readonly schema: z.ZodType<S>
   migrate?(state: Json, from: number): S
 }
 
-/** In this order, whatever the order they are given in. `output_protocol` is where a text protocol's own rules go. */
+/** Sections are always rendered in this order. A text protocol puts its rules into `output_protocol`. */
 export type SystemSection = 'role' | 'process_rules' | 'policy' | 'toolbox' | 'output_protocol' | 'unattended'
 
-/** By section; a text is all of it. */
+/** Text by section; a plain string is the whole prompt. */
 export type SystemPrompt = string | { readonly [S in SystemSection]?: string }
 
-/** `S`: its state, plain data. */
+/** `S` is the type of its state: plain data that can be stored as JSON. */
 export interface Behaviour<S = Json> {
   readonly name: string
-  /** Tools offered; fixed for as long as the behaviour lasts. */
+  /** Tools offered to the model; must not change during a run. */
   readonly tools: readonly string[]
   readonly state?: StateShape<S>
-  /** Used instead of what the run is set up with. */
+  /** `parser`, `memory`, `critics` and `search` override those of the run. */
   readonly parser?: string
   readonly memory?: string
   readonly critics?: readonly Critic<S>[]
   readonly search?: Search
-  /** `metadata`: the dispatch's. */
+  /** `metadata` is the metadata of the dispatch. */
   initState(task: string, metadata?: Readonly<Record<string, Json>>): S
-  /** Contract: bounded. Without it the observation is the input as it came. */
+  /** Contract: returns a value of bounded size. Default: the input, unchanged. */
   observe?(state: S, view: EnvView): Json
-  /** Contract: a decision without a model, or nothing: then the model is asked. */
+  /** Contract: returns a decision without a model call, or undefined to ask the model. */
   decide?(state: S, observation: Json): Wish | undefined
-  /** Contract: what the model is told in this step. Without it, the input in plain words. */
+  /** Contract: returns the user message of this step's request. Default: the input, rendered as text. */
   prepare?(state: S, observation: Json): string
-  /** Contract: asked once when the run is opened, and byte-stable from then on. */
+  /** Contract: called once, when the run is opened. The result must not change by a byte during the run. */
   buildSystemPrompt(state: S): SystemPrompt
-  /** Contract: what the past is asked about, given what is new. The answer is in the view that `observe` gets, and in the request. */
+  /** Contract: returns the query for the memory. Its result is in the view passed to `observe`, and in the request. */
   buildMemoryQuery?(state: S, input: readonly Observation[]): MemoryQuery
-  /** Contract: the new state, or nothing where it changed the one it was given. */
+  /** Contract: returns the new state, or undefined when it changed the given state in place. */
   reduce?(state: S, step: Reduced): S | undefined
   shouldStop?(state: S): boolean
 }
 
 export interface Behaviours {
-  /** Contract: the behaviour of that name for that agent, or the one it begins with; throws `not_found` with the names there are. */
+  /** Contract: returns the named behaviour for this agent, or its first one; throws `not_found` and lists the names. */
   get(agentId: string, name?: string): Behaviour
 }
 
@@ -99,7 +99,7 @@ export interface Critic<S = Json> {
   judge(state: S, step: Reduced): Verdict | Promise<Verdict>
 }
 
-/** Gives a behaviour's author the types, and nothing else. */
+/** Adds type inference for authors; returns its argument. */
 export function defineBehaviour<S extends Json>(behaviour: Behaviour<S>): Behaviour {
   return behaviour
 }

@@ -1,25 +1,29 @@
-/** Channel: a way to people and back. What goes out comes from the outbox, and nothing else does. */
+/** Channel: delivers messages to people and receives theirs. It sends messages of the outbox, nothing else. */
 
 import type { Heard, Message } from '../domain/message.ts'
 
 export interface Channel {
   readonly name: string
-  /** Contract: why nothing can be delivered by it, here and now, without trying; null where it can. Never quotes a secret. */
+  /** Contract: returns why delivery is impossible now, without trying; null when possible. Never quotes a secret. */
   trouble(): string | null
   /**
-   * Contract: resolves when the other side has taken the message, which may be one that it was handed before: the id tells. Ends soon after
-   * `signal` aborts. Rejects with an error that says whether to try again (`retry`, `retryAfterMs`), and quotes neither secret nor address.
+   * Contract: resolves when the receiver has accepted the message. The same message may be delivered twice; its id
+   * identifies it. Ends soon after `signal` aborts. Rejects with an error that says whether to try again (`retry`,
+   * `retryAfterMs`) and quotes neither a secret nor an address.
    */
   deliver(message: Message, signal: AbortSignal): Promise<void>
-  /** Contract: the chat that the owner's configuration names for it; null where it names none. What is said there counts as his. */
+  /** Contract: returns the chat configured by the owner, or null. Messages from that chat count as the owner's. */
   ownChat?(): string | null
-  /** Contract: pure; what a request says, once it is proved that this channel sent it just now, whoever said it there; `unauthorized` otherwise. */
+  /**
+   * Contract: pure. Verifies that this channel sent the request just now and returns the person's message; throws
+   * `unauthorized` otherwise.
+   */
   receive?(request: Incoming): Received
 }
 
-/** What another program has sent. */
+/** An HTTP request from another program. */
 export interface Incoming {
-  /** By names in lower case. */
+  /** Keys in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
   readonly now: number
@@ -27,6 +31,6 @@ export interface Incoming {
 
 export interface Received {
   readonly heard: Heard
-  /** What proved it, as one word: it proves nothing a second time. */
+  /** Identifies the signature, so that a replayed request can be refused. */
   readonly proof: string
 }

@@ -1,10 +1,10 @@
-/** Time, injected. Durable deadlines are wall instants; timeouts inside a process are monotonic. */
+/** Clock: injected time. Deadlines that are stored are wall times; timeouts within a process are monotonic. */
 export interface Clock {
-  /** Contract: wall time, epoch milliseconds; may jump either way. */
+  /** Contract: wall time in epoch milliseconds; may jump in either direction. */
   now(): number
-  /** Contract: milliseconds that never go back; the origin means nothing. */
+  /** Contract: milliseconds since an arbitrary origin; never decreases. */
   monotonic(): number
-  /** Contract: resolves after `ms` of monotonic time, or at once when `signal` aborts; never rejects; any length (also beyond 24.8 days). */
+  /** Contract: resolves after `ms` of monotonic time (also above 24.8 days) or when `signal` aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 

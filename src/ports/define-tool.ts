@@ -1,16 +1,16 @@
-/** How tools are made. */
+/** Helpers for authors of tools. */
 
 import type { AnyTool, Tool } from './tool.ts'
 
 /**
- * Gives a tool's methods the type of its arguments, then forgets it: a toolbox holds tools of all kinds.
- * Contract: returns the same object. Whoever calls its methods hands over what `args` has parsed, and nothing else.
+ * Infers the argument type of a tool's methods, then erases it so that a toolbox can hold tools of all types.
+ * Contract: returns the same object. Callers of its methods must pass arguments that `args` has parsed.
  */
 export function defineTool<Args>(tool: Tool<Args>): AnyTool {
   return tool as unknown as AnyTool
 }
 
-/** The same tool as `space__name`, so that two packages may bring tools of one name. Contract: the tool itself is left as it is. */
+/** Contract: returns a tool named `space__name` with the same behaviour; the given tool is not changed. */
 export function inNamespace<T extends AnyTool>(space: string, tool: T): T {
   return Object.create(tool, { name: { value: `${space}__${tool.name}`, enumerable: true } })
 }

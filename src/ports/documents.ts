@@ -1,4 +1,7 @@
-/** Documents: the texts of one kernel. Versions in the store are the truth; files in the home, which people edit, are projections of them. */
+/**
+ * Documents: the texts of one kernel, such as STATE.md. The versions in the store are authoritative; the files in the
+ * home, which people edit, are copies of them.
+ */
 
 import type { Document, DocumentName, DocumentVersion } from '../domain/document.ts'
 import type { Label } from '../domain/trust.ts'
@@ -8,45 +11,49 @@ export interface By {
   readonly author: string
   readonly reason: string
   readonly cycle_id?: string | null
-  /** What they have read: what they write is worth no more. */
+  /** Label of everything the author has read; the written text gets no better label. */
   readonly label?: Label
 }
 
-/** What became of an edit of a file. `clash`: the document stayed as it was, and the edit lies beside it. */
+/** Result of importing an edited file. `clash`: the document is unchanged and the edit was saved beside the file. */
 export type Taken = 'taken' | 'clash' | 'none'
 
-/** Contract of all: what is wrong with files, folders or git is in `degraded` and throws nothing; a store that fails does. */
+/**
+ * Contract for every method: trouble with files, folders or git is reported by `degraded` and never thrown; a failing
+ * store throws.
+ */
 export interface Documents {
-  /** Contract: as it stands; edits of its file are taken in first, unless they have to be accepted. */
+  /** Contract: returns the current text. Edits of its file are imported first, unless they need to be accepted. */
   read(name: DocumentName): Promise<Document | undefined>
   /**
-   * Contract: `change` gets the text as it stands (empty where there is none), is pure, and is asked again when somebody else was quicker. Secrets in
-   * what it adds are taken out, unless it is the owner's. Throws `document_refused` where the text is none that a document can have.
+   * Contract: `change` gets the current text (empty if there is none) and must be pure: after a concurrent write it is
+   * called again. Secrets in the added text are redacted, unless the owner is the author. Throws `document_refused`
+   * for a text that a document cannot hold.
    */
   write(name: DocumentName, change: (text: string) => string, by: By): Promise<Document>
-  /** Contract: what its sections are worth, at the worst. */
+  /** Contract: returns the lowest label of its sections. */
   label(name: DocumentName): Promise<Label>
-  /** Contract: by the owner's word all of it is as good as theirs; which sections were not. */
+  /** Contract: marks the whole document as trusted, by order of the owner; returns the sections that were not. */
   trust(name: DocumentName): Promise<readonly string[]>
-  /** Contract: that text by the system, where there is none yet, or an empty one; otherwise nothing. */
+  /** Contract: writes `text` as the system's if the document is missing or empty; otherwise does nothing. */
   seed(name: DocumentName, text: string): Promise<Document>
-  /** Contract: those that are kept, newest first. */
+  /** Contract: returns the retained versions, newest first. */
   versions(name: DocumentName, limit: number): Promise<readonly DocumentVersion[]>
   version(name: DocumentName, version: number): Promise<Document | undefined>
   /**
-   * Contract: the text of that version again, as a new one, with the runtime block as it stands; without a version, the latest. An edit that is not
-   * accepted is put beside the file. Throws `not_found`.
+   * Contract: writes the text of that version (default: the latest) as a new version; the runtime block stays current.
+   * A pending edit is moved beside the file. Throws `not_found`.
    */
   revert(name: DocumentName, version?: number): Promise<Document>
-  /** Contract: the text of a file with an edit that has to be accepted first. */
+  /** Contract: returns the text of a file whose edit needs to be accepted first. */
   pending(name: DocumentName): Promise<string | undefined>
   accept(name: DocumentName): Promise<Taken>
-  /** Contract: those whose files have an edit that has to be accepted first; no file is read where edits are taken in as they come. */
+  /** Contract: lists documents with an edit that needs to be accepted. Reads no file if edits are imported directly. */
   waiting(): Promise<readonly DocumentName[]>
-  /** Contract: files that a process was killed before it could write are written. For whoever takes up its work. */
+  /** Contract: writes the files that a killed process did not write. Call it when taking over a home. */
   catchUp(): Promise<void>
-  /** Contract: what does not work right now, and what happens instead; null where all is well. */
+  /** Contract: returns what does not work now and what happens instead; null if everything works. */
   degraded(): string | null
-  /** Contract: the documents as they stand, as one commit of the git mirror; where that fails it is degraded, and nothing else. */
+  /** Contract: commits all current documents to the git mirror; a failure only sets `degraded`. */
   commit(message: string): Promise<void>
 }

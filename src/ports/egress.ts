@@ -1,91 +1,91 @@
-/** Egress: the one way out to the network for whatever the outside may have had a say in. Nobody else opens a connection for an agent. */
+/** Egress: the only way to the network for requests that an agent or untrusted text can influence. */
 
 import type { Address, Place } from '../domain/address.ts'
 
-/** Which places may be reached. Contract for every method: pure. */
+/** Which hosts may be reached. Contract for every method: pure. */
 export interface EgressRules {
-  /** Contract: whether the owner has listed it in `policy.allow_hosts`. */
+  /** Contract: whether the owner listed it in `policy.allow_hosts`. */
   isListed(place: Place): boolean
-  /** Contract: why it must not be asked, as far as its name says; undefined where that says nothing against it. */
+  /** Contract: returns why the host is refused by its name; undefined if it is not. */
   refusal(place: Place): string | undefined
-  /** Contract: the same of the IP address that its name leads to. */
+  /** Contract: the same for an IP address to which the name resolves. */
   refusalOf(place: Place, ip: string): string | undefined
 }
 
-/** Contract: the IP addresses of a name, as they are answered now; rejects where there are none. */
+/** Contract: resolves a name to its current IP addresses; rejects if there are none. */
 export type Resolver = (name: string) => Promise<readonly string[]>
 
 export interface Outgoing {
   readonly to: Address
   readonly method: string
-  /** By names in lower case. They are said to the place that was named, and to no other that it sends on to. */
+  /** Keys in lower case. Sent to the requested host only, never to the target of a redirect. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** No more of the answer is taken, unpacked. */
+  /** Limit for the decompressed body; the rest is discarded. */
   readonly maxBytes: number
 }
 
 export interface Answered {
   readonly kind: 'answered'
-  /** Where the answer came from in the end. */
+  /** The address that answered, after redirects. */
   readonly from: Address
   readonly status: number
-  /** By names in lower case. */
+  /** Keys in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** There was more. */
+  /** The body was longer than `maxBytes`. */
   readonly cut: boolean
 }
 
-/** An answer that is still coming in. */
+/** A response whose body is still arriving. */
 export interface Opened extends Pick<Answered, 'status' | 'headers'> {
-  /** Unpacked. Null where there is none. Contract: whoever cancels it ends the connection. */
+  /** Decompressed; null if there is none. Contract: cancelling it closes the connection. */
   readonly body: ReadableStream<Uint8Array> | null
 }
 
-/** It was sent on to somewhere that nobody has judged yet, and did not go. */
+/** A redirect to an address that has not been checked; it was not followed. */
 export interface SentOn {
   readonly kind: 'sent_on'
   readonly from: Address
   readonly status: number
-  /** As the other side wrote it, in full. */
+  /** The full Location as the server sent it. */
   readonly to: string
 }
 
-/** How a refusal ends of a place that `admits` knows nothing of. */
+/** Ends the refusal of a host that the proxy's `admits` does not know. */
 export const UNNAMED = 'was not named'
 
 export interface EgressProxy {
-  /** 0 where it listens on a file. */
+  /** 0 if it listens on a unix socket. */
   readonly port: number
-  /** Whoever uses it has to say this. */
+  /** Clients must send these credentials. */
   readonly user: string
   readonly password: string
-  /** Contract: what was refused since it was asked last, in words. */
+  /** Contract: returns descriptions of the requests refused since the last call. */
   refusals(): readonly string[]
-  /** Contract: nobody is served any more, and nothing is left open. */
+  /** Contract: stops serving and closes all connections. */
   close(): Promise<void>
 }
 
 /**
- * Contract for every method: a place is judged by its name, its name resolved once, and what is connected to is one of the addresses that were
- * judged then. Refusals are `egress_refused`; a place that does not answer is `tool_failed`.
+ * Contract for every method: the host is checked by name, resolved once, and the connection goes to one of the
+ * addresses that were checked. A refusal throws `egress_refused`; a host that does not answer, `tool_failed`.
  */
 export interface Egress extends Pick<EgressRules, 'isListed' | 'refusal'> {
   /**
-   * Contract: one request. Redirects are followed for GET and HEAD, to the same host (`www.` makes no other) or one that is listed, each judged
-   * like the first; never from https to http. Ends in time, and soon after `signal` aborts.
+   * Contract: sends one request. Follows redirects of GET and HEAD to the same host (with or without `www.`) or to a
+   * listed host, never from https to http; every target is checked like the first. Ends soon after `signal` aborts.
    */
   ask(outgoing: Outgoing, signal: AbortSignal): Promise<Answered | SentOn>
   /**
-   * Contract: one request to an address that the owner himself wrote down for it, answered as the other side answers: a redirect is told, not
-   * followed. What is not public in that address by its own spelling is his word; where any other name leads is judged as for everybody. It
-   * ends with `signal`, however late.
+   * Contract: sends one request to an address from the owner's configuration and returns the response unchanged,
+   * redirects included. A private IP address is allowed if the configured address itself spells it; every other name
+   * is checked as usual. No timeout: it ends with `signal`.
    */
   open(outgoing: Omit<Outgoing, 'maxBytes'>, signal: AbortSignal): Promise<Opened>
   /**
-   * Contract: a proxy on this machine for a program that makes its own requests. `admits` is asked first, and then the rules. `at`: the file of a
-   * unix socket that it listens on, instead of a port of the loopback.
+   * Contract: starts a proxy on this machine for a program that makes its own requests. Checks `admits` first, then
+   * the rules. `at`: the unix socket to listen on, instead of a loopback port.
    */
   proxy(admits: (place: Place) => boolean, at?: string): Promise<EgressProxy>
 }

@@ -1,6 +1,6 @@
-/** Embedder: texts as vectors, so that what means the same is found also where no word is the same. Optional: without one, words decide. */
+/** Embedder: converts texts to vectors, so that facts are found by meaning. Optional: word search is the default. */
 export interface Embedder {
   readonly name: string
-  /** Contract: a vector for each text, all of one length; the same text always has the same. May reject: then words decide. */
+  /** Contract: one vector per text, all of one length; deterministic. If it rejects, word search is used. */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>
 }

@@ -1,4 +1,4 @@
-/** Env: the hands' reach. Tools ask for ops groups; the env of a session supplies them, rooted in its workspace. */
+/** Env: the execution environment of a session. It supplies groups of operations, rooted in the workspace. */
 
 import { TirelessError } from '../domain/error.ts'
 import { describeValue, ignoreRejections, type Json } from '../domain/json.ts'
@@ -6,40 +6,40 @@ import type { EgressProxy } from './egress.ts'
 
 export interface FileContent {
   readonly text: string
-  /** Digest of the bytes on disk: SHA-256, hex. */
+  /** SHA-256 of the bytes on disk, in hex. */
   readonly sha: string
 }
 
 export interface FileEntry {
-  /** Relative to the root, with forward slashes; folders end in one. */
+  /** Relative to the root, with forward slashes; a folder ends with one. */
   readonly path: string
   readonly bytes: number
 }
 
 /**
- * One rooted file API for all tools.
- * Contract for every method: the path is taken relative to the root (an absolute path is accepted only inside the root); NUL,
- * `..` out of the root, symbolic and hard links that lead out, anything but regular files and folders, and files over the size
- * cap are refused with `path_refused`, checked on the opened handle; so is writing to a protected name.
+ * The file operations of all tools.
+ * Contract for every method: paths are relative to the root (an absolute path must lie inside it). Throws
+ * `path_refused` for NUL, `..` out of the root, symbolic or hard links out of it, anything but regular files and
+ * folders, files over the size limit, and writes to protected names; all are checked on the opened handle.
  */
 export interface FileOps {
-  /** Contract: undefined where there is no such file. */
+  /** Contract: undefined if there is no such file. */
   read(path: string): Promise<FileContent | undefined>
   /**
-   * Contract: whole and atomic (temporary file, fsync, rename); makes missing folders. `expected` is the digest the file must still have
-   * (null: it must not exist); otherwise `conflict`. What is there already, byte for byte, is no conflict. Nothing below a `.git` is written: what
-   * lies there is run by whoever uses git.
+   * Contract: atomic (temporary file, fsync, rename); creates missing folders. `expected`: the digest that the file
+   * must still have (null: must not exist); otherwise throws `conflict`, unless the content is already there. Never
+   * writes below `.git`, because git executes files there.
    */
   write(path: string, content: string | Uint8Array, expected: string | null): Promise<{ readonly sha: string }>
-  /** Contract: whether the file or folder that is there may be written to, as far as that can be told without writing; false where there is none. */
+  /** Contract: whether the file or folder seems writable, checked without writing; false if it does not exist. */
   writable(path: string): Promise<boolean>
-  /** Contract: sorted, at most `limit` entries, `depth` levels; says whether there was more. */
+  /** Contract: at most `limit` entries down to `depth` levels, sorted; `more`: the list was cut. */
   list(
     path: string,
     depth: number,
     limit: number,
   ): Promise<{ readonly entries: readonly FileEntry[]; readonly more: boolean }>
-  /** Contract: files of the root whose content or name changed at or after that wall instant; bounded. */
+  /** Contract: files whose content or name changed at or after `ms` (wall time); bounded. */
   changedSince(ms: number): Promise<readonly string[]>
 }
 
@@ -47,14 +47,14 @@ export interface ProcessResult {
   readonly exit: number | null
   readonly signal: string | null
   readonly output: string
-  /** Bytes of output beyond the cap, dropped from the middle. */
+  /** Bytes of output over the limit; removed from the middle. */
   readonly dropped: number
   readonly ended: 'exited' | 'timed_out' | 'interrupted'
-  /** The folder it ended in, relative to the root; empty for the root, also where it ended outside of it. */
+  /** Final folder of the command, relative to the root; empty for the root and for any folder outside of it. */
   readonly cwd: string
 }
 
-/** A proxy that listens on the file of a unix socket. */
+/** A proxy that listens on a unix socket. */
 export type WayOut = Pick<EgressProxy, 'user' | 'password' | 'refusals' | 'close'>
 export type OpenWayOut = (socket: string) => Promise<WayOut>
 
@@ -62,26 +62,26 @@ export interface RunOptions {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   /**
-   * Which hosts it may reach where it runs in a sandbox: `allowed`, those that the owner has allowed; or those of a proxy of its own, which is opened on
-   * the file of a unix socket. Default: none.
+   * Hosts that a sandboxed command may reach: `allowed` for those the owner has allowed, or those of its own proxy,
+   * opened on a unix socket. Default: none.
    */
   readonly network?: 'allowed' | OpenWayOut
-  /** The folder to begin in, relative to the root; the root where there is no such folder any more. */
+  /** Initial folder, relative to the root; the root if it no longer exists. */
   readonly cwd?: string
-  /** Told what it writes, while it writes; in pieces, and not necessarily all of it. Must not throw. */
+  /** Called with output while the command runs; may skip some of it. Must not throw. */
   readonly heard?: (text: string) => void
 }
 
-/** Contract for every method: `call` names the process tree, across restarts of this program. */
+/** Contract for every method: `call` identifies the process tree, also after a restart of this program. */
 export interface ProcessOps {
   /**
-   * Contract: runs the command in the root, in a sandbox unless the owner wants none, output kept in a file of the home while it runs; when it returns, for whatever reason
-   * (exit, timeout, abort), no process of its tree is left.
+   * Contract: runs the command in the root, sandboxed unless the owner has switched that off. Output is kept in a file
+   * of the home while it runs. After it returns (exit, timeout or abort), no process of its tree is left.
    */
   run(call: string, command: string, options: RunOptions): Promise<ProcessResult>
-  /** Contract: kills what is left of that call's tree from an earlier life of this program, then tells the output so far. */
+  /** Contract: kills the processes that an earlier process left for that call, then returns the output so far. */
   reap(call: string): Promise<{ readonly output: string; readonly killed: boolean }>
-  /** Contract: forgets the files kept for that call. Never throws. */
+  /** Contract: deletes the files kept for that call. Never throws. */
   forget(call: string): Promise<void>
 }
 
@@ -93,29 +93,29 @@ export interface GitChange {
 
 export interface GitCommit {
   readonly id: string
-  /** When it was made, epoch ms. */
+  /** Commit time, epoch milliseconds. */
   readonly ts: number
   readonly subject: string
 }
 
 /**
- * Contract for every method: nothing that the repository's configuration names is run (hooks, filters, diff drivers), nothing is
- * fetched, and submodules are left alone.
+ * Contract for every method: runs nothing that the repository configures (hooks, filters, diff drivers), fetches
+ * nothing, and does not enter submodules.
  */
 export interface GitOps {
-  /** Contract: the id of the last commit; null where there is none yet. */
+  /** Contract: id of the last commit; null if there is none. */
   head(): Promise<string | null>
-  /** Contract: how the work tree differs from the last commit, ignored files aside; bounded, says whether there was more. */
+  /** Contract: differences between work tree and last commit, without ignored files; bounded, `more`: it was cut. */
   status(): Promise<{ readonly changes: readonly GitChange[]; readonly more: boolean }>
-  /** Contract: the same as a patch, for files that git knows; bounded, says whether there was more. */
+  /** Contract: the same as a patch, for tracked files; bounded, `more`: it was cut. */
   diff(): Promise<{ readonly patch: string; readonly more: boolean }>
-  /** Contract: the last commit and those before it, newest first, at most `limit`. */
+  /** Contract: up to `limit` commits, newest first. */
   log(limit: number): Promise<readonly GitCommit[]>
-  /** Contract: everything that `status` tells becomes one commit; its id, or null where there is nothing to commit. */
+  /** Contract: commits everything that `status` reports; returns the id, or null if there is nothing to commit. */
   commit(message: string): Promise<string | null>
 }
 
-/** Ops groups by name. */
+/** Groups of operations, by name. */
 export interface OpsGroups {
   readonly file: FileOps
   readonly process: ProcessOps
@@ -128,32 +128,31 @@ export type Health = { readonly ok: true } | { readonly ok: false; readonly reas
 
 export interface Env {
   readonly root: string
-  /** The ops groups it has. */
   readonly groups: readonly OpsGroup[]
-  /** Contract: always the same ops; undefined exactly where `groups` does not name them. */
+  /** Contract: always returns the same object; undefined only if `groups` does not contain the group. */
   getOps<G extends OpsGroup>(group: G): OpsGroups[G] | undefined
-  /** Contract: whether work can be done in it right now; changes nothing, never throws. */
+  /** Contract: whether it can be used now; changes nothing, never throws. */
   health(): Promise<Health>
-  /** Contract: pure; whether the world it stands for has come to its end, so that the run does too. */
+  /** Contract: pure; whether the simulated world has reached its end, which ends the run. */
   isTerminal?(state: Json): boolean
-  /** Contract: gives back what `open` took, and nothing of the workspace; idempotent, never throws. */
+  /** Contract: releases what `open` acquired and leaves the workspace alone; idempotent, never throws. */
   close(): Promise<void>
 }
 
 export interface Envs {
   /**
-   * Contract: sets an env up. The folder exists afterwards; `kind` names the back end, and without it the folder decides. Throws when it
-   * cannot be set up, and then leaves nothing to close.
+   * Contract: sets up an env and creates the folder. `kind` selects the back end; by default the folder decides. If it
+   * throws, there is nothing to close.
    */
   open(workspace: string, kind?: string): Promise<Env>
 }
 
-/** The part of an env that hands out ops. */
+/** Implements the two members of an env that give access to its operations. */
 export function supplying(ops: Partial<OpsGroups>): Pick<Env, 'groups' | 'getOps'> {
   return { groups: Object.keys(ops) as OpsGroup[], getOps: (group) => ops[group] }
 }
 
-/** What a tool needs, or a refusal that says which group is missing. */
+/** Contract: returns the operations; throws `tool_failed` if the env lacks the group. */
 export function opsOf<G extends OpsGroup>(env: Env, group: G): OpsGroups[G] {
   const ops: unknown = env.getOps(group)
   if (typeof ops === 'object' && ops !== null && !(ops instanceof Promise)) return ops as OpsGroups[G]

@@ -1,24 +1,25 @@
 /**
- * Whose work is going on: carried through promises, timers and events, so that a fault which nobody waits for is told to the one who began it.
+ * Attributes stray faults (unhandled rejections and exceptions) to the work that caused them. The owner is carried
+ * through promises, timers and events.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface FaultOwner {
-  /** Such as `tool fetch`. */
+  /** For example `tool fetch`. */
   readonly who: string
-  /** The app it belongs to; default: that of the work it was begun by. */
+  /** The app of the owner; default: the app of the enclosing owner. */
   readonly app?: object | undefined
-  /** Contract: fails the work, if it is still going on, and says whether it was. */
+  /** Contract: fails the work if it is still running; returns whether it was. */
   readonly fail?: (fault: unknown) => boolean
 }
 
 const owners = new AsyncLocalStorage<FaultOwner>()
 
-/** Contract: whatever the work begins, and leaves running, is the owner's. */
+/** Contract: everything that `work` starts, including what it leaves running, belongs to `owner`. */
 export function runOwned<T>(owner: FaultOwner, work: () => T): T {
   return owners.run({ ...owner, app: owner.app ?? owners.getStore()?.app }, work)
 }
 
-/** Contract: in the handler of a stray fault, whoever began what failed. */
+/** Contract: inside a handler of stray faults, returns the owner of the failed work. */
 export const faultOwner = (): FaultOwner | undefined => owners.getStore()

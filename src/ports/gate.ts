@@ -1,9 +1,9 @@
-/** Gate: says of every call, before any call of its step is run, whether it may be. */
+/** Gate: allows or refuses each call of a step, before any call of that step runs. */
 
 import type { Effect } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
 
-/** A call as it would be run. */
+/** A call exactly as it would run. */
 export interface GatedCall {
   readonly tool: string
   readonly args: Json
@@ -12,7 +12,7 @@ export interface GatedCall {
   readonly agent_id: string
 }
 
-/** `ask`: a person has to allow it first. */
+/** `ask`: a person has to approve the call first. */
 export type Clearance =
   | { readonly kind: 'allow'; readonly reason?: string }
   | { readonly kind: 'ask'; readonly reason: string }
@@ -21,8 +21,8 @@ export type Clearance =
 export interface Gate {
   readonly name: string
   /**
-   * Contract: changes nothing. Of several gates the strictest is heeded; one that throws, or says what is no clearance, has asked. A person's
-   * word answers `ask`, never `deny`.
+   * Contract: changes nothing. The strictest of several gates wins. A gate that throws or returns an invalid value
+   * counts as `ask`. A person can approve `ask`, never `deny`.
    */
   judge(call: GatedCall): Clearance | Promise<Clearance>
 }

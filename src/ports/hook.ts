@@ -1,4 +1,4 @@
-/** Hook: watches a run from inside the process. An observer: it changes nothing, and a hook that throws or hangs hurts nobody. */
+/** Hook: observes a run inside the process. It cannot change the run, and a hook that throws or hangs does no harm. */
 
 import type { Event } from '../domain/event.ts'
 import type { StopReason } from '../domain/stop.ts'
@@ -10,9 +10,9 @@ export interface HookContext {
   readonly run_id: string
   readonly session_id: string
   readonly step_id: number
-  /** With `on_run_end`. */
+  /** Only with `on_run_end`. */
   readonly stop_reason?: StopReason
-  /** With `on_after_*` and `on_recover`: what was thrown, where something was. */
+  /** With `on_after_*` and `on_recover`: the error, if one was thrown. */
   readonly error?: string
 }
 
@@ -22,19 +22,20 @@ export interface HookFailure {
   readonly message: string
 }
 
-type Told = (context: HookContext) => void | Promise<void>
+type HookCallback = (context: HookContext) => void | Promise<void>
 
 /**
- * Contract: before and after come in pairs on every path, once per phase and step, and again where a phase is tried again. What a hook
- * returns is waited for a moment, never longer; what `on_event` returns, not at all. `on_run_end` is the last call of a run: its end is on disk
- * and was told as an event by then, so a hook that breaks there is in the log, and one whose process dies just before it is not called.
+ * Contract: before and after come in pairs on every path, once per phase and step, and again if a phase is retried.
+ * Promises are awaited for a bounded time; that of `on_event`, not at all. `on_run_end` is the last call of a run: its
+ * end is already on disk and was emitted as an event. A hook that fails there is only logged, and a process that dies
+ * just before it does not call it.
  */
 export type Hook = {
   readonly name: string
-  readonly on_run_start?: Told
-  readonly on_run_end?: Told
-  readonly on_recover?: Told
+  readonly on_run_start?: HookCallback
+  readonly on_run_end?: HookCallback
+  readonly on_recover?: HookCallback
   readonly on_event?: (event: Event) => void | Promise<void>
-} & { readonly [P in HookedPhase as `on_before_${P}`]?: Told } & {
-  readonly [P in HookedPhase as `on_after_${P}`]?: Told
+} & { readonly [P in HookedPhase as `on_before_${P}`]?: HookCallback } & {
+  readonly [P in HookedPhase as `on_after_${P}`]?: HookCallback
 }

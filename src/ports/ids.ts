@@ -1,5 +1,5 @@
-/** Identity, injected. */
+/** Ids: injected identity. */
 export interface Ids {
-  /** Contract: never the same twice in one home; sorts by time of making. */
+  /** Contract: unique within a home; sorts by creation time. */
   next(): string
 }

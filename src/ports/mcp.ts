@@ -1,19 +1,19 @@
-/** McpServers: the servers that bring tools from elsewhere, as their owner sees them. */
+/** McpServers: the configured MCP servers, as the owner sees them. */
 
 import type { Effect } from '../domain/effect.ts'
 import type { Note } from '../domain/note.ts'
 
 export interface McpTool {
-  /** As the server calls it, and as agents do. */
+  /** `tool` is the server's name for it, `name` the agents'. */
   readonly tool: string
   readonly name: string
   readonly description: string
   readonly effect: Effect
-  /** Whether anybody has said what it does. */
+  /** The owner has declared its effect. */
   readonly declared: boolean
-  /** `new` and `changed` wait for the owner's word, and cannot be called until then; `gone`: the server has it no more. */
+  /** `new` and `changed` need the owner's approval before they can be called; `gone`: removed by the server. */
   readonly status: 'approved' | 'changed' | 'new' | 'gone'
-  /** What waits for it, line by line; empty where nothing does. */
+  /** Line diff of what awaits approval; empty if nothing does. */
   readonly difference: string
 }
 
@@ -21,24 +21,24 @@ export interface McpState {
   readonly name: string
   readonly transport: 'stdio' | 'http'
   readonly state: 'idle' | 'starting' | 'up' | 'down'
-  /** The version of the protocol that it speaks, while it is up. */
+  /** Protocol version, while it is up. */
   readonly protocol: string | null
   readonly error: string | null
-  /** The last lines of it. */
+  /** Last lines of its stderr. */
   readonly stderr: readonly string[]
-  /** Those that were ever seen. */
+  /** Every tool ever seen. */
   readonly tools: readonly McpTool[]
 }
 
 export interface McpServers {
   /** Contract: starts nothing. */
   list(): Promise<readonly McpState[]>
-  /** Contract: starts it where it does not run, and looks at its tools. What is wrong with it is in its state; `not_found` where there is none. */
+  /** Contract: starts the server if necessary and lists its tools. Problems are in its state; throws `not_found`. */
   test(server: string): Promise<McpState>
-  /** Contract: what waits for the owner's word has it, as it was last seen; says of which tools. */
+  /** Contract: approves the pending tools as they were last seen; returns their names. */
   approve(server: string, tool?: string): Promise<readonly string[]>
-  /** Contract: the configuration may be another one; starts nothing. */
+  /** Contract: applies a changed configuration; starts nothing. */
   refresh(): Promise<void>
-  /** Contract: what its owner should hear of. */
+  /** Contract: returns what the owner should know. */
   notes(): readonly Note[]
 }

@@ -1,47 +1,48 @@
-/** Memory: what a run's mind is given of its own past. Made anew for every run, and told every committed turn in order, also after a crash. */
+/** Memory: selects what the model gets of a run's earlier turns. One per run; rebuilt after a crash from all turns. */
 
 import type { Message } from './model.ts'
 
-/** A committed turn, as the model has seen it: what it was told, what it answered, what its calls brought. */
+/** A committed turn as the model saw it: input, answer, results of calls. */
 export interface PastTurn {
   readonly turn: number
   readonly messages: readonly Message[]
 }
 
 export interface MemoryQuery {
-  /** What the present turn is about. */
+  /** Topic of the current turn. */
   readonly text: string
-  /** Characters that the summary may take; absent: as many as this kind of memory likes. */
+  /** Limit for the summary, in characters; default: chosen by the memory. */
   readonly room?: number
 }
 
 /**
- * What the model gets of turns that are not shown whole, beside the task and the owner's words, which the engine keeps; also what
- * `env_view.memory` shows.
+ * What the model gets of turns that are not shown in full. The engine adds the task and the owner's messages. Also
+ * available to behaviours as `env_view.memory`.
  */
 export interface MemoryView {
-  /** The first turn that is shown whole; those before it are in `summary` and `recalled`, or gone. */
+  /** The first turn shown in full; earlier turns are in `summary` and `recalled`, or dropped. */
   readonly from: number
   readonly summary: string
   readonly recalled: readonly string[]
 }
 
 export interface Memory {
-  /** Contract: as if nothing had ever been appended. Called once per run, before its first OBSERVE. */
+  /** Contract: drops everything appended. Called once per run, before the first OBSERVE. */
   reset(): void
   append(turn: PastTurn): void
   /**
-   * Contract: a function of what was appended and evicted since `reset`, and of the query. The prefix of a prompt is only as stable as this
-   * answer is: it changes seldom, and then by a good deal. Another answer is heeded only where its `from` has moved on.
+   * Contract: depends only on what was appended and evicted since `reset`, and on the query. Change the result rarely
+   * and then by a lot, because every change invalidates the cached prompt prefix. A new result is used only if its
+   * `from` is larger.
    */
   retrieve(query: MemoryQuery): MemoryView
-  /** Contract: of turns [from, upto) a text that is shorter than they are; empty where this kind keeps none. */
+  /** Contract: summarises turns [from, upto) in fewer characters; empty if this memory keeps no summaries. */
   summarise(from: number, upto: number): string
-  /** Contract: gives up about half of what is shown whole, oldest first; how many turns that were (0: there is nothing left to give). */
+  /** Contract: drops about half of the turns shown in full, oldest first; returns how many (0: none left). */
   evict(): number
 }
 
-/** A kind of memory, by the name that a set-up gives it. */
+/** A kind of memory that a configuration can name. */
 export interface MemoryKind {
   readonly name: string
   open(): Memory

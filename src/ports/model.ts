@@ -1,4 +1,4 @@
-/** A language model, one call at a time. Retries, budgets and memory are the engine's, never the adapter's. */
+/** Model: a language model, one call at a time. Retries, budgets and memory belong to the engine, not to an adapter. */
 
 import type { Json } from '../domain/json.ts'
 import type { Price } from '../domain/money.ts'
@@ -12,9 +12,9 @@ export interface ToolSpec {
 }
 
 export interface Image {
-  /** Such as `image/png`. */
+  /** For example `image/png`. */
   readonly media_type: string
-  /** In base64. */
+  /** Base64. */
   readonly data: string
 }
 
@@ -37,21 +37,21 @@ export type Message =
 
 export interface ModelRequest {
   readonly system: string
-  /** Contract: append-only between cuts; an adapter must not change or keep it. */
+  /** Contract: only grows between cuts; an adapter must not modify or keep it. */
   readonly messages: readonly Message[]
   readonly tools: readonly ToolSpec[]
 }
 
 export interface Model {
-  /** `provider/model`, as the configuration and the journal name it. */
+  /** `provider/model`, as in the configuration and the journal. */
   readonly id: string
-  /** null: nobody has said what it costs, so it is not asked while money is limited. Absent: whoever made it answers for its cost. */
+  /** null: unknown, so the model is not called while a budget is set. Absent: its author answers for the cost. */
   readonly price?: Price | null
   /**
-   * Contract: exactly one request to the provider. Resolves only with a whole answer: either a finish reason that says the
-   * model stopped by itself, or `length`. Everything else throws a TirelessError with a `model_*` code: a stream that was cut,
-   * an error part, an answer with neither text nor calls, a body that is not the protocol. Aborts with `signal` (code `aborted`).
-   * `onText` may be called with pieces of text as they arrive; what it does is no concern of the adapter.
+   * Contract: sends exactly one request. Resolves only with a complete answer: the model stopped by itself, or with
+   * `length`. Otherwise throws a TirelessError with a `model_*` code: interrupted stream, error part, answer without
+   * text and calls, response outside the protocol. Aborts with `signal` (code `aborted`). May call `onText` with
+   * pieces of text as they arrive.
    */
   call(
     request: ModelRequest,
@@ -59,23 +59,23 @@ export interface Model {
   ): Promise<Answer>
 }
 
-/** A model, and why it is the one. */
+/** A model, and why it was chosen. */
 export interface Choice {
   readonly id: string
   readonly why: string
 }
 
-/** For whom, or for what, a model is wanted. */
+/** Criteria for choosing a model. */
 export interface Wanted {
-  /** By name: then it is that one or none. */
+  /** Exact name: this model or none. */
   readonly model?: string | undefined
   readonly agent?: string | undefined
   readonly phase?: 'planner' | undefined
-  /** What was chosen for the chat, or the channel, that it is done for. */
+  /** The model selected for the chat or channel of the work. */
   readonly selected?: string | undefined
 }
 
-/** A model that can be asked, or why it cannot. */
+/** An entry of `models list`; `problem`: why it cannot be used. */
 export interface ModelEntry {
   readonly id: string
   readonly provider: string
@@ -83,27 +83,27 @@ export interface ModelEntry {
   readonly key: 'set' | 'missing' | 'none'
   readonly is_default: boolean
   readonly why: string | null
-  /** null: not known. */
+  /** null: unknown. */
   readonly price: Price | null
   readonly problem: string | null
 }
 
 export interface Models {
-  /** The id of the default, as far as is known without looking for it. */
+  /** Id of the default model, if known without detection. */
   readonly defaultId: string
-  /** Contract: the default, looked for once where nobody named one; never rejects. */
+  /** Contract: returns the default model; detects it once if none is configured; never rejects. */
   choice(): Promise<Choice>
-  /** Contract: the model of that name, or of the default; throws `model_unknown` with the names there are. */
+  /** Contract: returns the named model (default: the default); throws `model_unknown` and lists the names. */
   get(id?: string): Model
-  /** Contract: the ids to ask, in order: the one that is wanted, then those that may stand in for it. */
+  /** Contract: returns the ids to try in order: the chosen model, then its fallbacks. */
   chain(wanted?: Wanted): Promise<readonly string[]>
-  /** Contract: asks no provider. */
+  /** Contract: contacts no provider. */
   list(): Promise<readonly ModelEntry[]>
 }
 
-/** Contract: one model for everything. */
+/** Contract: every request uses this model. */
 export function onlyModel(model: Model): Models {
-  const why = 'it is the only one'
+  const why = 'the only model'
   return {
     defaultId: model.id,
     choice: async () => ({ id: model.id, why }),

@@ -1,15 +1,15 @@
-/** Outbox: the part of the store that holds what people are told until it is delivered, and knows what was heard of them already. */
+/** Outbox: the part of the store with messages to people, and the ids of messages already received from them. */
 
 import type { NewMessage, Posted, PostedStatus } from '../domain/message.ts'
 
 export type OutboxOp =
-  /** Once per id, to be delivered from `due` on. Of those that are over, the oldest are dropped where they are too many. */
+  /** Once per id; delivered from `due` on. Drops the oldest finished messages when there are too many. */
   | { readonly op: 'post'; readonly message: NewMessage; readonly due: number; readonly now: number }
-  /** Somebody has taken it. One that is over stays as it is. */
+  /** The channel accepted it. No effect on a finished message. */
   | { readonly op: 'delivered'; readonly id: string; readonly now: number }
-  /** Nobody has taken it, as far as is known; null: it is given up. One that is over stays as it is. */
+  /** Delivery failed; `retry_at` null: give up. No effect on a finished message. */
   | { readonly op: 'undelivered'; readonly id: string; readonly error: string; readonly retry_at: number | null }
-  /** A word that came in by a channel, once: the second time is a `conflict`, so commit it with what comes of it. */
+  /** An incoming message; a repeated id is a `conflict`, so commit it together with its consequences. */
   | { readonly op: 'hear'; readonly channel: string; readonly message_id: string; readonly now: number }
 
 export interface OutboxResults {
@@ -19,13 +19,13 @@ export interface OutboxResults {
   hear: null
 }
 
-/** A channel's messages at a glance. */
+/** Delivery statistics of one channel. */
 export interface Deliveries {
   readonly channel: string
   readonly pending: number
   readonly failed: number
   readonly last_sent_at: string | null
-  /** Of the newest one that is not sent. */
+  /** Error of the newest message that was not sent. */
   readonly last_error: string | null
 }
 
@@ -36,10 +36,10 @@ export interface OutboxReads {
     readonly status?: PostedStatus | undefined
     readonly limit: number
   }): Promise<readonly Posted[]>
-  /** Contract: of what is pending and due, each channel's first. Costs the same however much was delivered. */
+  /** Contract: the first pending and due message of each channel. Cost does not grow with delivered messages. */
   dueMessages(now: number): Promise<readonly Posted[]>
-  /** Contract: the earliest instant after `after` at which something pending is due, if there is one. */
+  /** Contract: the earliest due time after `after` of a pending message, if any. */
   nextMessage(after: number): Promise<number | undefined>
-  /** Contract: of every channel that was ever posted to and is remembered, by name. */
+  /** Contract: one entry per channel with messages in the outbox, by name. */
   deliveries(): Promise<readonly Deliveries[]>
 }

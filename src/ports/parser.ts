@@ -1,9 +1,9 @@
-/** Parser: how a model without native tool calls writes its decisions, and how they are read. Format and reader belong together. */
+/** Parser: a text format for tool calls, for models without native ones: the instructions and the reader. */
 
 import type { AskedCall } from '../domain/record.ts'
 import type { ToolSpec } from './model.ts'
 
-/** What a text says. `text` is the answer where there are no calls; `notes` is what the model said about its reasons (thought, reflection). */
+/** `text` is the answer if there are no calls; `notes` are the model's reasons (thought, reflection). */
 export type Parsed =
   | {
       readonly kind: 'said'
@@ -11,13 +11,13 @@ export type Parsed =
       readonly calls: readonly AskedCall[]
       readonly notes?: Readonly<Record<string, string>>
     }
-  /** Told back to the model; nothing of it is acted on. */
+  /** Reported back to the model; no call of this text runs. */
   | { readonly kind: 'fault'; readonly reason: string }
 
 export interface Parser {
   readonly name: string
-  /** Contract: byte-stable; goes behind the system prompt. Says how to call these tools and how to answer. */
+  /** Contract: byte-stable text for the end of the system prompt: how to call these tools and how to answer. */
   instructions(tools: readonly ToolSpec[]): string
-  /** Contract: pure, never throws, and never makes a call of anything that is not exactly the format (case 22). */
+  /** Contract: pure, never throws; reads a call only from text that matches the format exactly (case 22). */
   parse(text: string): Parsed
 }

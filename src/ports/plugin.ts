@@ -1,4 +1,4 @@
-/** Plugin: a part of the program that is set up, started and stopped with it, and may give services to the others. */
+/** Plugin: a part of the program with set-up, start and stop that may provide services to other plugins. */
 
 /** Services by name. A plugin adds its own: `declare module 'tireless' { interface Services { weather: Weather } }`. */
 // biome-ignore lint/suspicious/noEmptyInterface: it is filled by declaration merging.
@@ -7,23 +7,23 @@ export interface Services {}
 export type ServiceName = keyof Services
 
 export interface PluginHost {
-  /** Contract: throws unless the plugin has declared that it needs it. */
+  /** Contract: throws unless the plugin lists the service in `needs`. */
   get<K extends ServiceName>(name: K): Services[K]
-  /** Contract: in `setup` only, once per name, and only what the plugin has declared that it provides. */
+  /** Contract: only in `setup`, once per name, and only for services listed in `provides`. */
   provide<K extends ServiceName>(name: K, service: Services[K]): void
 }
 
 export interface Plugin {
   readonly name: string
-  /** It is set up and started after whoever provides these, and stopped before them. */
+  /** It is set up and started after the providers of these services, and stopped before them. */
   readonly needs?: readonly ServiceName[]
   readonly provides?: readonly ServiceName[]
-  /** Contract: registers; runs nothing by itself yet. */
+  /** Contract: registers things; starts no work. */
   setup?(host: PluginHost): void | Promise<void>
   start?(host: PluginHost): void | Promise<void>
-  /** Contract: called once if `setup` came through, also where a later start failed; copes with not having been started. */
+  /** Contract: called once after a successful `setup`, even if `start` was never called or failed. */
   stop?(): void | Promise<void>
-  /** How long `stop` may take, in milliseconds, before the others are stopped without it. */
+  /** Time limit of `stop` in milliseconds; after it the other plugins are stopped. */
   readonly stopWithinMs?: number
 }
 

@@ -1,20 +1,20 @@
-/** Postbox: how the words of an agent get to people: into the outbox, and from there by a channel. */
+/** MessageSender: queues the messages of agents to people in the outbox; a channel delivers them. */
 
 export interface Letter {
-  /** It is posted once, however often it is said. */
+  /** Idempotency key: a repeated id is queued once. */
   readonly id: string
-  /** A channel, or `channel:chat`; null: the owner, wherever he is to be told. */
+  /** A channel or `channel:chat`; null: the owner, at the configured target. */
   readonly to: string | null
   readonly text: string
-  /** Somebody waits for what is said to it: not held back in quiet hours. */
+  /** A reply is awaited, so quiet hours do not apply. */
   readonly urgent: boolean
 }
 
 export interface Postbox {
-  /** Contract: changes nothing; whether that leads to the owner, and to nobody else. */
+  /** Contract: changes nothing; whether this target reaches the owner and no other person. */
   isOwners(to: string): boolean
-  /** Contract: changes nothing; why nothing can be posted there, with where it can; undefined where it can. */
+  /** Contract: changes nothing; returns why the target is refused and which targets exist; undefined if accepted. */
   refusal(to: string): string | undefined
-  /** Contract: durable when it resolves; where it goes. `not_found` where there is no such way, with those there are. */
+  /** Contract: durable when it resolves, with the channel used. Throws `not_found` and lists the channels. */
   post(letter: Letter): Promise<{ readonly channel: string }>
 }

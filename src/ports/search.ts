@@ -1,4 +1,4 @@
-/** Search: which candidate of a branch is taken. Without one, the first. */
+/** Search: selects one candidate of a branch decision. Without a search, the first one is taken. */
 
 import type { Decision } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
@@ -8,11 +8,11 @@ export type Candidate = Exclude<Decision, { kind: 'branch' | 'invalid' }>
 
 export interface Search {
   readonly name: string
-  /** Contract: other candidates in place of these, or these as they are. One that cannot be is told back, like any wish. */
+  /** Contract: returns the candidates to use in place of these. Invalid ones are reported back to the model. */
   expand?(state: Json, candidates: readonly Candidate[]): readonly Wish[]
   score(state: Json, candidate: Candidate): number
-  /** Contract: whether a candidate is given up. When all are, the mind is told so and decides anew, a bounded number of times. */
+  /** Contract: whether to drop a candidate. If all are dropped, the model decides again, a bounded number of times. */
   prune?(state: Json, candidate: Candidate, score: number): boolean
-  /** Contract: the index of the one to take; without this, the best score, first come first. No such index is told back. */
+  /** Contract: returns the index of the candidate to take; an invalid index is reported back. Default: best score. */
   select?(state: Json, scored: readonly { readonly candidate: Candidate; readonly score: number }[]): number
 }

@@ -1,13 +1,13 @@
-/** Secrets: what must not be kept or told, and how those who need one are handed it. */
+/** Secrets: redacts secret values from texts and supplies them to calls that may use them. */
 
 import type { Redact } from '../domain/redacted.ts'
 
 export interface Secrets {
-  /** Contract: the text without any secret that is known by now, in any form in which it travels; everything else in it stays. */
+  /** Contract: returns the text without known secrets, in any encoding; nothing else is changed. */
   readonly hide: Redact
-  /** Contract: the text with the value of every `secret:NAME` in it, for a call that goes there; throws `forbidden` unless each may. */
+  /** Contract: replaces each `secret:NAME`; throws `forbidden` unless every destination may get that secret. */
   fill(text: string, destinations: readonly string[]): string
 }
 
-/** Where there are none. */
+/** For runs without secrets. */
 export const NO_SECRETS: Secrets = { hide: (text) => text, fill: (text) => text }

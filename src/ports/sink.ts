@@ -1,4 +1,4 @@
-/** Where a run tells what it does. Records are told after they are on disk; events and traces are made of them elsewhere. */
+/** Sink: receives the journal records of runs, after they are on disk. Events and traces are derived from them. */
 import type { Delta } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/record.ts'
 
@@ -7,20 +7,20 @@ export interface RunRef {
   readonly session_id: string
 }
 
-/** Contract for all: must not throw and must not block; whoever tells does not look at what comes of it (I9). */
+/** Contract for every method: must not throw or block; callers ignore the outcome (I9). */
 export interface Sink {
-  /** A run is taken up, for the first time or again; `past` is what the journal holds of it already. */
+  /** A run is started or resumed; `past` holds the records already in its journal. */
   opened(run: RunRef, past: readonly JournalRecord[]): void
   recorded(run: RunRef, record: JournalRecord): void
-  /** A run is put down, once for each time that it was taken up: it is over, it rests, or somebody else has it. */
+  /** Called once for each `opened`: the run ended, parked, or was taken over by another worker. */
   closed(run: RunRef): void
   delta(delta: Delta): void
 }
 
-/** Contract: telling cannot fail the teller (I9): whoever is told something and breaks, at once or later, breaks alone. */
+/** Contract: a failing observer, sync or async, never fails the caller (I9). */
 export function tell(work: () => unknown): void {
   try {
-    const done = work()
-    if (done instanceof Promise) done.catch(() => {})
+    const result = work()
+    if (result instanceof Promise) result.catch(() => {})
   } catch {}
 }

@@ -1,14 +1,14 @@
-/** Skills: what of the owner's approved instructions a run is given. */
+/** Skills: the owner's approved instructions for a run. */
 
 import { type Briefing, NO_BRIEFING } from '../domain/skill.ts'
 
 export interface Skills {
-  /** Contract: what is approved, and is as it was approved; asked once, when a run begins. */
+  /** Contract: returns skills that are approved and unchanged since; called once, when a run starts. */
   brief(agentId: string, workspace: string): Promise<Briefing>
 }
 
-/** The tool by which a model reads one; offered to whoever has any. */
+/** The tool for reading a skill; offered to agents that have skills. */
 export const READ_SKILL = 'read_skill'
 
-/** Where there are none. */
+/** For runs without skills. */
 export const NO_SKILLS: Skills = { brief: async () => NO_BRIEFING }

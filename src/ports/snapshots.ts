@@ -1,27 +1,27 @@
-/** Snapshots: the files of a workspace as a step left them, kept where no agent can reach them. */
+/** Snapshots: the files of a workspace after a step, stored where agents cannot reach them. */
 
 export interface StepRef {
   readonly run_id: string
   readonly turn: number
 }
 
-/** `kept`: as that step left them. `now`: no snapshot was taken, so the files are copied as they are now. */
+/** `kept`: from the snapshot of that step. `now`: there is none, so the current files were copied. */
 export type WorkspaceSource = 'kept' | 'now'
 
 export interface Snapshots {
-  /** Contract: keeps the files of the workspace under this step; never rejects. What cannot be kept is left out, see `copyTo`. */
+  /** Contract: stores the files of the workspace for this step; never rejects. A failed snapshot is skipped. */
   take(workspace: string, step: StepRef): Promise<void>
   /** Contract: whether this run has a snapshot. */
   hasAny(run_id: string): Promise<boolean>
   /**
-   * Contract: the workspace as it was after that step, in a folder that does not exist yet. `as` gets the snapshots of the steps up to there, so
-   * that it can be forked in turn.
+   * Contract: writes the workspace as it was after that step into `folder`, which must not exist. Copies the snapshots
+   * of the steps up to there to run `as`, so that it can be forked again.
    */
   copyTo(
     folder: string,
     of: { readonly workspace: string; readonly step: StepRef; readonly as: string },
   ): Promise<WorkspaceSource>
-  /** Contract: removes the snapshots of these runs and whatever only they needed; never rejects. */
+  /** Contract: deletes the snapshots of these runs and data that only they used; never rejects. */
   forget(run_ids: readonly string[]): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Store: the one durable place. Writes are data: `commit(batches)` with an outcome per batch, so that one fenced session fails
- * alone while the others share its fsync.
+ * Store: all durable data. Writes are data: `commit(batches)` returns an outcome per batch, so that a session with a
+ * stale fence fails alone while the other batches share the same fsync.
  */
 
 import type { Approval, ApprovalStatus } from '../domain/approval.ts'
@@ -30,10 +30,10 @@ export interface Fence {
   readonly token: number
 }
 
-/** Every op carries the instant it happens at; a store has no clock of its own. */
+/** Every op carries its time; a store has no clock. */
 export type Op =
   | OutboxOp
-  /** A worker's epoch begins. `alone`: the caller holds the home's lock, so every other worker is dead. */
+  /** Starts a worker's epoch. `alone`: the caller holds the home's lock, so every other worker is dead. */
   | {
       readonly op: 'join'
       readonly name: string
@@ -42,14 +42,18 @@ export type Op =
       readonly alone: boolean
     }
   | { readonly op: 'beat'; readonly epoch: number; readonly lease_until: number }
-  /** The epoch ends; what it still ran becomes pending at once. */
+  /** Ends the epoch; its running dispatches become pending. */
   | { readonly op: 'leave'; readonly epoch: number; readonly now: number }
-  /** Running work of workers whose lease has ended becomes pending, or dead when it is poison. */
+  /** Running dispatches of workers with an expired lease become pending, or dead after too many crashes. */
   | { readonly op: 'recover'; readonly now: number }
-  /** All or none; a known (source, key) answers with the first one's id. */
-  /** What is made for paused work is paused with it. */
+  /**
+   * Atomic. A known (source, key) returns the id of the existing dispatch. A child of a paused dispatch is paused.
+   */
   | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
-  /** Highest priority first, then oldest; never two of one session at a time; each gets a new token. `only` some, or all `except` some. */
+  /**
+   * Highest priority first, then oldest; at most one per session; each gets a new token. `only` and `except` limit the
+   * candidates.
+   */
   | {
       readonly op: 'claim'
       readonly epoch: number
@@ -59,11 +63,12 @@ export type Op =
       readonly except?: readonly string[]
     }
   /**
-   * Timers that are due: their dispatches become pending, with an observation of the deadline where one was waited for. Approvals that nobody
-   * answered in time are expired, with an observation that wakes who waits; a session with nothing in flight hears of it with whatever comes next.
+   * Handles due timers: their dispatches become pending, with an observation if a wait reached its deadline. Approvals
+   * that were not answered in time expire, with an observation that wakes the waiting dispatch; a session without
+   * active work gets it with its next input.
    */
   | { readonly op: 'promote'; readonly now: number }
-  /** Refused unless `seq` follows the session's last record. */
+  /** Refused unless `seq` continues the session's journal. */
   | { readonly op: 'append'; readonly session_id: string; readonly records: readonly JournalRecord[] }
   | {
       readonly op: 'acknowledge'
@@ -71,28 +76,28 @@ export type Op =
       readonly observation_ids: readonly string[]
       readonly now: number
     }
-  /** Needs the fence. Ends the run. Where unread input is left after `done`, a new dispatch of the session is made in the same commit. */
+  /** Needs the fence. Ends the run. Unread input after `done` creates a new dispatch of the session, in this commit. */
   | {
       readonly op: 'settle'
       readonly status: 'done' | 'failed' | 'cancelled'
       readonly result: string | null
       readonly error: string | null
       readonly failure_class: FailureClass | null
-      /** Id for the dispatch that unread input would make. */
+      /** Id of the dispatch created for unread input. */
       readonly successor_id: string
       readonly now: number
     }
   /**
-   * Needs the fence. Re-checks the inbox inside the transaction: where something unread already matches, it does not park. One that is asked
-   * to end is pending again at once.
+   * Needs the fence. Does not park if unread input already matches the wait (checked inside the transaction). A
+   * dispatch with a cancel request becomes pending at once.
    */
   | { readonly op: 'park'; readonly wait: Wait; readonly now: number }
-  /** Needs the fence. Gives the work back, pending, for anybody. */
+  /** Needs the fence. Returns the dispatch to the queue as pending. */
   | { readonly op: 'release'; readonly now: number }
   /**
-   * Of a dispatch and its descendants. What was never claimed, or is over, is settled at once or left as it is; what waits is woken, so that
-   * its run can end; what runs is told by whoever runs it. With its end, what its session still waits to have allowed is denied. `reason`: why,
-   * of what was never claimed.
+   * Cancels a dispatch and its descendants. One that never ran is settled at once; a waiting one is woken so that its
+   * run can end; a running one is signalled by its worker; a finished one is unchanged. Open approvals of its session
+   * are denied at its end. `reason`: stored for a dispatch that never ran.
    */
   | {
       readonly op: 'cancel'
@@ -101,13 +106,16 @@ export type Op =
       readonly now: number
       readonly reason?: string
     }
-  /** Of a dispatch and its descendants: what is not running is not claimed until `paused` is false again. */
+  /** A dispatch and its descendants: those not running are not claimed until `paused` is false. */
   | { readonly op: 'pause'; readonly dispatch_id: string; readonly paused: boolean; readonly now: number }
-  /** One that failed or is dead is pending again, as if it were new; a `conflict` otherwise, and while its session has something in flight. */
+  /** A failed or dead dispatch becomes pending like new; otherwise, or while its session is active, a `conflict`. */
   | { readonly op: 'retry'; readonly dispatch_id: string; readonly now: number }
-  /** Put away, or taken out again; a `conflict` while it has something in flight. */
+  /** Archives a session, or restores it; a `conflict` while it is active. */
   | { readonly op: 'archive'; readonly session_id: string; readonly archived: boolean; readonly now: number }
-  /** Into the inbox, once per id; one that was put away is taken out again; wakes a dispatch that waits for it; an idle session gets a dispatch of its own. */
+  /**
+   * Adds an observation to the inbox, once per id. Restores an archived session, wakes a dispatch that waits for it,
+   * and creates a dispatch for an idle session.
+   */
   | {
       readonly op: 'publish'
       readonly session_id: string
@@ -115,22 +123,22 @@ export type Op =
       readonly successor_id: string
       readonly now: number
     }
-  /** Listed, or listed again as it now stands. */
+  /** Inserts or updates an unknown outcome. */
   | { readonly op: 'unknown'; readonly unknown: Unknown }
-  /** The model of a scope, from now on; null: no longer one of its own. */
+  /** Sets the model of a scope; null removes the selection. */
   | { readonly op: 'select'; readonly scope: string; readonly model: string | null; readonly now: number }
   /**
-   * Sets money aside before a call, unless a cap would be passed: then nothing is written, and the answer says which. `usd` in millionths. What
-   * the same dispatch had set aside before, and never settled, counts as spent.
+   * Reserves money before a call. If a cap would be exceeded, nothing is written and the result names the cap. `usd`
+   * is in millionths. An unsettled reservation of the same dispatch counts as spent.
    */
   | ({ readonly op: 'reserve'; readonly id: string; readonly usd: number; readonly caps: readonly Cap[] } & Spender)
-  /** What the call did cost. Without a reservation of that id it is booked all the same. */
+  /** Books the actual cost of a call, also without a reservation of that id. */
   | ({ readonly op: 'spent'; readonly id: string; readonly usd: number; readonly usage: Usage } & Spender)
-  /** The call cost nothing; harmless where there is no such reservation. */
+  /** Releases a reservation: the call cost nothing. No effect if there is none. */
   | { readonly op: 'unspent'; readonly id: string }
   /**
-   * On record before anything is done in it. Of its kernel, one that was never ended is ended with an error: its process is gone, and its
-   * dispatches are left to this one, as is whatever was open at the end of the one before.
+   * Commit it before any work of the cycle. An unfinished cycle of the same kernel, whose process is gone, is ended
+   * with an error; its open dispatches, and those of the cycle before it, pass to this one.
    */
   | {
       readonly op: 'cycle_begin'
@@ -140,20 +148,23 @@ export type Op =
       readonly due: number | null
       readonly now: number
     }
-  /** `open`: dispatches that are still under way. Once. */
+  /** Once per cycle. `open`: dispatches that have not finished. */
   | {
       readonly op: 'cycle_end'
       readonly result: CycleResult
       readonly open: readonly string[]
       readonly now: number
     }
-  /** A word that outlives a process, such as that the kernel is paused; null: gone. */
+  /** Stores a setting, such as that the kernel is paused; null deletes it. */
   | { readonly op: 'set'; readonly name: string; readonly value: Json }
-  /** A human's word; wakes the dispatch that waits for it. */
+  /** A person's answer on an unknown outcome; wakes the dispatch that waits for it. */
   | { readonly op: 'resolve'; readonly unknown_id: string; readonly as: Resolution; readonly now: number }
-  /** Listed, open, once per id. */
+  /** Inserts an open approval, once per id. */
   | { readonly op: 'ask'; readonly approval: Approval }
-  /** A human's word on an open approval, once; published to its session in the same commit. One whose time is over is a `conflict` too. */
+  /**
+   * A person's answer to an open approval, once; published to its session in the same commit. An expired approval is a
+   * `conflict`.
+   */
   | {
       readonly op: 'answer'
       readonly approval_id: string
@@ -162,32 +173,32 @@ export type Op =
       readonly successor_id: string
       readonly now: number
     }
-  /** A standing word of the owner; once per id. */
+  /** Adds a standing permission of the owner, once per id. */
   | { readonly op: 'grant'; readonly grant: Grant }
   | { readonly op: 'revoke'; readonly id: string }
-  /** What something is worth, from now on: never more than before, unless it is null, the owner's word that it is as good as theirs. */
+  /** Lowers a label; it never rises, except that null (an act of the owner) removes it. */
   | { readonly op: 'label'; readonly of: string; readonly label: Label | null }
-  /** Behind all others, bound to them. */
+  /** Appends to the audit log; each entry is chained to all earlier ones. */
   | { readonly op: 'audit'; readonly entry: AuditEntry }
   /**
-   * Once per id. One that the agent knows under the same key is superseded; where it knows too many, the oldest are dropped. What is over is
-   * kept within bounds.
+   * Stores a fact, once per id. It supersedes the agent's fact with the same key. Over the limit, the oldest facts are
+   * dropped. Superseded and dropped facts are kept within a limit.
    */
   | { readonly op: 'remember'; readonly fact: NewFact; readonly now: number }
-  /** What an agent knew, and had known, under a key: everything written up to the instant `before`. Its text is gone for good. */
+  /** Deletes an agent's facts of a key, current and superseded, written up to `before`. Their text is erased. */
   | { readonly op: 'forget'; readonly agent_id: string; readonly key: string; readonly before: number }
-  /** Added, and opened. One that there is already is a `conflict`. */
+  /** Adds and opens a schedule. An existing id is a `conflict`. */
   | { readonly op: 'schedule_put'; readonly entry: NewScheduleEntry; readonly now: number }
   | { readonly op: 'schedule_remove'; readonly id: string }
-  /** When it goes on, what was due while it was paused is over. */
+  /** On resume, beats that were due during the pause are skipped. */
   | { readonly op: 'schedule_pause'; readonly id: string; readonly paused: boolean; readonly now: number }
-  /** Somebody waits for it, an added or a configured one: the first time ever, nothing up to `now` is due. */
+  /** The first open of a schedule (added or configured) marks everything up to `now` as past. */
   | { readonly op: 'schedule_open'; readonly id: string; readonly now: number }
-  /** A beat fires: commit it with what it sets off. Nothing up to its instant fires any more. */
+  /** Records a beat: commit it with the work it triggers. Nothing up to its instant fires again. */
   | { readonly op: 'schedule_fired'; readonly id: string; readonly instant: number }
   /**
-   * The next version of a document; a `conflict` unless `base` is the digest of the latest one, null where there is none. The same text again makes
-   * no version. Those that are too many are dropped, the oldest first, never the latest.
+   * Writes the next version of a document; a `conflict` unless `base` is the digest of the latest version (null: there
+   * is none). The same text makes no new version. Over the limit, the oldest versions are dropped, never the latest.
    */
   | {
       readonly op: 'document'
@@ -201,20 +212,20 @@ export type Op =
       readonly now: number
     }
   /**
-   * Takes away, oldest first and at most so many, the sessions in which nothing has happened since `before` and nothing is open, with all that
-   * belongs to them; and some of what is older of cycles and of messages that were sent. What agents remember, what was spent and what was ruled stays.
+   * Deletes up to `limit` sessions with no activity since `before` and nothing open, oldest first, with all their
+   * data, and some older cycles and sent messages. Facts, spending and the audit log stay.
    */
   | { readonly op: 'prune'; readonly before: number; readonly limit: number }
   /**
-   * Moves rows that cannot be read out of their tables, as they are, so that they can be looked at and disturb nobody. A session whose row or
-   * journal is one of them goes as a whole. What cannot do without such a row gets what is safe in its place: a label counts for the least, the
-   * text of a document stays its latest version, a run that waits for an approval hears that it has expired. Records of the audit stay.
+   * Moves unreadable rows to `set_aside` unchanged. A session whose row or journal is unreadable moves as a whole. Rows
+   * that others depend on are replaced by a safe value: the lowest label, the document's text as its latest version,
+   * an expired approval for a run that waits for it. Audit entries stay.
    */
   | { readonly op: 'set_aside'; readonly rows: readonly UnreadableRow[]; readonly now: number }
-  /** A document's file is known to be like this. */
+  /** Records the last known content of a document's file. */
   | { readonly op: 'project'; readonly kernel_id: string; readonly name: string; readonly text: string }
 
-/** Who spends, and on what. `day`: as `2030-01-31`, where the owner is. */
+/** The account of a model call. `day`: such as `2030-01-31`, in the owner's time zone. */
 export interface Spender {
   readonly kernel_id: string
   readonly agent_id: string
@@ -227,7 +238,7 @@ export interface Results extends OutboxResults {
   join: { readonly epoch: number }
   beat: { readonly alive: boolean }
   leave: { readonly released: number }
-  /** `lost`: how many workers ended without leaving. */
+  /** `lost`: workers that ended without leaving. */
   recover: { readonly lost: number; readonly recovered: readonly string[]; readonly dead: readonly string[] }
   enqueue: readonly { readonly dispatch_id: string; readonly session_id: string; readonly duplicate: boolean }[]
   claim: readonly Dispatch[]
@@ -237,7 +248,7 @@ export interface Results extends OutboxResults {
   settle: { readonly successor: string | null }
   park: { readonly parked: boolean }
   release: null
-  /** Each with what it was before; those that are over are not among them. */
+  /** The affected dispatches with their former status; finished ones are left out. */
   cancel: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
   pause: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
   retry: null
@@ -245,11 +256,11 @@ export interface Results extends OutboxResults {
   publish: { readonly duplicate: boolean; readonly dispatch_id: string | null }
   unknown: null
   select: null
-  /** `left`: dispatches that no cycle before this one has seen the end of. */
+  /** `left`: dispatches that no earlier cycle saw finish. */
   cycle_begin: { readonly interrupted: readonly string[]; readonly left: readonly string[] }
   cycle_end: null
   set: null
-  /** `used`: under that cap, with what is `reserved` by calls without an answer. */
+  /** `used`: the amount under that cap; `reserved`: the part held by calls without an answer. */
   reserve: { readonly refused: { readonly cap: Cap; readonly used: number; readonly reserved: number } | null }
   spent: null
   unspent: null
@@ -261,21 +272,21 @@ export interface Results extends OutboxResults {
   label: null
   audit: null
   remember: { readonly superseded: boolean; readonly dropped: readonly string[] }
-  /** Whether there was something known under it. */
+  /** Whether there was a current fact with that key. */
   forget: { readonly forgotten: boolean }
   schedule_put: null
   schedule_remove: { readonly removed: boolean }
   schedule_pause: null
-  /** Up to when nothing fires any more. */
+  /** No beat up to this instant fires. */
   schedule_open: { readonly until: number }
-  /** Whether it was the first: false for an instant that has fired or is over. */
+  /** False for an instant that already fired or was skipped. */
   schedule_fired: { readonly first: boolean }
-  /** As it now stands, without its text. */
+  /** The latest version, without its text. */
   document: DocumentVersion & { readonly changed: boolean }
   project: null
-  /** How many rows were moved. */
+  /** Number of moved rows. */
   set_aside: { readonly moved: number }
-  /** Whose they were. */
+  /** The deleted runs. */
   prune: { readonly runs: readonly string[] }
 }
 
@@ -284,7 +295,7 @@ export interface Batch {
   readonly ops: readonly Op[]
 }
 
-/** `store_invalid`: it holds a value that could be written and not be read again. `row_unreadable`: it is about a row that cannot be read. */
+/** `store_invalid`: a value could be written but not read back. `row_unreadable`: an affected row cannot be read. */
 export type Refusal = 'store_fenced' | 'store_sequence' | 'store_invalid' | 'row_unreadable' | 'not_found' | 'conflict'
 
 export type Outcome =
@@ -303,7 +314,7 @@ export interface Page {
   readonly limit: number
 }
 
-/** Without an agent: of all of them. */
+/** Without `agent_id`: facts of all agents. */
 export interface FactQuery extends Page {
   readonly agent_id?: string | undefined
   readonly text: string
@@ -312,117 +323,118 @@ export interface FactQuery extends Page {
 
 export interface Store extends OutboxReads {
   /**
-   * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that dispatch is
-   * running under that token. Resolves after everything is on disk (fsynced); rejects with `store_failed` when it cannot be, and then for
-   * every later call: nothing is acknowledged after a failed sync.
+   * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that
+   * dispatch is running under that token. Resolves after fsync. Rejects with `store_failed` if that is impossible, and
+   * so does every later call: nothing is acknowledged after a failed sync.
    */
   commit(batches: readonly Batch[]): Promise<readonly Outcome[]>
 
-  // Reads. Contract: each sees every commit acknowledged before it was called. A list leaves out rows that cannot be read, a read of one such
-  // row rejects with `row_unreadable`; see `skipped`.
+  // Contract of all reads: they see every commit acknowledged before the call. Lists leave out unreadable rows; a read
+  // of a single unreadable row rejects with `row_unreadable`; see `skipped`.
   dispatch(id: string): Promise<Dispatch | undefined>
   dispatches(
     filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & Page,
   ): Promise<readonly Dispatch[]>
   counts(): Promise<Counts>
-  /** Contract: the agent's last ones, newest first. Costs the same however many there are. */
+  /** Contract: the agent's latest dispatches, newest first. Cost does not grow with their number. */
   recent(kernelId: string, agentId: string, limit: number): Promise<readonly Dispatch[]>
-  /** Contract: in the order of their making. */
+  /** Contract: in creation order. */
   dispatchesOf(cycleId: string): Promise<readonly Dispatch[]>
   /** Contract: newest first. */
   cycles(kernelId: string, page: Page): Promise<readonly Cycle[]>
-  /** Contract: null where nothing was set. */
+  /** Contract: null if not set. */
   setting(name: string): Promise<Json>
   session(id: string): Promise<Session | undefined>
-  /** Contract: whether there is a session to be taken away by `prune`. Costs the same however many are younger. */
+  /** Contract: whether `prune` would delete a session. Cost does not grow with younger sessions. */
   prunable(before: number): Promise<boolean>
-  /** Contract: newest first; with `archived`, those that were put away as well. */
+  /** Contract: newest first; `archived` includes archived sessions. */
   sessions(filter: { readonly archived?: boolean } & Page): Promise<readonly Session[]>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
-  /** Contract: oldest first. Those that are open cost the same however many are not. */
+  /** Contract: oldest first. Reading open ones does not get slower with the number of others. */
   unknowns(filter: {
     readonly session_id?: string | undefined
     readonly status?: Unknown['status'] | undefined
   }): Promise<readonly Unknown[]>
   approval(id: string): Promise<Approval | undefined>
-  /** Contract: the open ones first, then the newest. */
+  /** Contract: open ones first, then newest first. */
   approvals(
     filter: { readonly session_id?: string | undefined; readonly status?: ApprovalStatus | undefined } & Page,
   ): Promise<readonly Approval[]>
-  /** Contract: those that hold at that instant, oldest first. */
+  /** Contract: grants valid at `now`, oldest first. */
   grants(filter: { readonly tool?: string | undefined; readonly now: number }): Promise<readonly Grant[]>
-  /** Contract: undefined where it is as good as the owner's word. */
+  /** Contract: undefined means trusted and not private. */
   label(of: string): Promise<Label | undefined>
-  /** Contract: of those whose names begin like that, by name. */
+  /** Contract: labels whose `of` starts with the prefix, sorted. */
   labels(prefix: string): Promise<readonly { readonly of: string; readonly label: Label }[]>
-  /** Contract: as they lie there, oldest first, from a number on; `last`: the number that was given out last. */
+  /** Contract: raw entries from a number on, oldest first; `last`: the highest number ever assigned. */
   audit(from: number, page: Page): Promise<{ readonly links: readonly Link[]; readonly last: number }>
-  /** Contract: what is known and has not expired, newest first; with `over`, what is over as well. */
+  /** Contract: current facts that have not expired, newest first; `over` includes all others. */
   facts(
     filter: { readonly agent_id?: string | undefined; readonly over?: boolean; readonly now: number } & Page,
   ): Promise<readonly Fact[]>
-  /** Contract: of what is known and has not expired, what has most words in common with the question, best first; in any script. */
+  /** Contract: current facts with the most words in common with the query, best first; works for any script. */
   recallFacts(query: FactQuery): Promise<readonly Fact[]>
   /** Contract: the latest version. */
   document(kernelId: string, name: string): Promise<Document | undefined>
   documentVersion(kernelId: string, name: string, version: number): Promise<Document | undefined>
-  /** Contract: those that are kept, newest first. */
+  /** Contract: the retained versions, newest first. */
   documentVersions(
     filter: { readonly kernel_id: string; readonly name: string } & Page,
   ): Promise<readonly DocumentVersion[]>
-  /** Contract: what a document's file was last known to be. */
+  /** Contract: the last known content of a document's file. */
   projection(kernelId: string, name: string): Promise<string | undefined>
   selections(): Promise<readonly Selection[]>
-  /** Contract: from one day to another, both included, by day. */
+  /** Contract: both days included, sorted by day. */
   spend(from: string, to: string): Promise<readonly Spend[]>
-  /** Contract: those that were added, oldest first. */
+  /** Contract: added schedules, oldest first. */
   schedules(): Promise<readonly ScheduleEntry[]>
-  /** Contract: of every schedule that was ever opened and not removed, by id. */
+  /** Contract: marks of all schedules that were opened and not removed, by id. */
   marks(): Promise<readonly Mark[]>
   workers(now: number): Promise<readonly Worker[]>
-  /** Contract: the earliest instant at which a timer is due, if there is one. */
+  /** Contract: the earliest instant at which a timer is due, if any. */
   nextTimer(): Promise<number | undefined>
-  /** Contract: looks for damage on disk, off the main thread, beside whatever else goes on; what it found, empty when all is sound. */
+  /** Contract: checks for damage on disk, off the main thread; returns the problems found. */
   verify(): Promise<readonly string[]>
-  /** Contract: looks at every row, off the main thread, beside whatever else goes on; those that cannot be read. */
+  /** Contract: reads every row, off the main thread; returns the unreadable ones. */
   unreadable(): Promise<readonly UnreadableRow[]>
-  /** Contract: rows that cannot be read and were met since the store was opened, or found by the last `unreadable`. */
+  /** Contract: unreadable rows met since the store was opened, or found by the last `unreadable`. */
   skipped(): readonly UnreadableRow[]
-  /** Contract: what was set aside, newest first. */
+  /** Contract: rows that were set aside, newest first. */
   setAside(page: Page): Promise<readonly SetAsideRow[]>
   /**
-   * Contract: everything acknowledged so far, as of one instant, into a new file (`conflict` where there is one), while others go on
-   * reading and committing. The file needs nothing beside it, is its owner's only, and is on disk when this resolves; answers with its schema.
+   * Contract: writes a consistent copy of everything acknowledged so far to a new file (`conflict` if it exists); reads
+   * and commits continue meanwhile. The file is self-contained, readable by its owner only, and on disk when this
+   * resolves with its schema version.
    */
   backup(file: string): Promise<{ readonly schema: number }>
-  /** Contract: how many times it has synced a group of batches to disk since it was opened. */
+  /** Contract: number of fsynced groups of batches since the store was opened. */
   commits(): number
-  /** Contract: idempotent; waits for what is under way. */
+  /** Contract: idempotent; waits for running operations. */
   close(): Promise<void>
 }
 
 type ResultOf<O> = O extends { readonly op: infer K extends keyof Results } ? Results[K] : never
 export type ResultsOf<Ops extends readonly Op[]> = { readonly [I in keyof Ops]: ResultOf<Ops[I]> }
 
-/** One batch, its results typed by its ops; a refusal is thrown. */
+/** Commits one batch and types its results by its ops; throws if the batch is refused. */
 export async function commitOne<const Ops extends readonly Op[]>(
   store: Store,
   ops: Ops,
   fence?: Fence,
 ): Promise<ResultsOf<Ops>> {
   const [outcome] = await store.commit([fence ? { fence, ops } : { ops }])
-  if (!outcome) throw new TirelessError('internal', 'the store answered no outcome for a batch')
+  if (!outcome) throw new TirelessError('internal', 'the store returned no outcome for a batch')
   if (!outcome.ok) throw new TirelessError(outcome.code, outcome.message)
   return outcome.results as unknown as ResultsOf<Ops>
 }
 
-/** Contract: `otherwise` in place of a row that cannot be read; whatever else goes wrong is thrown. */
+/** Contract: resolves to `otherwise` if the row is unreadable; any other error is error. */
 export async function unlessUnreadable<T, U>(reading: Promise<T>, otherwise: U): Promise<T | U> {
   try {
     return await reading
-  } catch (thrown) {
-    if (thrown instanceof TirelessError && thrown.code === 'row_unreadable') return otherwise
-    throw thrown
+  } catch (error) {
+    if (error instanceof TirelessError && error.code === 'row_unreadable') return otherwise
+    throw error
   }
 }

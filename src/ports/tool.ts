@@ -1,4 +1,4 @@
-/** Tool: a hand of the agent. It declares what it does to the world; the engine records before it acts. */
+/** Tool: an action that an agent can take. It declares its effect; the engine records each call before running it. */
 
 import type { z } from 'zod'
 import type { CallResult } from '../domain/decision.ts'
@@ -11,23 +11,23 @@ import type { Env, OpsGroup, OpsGroups } from './env.ts'
 
 export interface ToolContext {
   readonly env: Env
-  /** Contract: the env's ops of that group; throws `tool_failed` where it has none. */
+  /** Contract: returns the env's operations of that group; throws `tool_failed` if it has none. */
   readonly ops: <G extends OpsGroup>(group: G) => OpsGroups[G]
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Stable over crashes: names this very call (session, turn, index). Use it as idempotency key. */
+  /** Identifies this call (session, turn, index), also after a crash. Use it as idempotency key. */
   readonly call: string
-  /** Whose call it is, and where it stands. */
+  /** Agent, session and turn of the call. */
   readonly origin: Origin
-  /** When the call was intended, epoch ms. */
+  /** When the intent was recorded, epoch milliseconds. */
   readonly intendedAt: number
-  /** Digests of the files this session has read or written, by path. */
+  /** Digests of the files that this session has read or written, by path. */
   readonly seen: ReadonlyMap<string, string>
-  /** The lowest label of what the session has read: what it writes is worth no more. */
+  /** Lowest label of everything the session has read; its output gets no better label. */
   readonly label: Label
-  /** The folder of the workspace that the session stands in; empty for the workspace itself. */
+  /** The session's current folder in the workspace; empty for the workspace itself. */
   readonly cwd: string
-  /** Contract: shows a piece of what it writes while it runs, and keeps it nowhere; never throws. */
+  /** Contract: shows progress text to viewers without storing it; never throws. */
   say(text: string): void
 }
 
@@ -37,65 +37,69 @@ export type Probe =
   | { readonly kind: 'unclear' }
 
 export interface Tool<Args = never> {
-  /** Contract: letters, digits, `_` and `-`, at most 64 of them: what every provider takes. A namespace stands before `__`. */
+  /** Contract: letters, digits, `_` and `-`, at most 64, as all providers require. A namespace ends with `__`. */
   readonly name: string
   readonly description: string
   readonly args: z.ZodType<Args>
-  /** Contract: the JSON schema that the model is shown, where it is not the one of `args`. */
+  /** Contract: the JSON Schema shown to the model, if it differs from that of `args`. */
   readonly parameters?: Readonly<Record<string, Json>>
-  /** Contract: not offered by itself. An agent whose tools name it has it like any other; else it is reached through a tool that has `meant`. */
+  /**
+   * Contract: not offered by default. Agents that list it in their tools get it directly; others call it through a
+   * tool with `meant`.
+   */
   readonly lazy?: true
-  /** Contract: whoever wrote its name, description and schema is not trusted: a session that is shown them has read from outside. */
+  /** Contract: its name, description and schema are untrusted text: showing them to a session taints it. */
   readonly foreign?: true
-  /** Contract: the ops groups it may ask its context for; no run begins with an env that lacks one. */
+  /** Contract: groups of operations that it uses; a run does not start in an env without them. */
   readonly needs?: readonly OpsGroup[]
-  /** Contract: after so long `signal` aborts and the call counts as `timed_out`; a call's own timeout beats it. */
+  /** Contract: time limit; then `signal` aborts and the call is `timed_out`. A timeout of the call takes precedence. */
   readonly timeoutMs?: number
-  /** Contract: how often a failed call is run again, under the same key; heeded only where its effect is pure or idempotent. */
+  /** Contract: retries of a failed call under the same key; only for pure and idempotent effects. */
   readonly maxRetries?: number
   /**
-   * Contract: names of arguments in whose texts `secret:NAME` stands for a secret that the owner has allowed for where the call goes. Filled
-   * in just before `run`, and for `run` alone: whatever is judged, journalled or shown says `secret:NAME`.
+   * Contract: arguments in which `secret:NAME` is replaced by a secret that the owner allowed for the destination.
+   * Replaced just before `run` and only for it: policy, journal and viewers see `secret:NAME`.
    */
   readonly secrets?: readonly string[]
-  /** Contract: names of arguments that do not count when two calls are compared. */
+  /** Contract: arguments ignored when two calls are compared. */
   readonly volatile?: readonly string[]
   /** Contract: pure. */
   effect(args: Args): Effect
-  /** Contract: pure; what its result is worth: text from outside is untrusted. A tool that says nothing gives untrusted text. */
+  /** Contract: pure; the label of its result. Default: untrusted. */
   gives?(args: Args): Given
   /**
-   * Contract: pure; where the call goes, each as a whole: address, host, channel, account. A tool with outside reach that says nothing goes wherever
-   * its arguments say.
+   * Contract: pure; all destinations of the call: addresses, hosts, channels, accounts. Default for a tool with outside
+   * reach: whatever its arguments contain.
    */
   destinations?(args: Args): readonly string[]
   /**
-   * Contract: pure; texts that have to be made of the owner's words once something from outside was read, or somebody is asked. Of a tool that says
-   * nothing these are amounts, switches, attachments, and who may see it. Links in what is said count with every tool.
+   * Contract: pure; texts that, after untrusted input, must consist of the owner's words or need approval. Default:
+   * amounts, switches, attachments, and who may see it. Links in outgoing text are checked for every tool.
    */
   content?(args: Args): readonly string[]
-  /** Contract: changes nothing; why this call comes to nothing, whoever allows it, so that nobody need be asked; or nothing. */
+  /** Contract: changes nothing; why this call cannot succeed, so that no approval is requested; undefined if it can. */
   refuses?(args: Args): string | undefined
-  /** Contract: pure; why a person has to allow this call first, or nothing. One that throws has asked. */
+  /** Contract: pure; why a person has to approve this call first; undefined if not. A throw counts as a reason. */
   asks?(args: Args): string | undefined
-  /** Contract: pure; the call of a lazy tool that this one stands for. That one is checked, judged, journalled, run and recovered; this one never is. */
+  /** Contract: pure; the call of a lazy tool that this call stands for. Only that one is checked, recorded and run. */
   meant?(args: Args): { readonly tool: string; readonly args: Json }
-  /** Contract: called when a run is opened, before its first call; a throw keeps the run from beginning. */
+  /** Contract: called when a run is opened, before its first call; a throw prevents the run. */
   setup?(context: { readonly env: Env }): Promise<void>
-  /** Contract: changes nothing; what it returns is journalled with the intent and handed to `probe`. */
+  /** Contract: changes nothing; its result is journalled with the intent and passed to `probe`. */
   before?(args: Args, context: ToolContext): Promise<Json>
   /**
-   * Contract: an error that the model can act on is a result with status `error`, not a throw; `facts.seen` is `{path: digest}`, `facts.cwd` where
-   * the session stands from here on. With status `unknown` nobody knows whether it took effect: it is recovered as after a crash.
+   * Contract: an error that the model can act on is a result with status `error`, not a throw. `facts.seen` is
+   * `{path: digest}`, `facts.cwd` the session's new folder. Status `unknown` (the outcome is not known) is recovered
+   * as after a crash.
    */
   run(args: Args, context: ToolContext): Promise<CallResult>
-  /** Contract: changes nothing; asks the world whether an interrupted call happened. Needed for `reconcilable`. */
+  /** Contract: changes nothing; finds out whether an interrupted call took effect. Required for `reconcilable`. */
   probe?(args: Args, before: Json, context: ToolContext): Promise<Probe>
-  /** Contract: for `once` tools, what can be told of an interrupted call (after killing what is left of it). */
+  /** Contract: for `once` tools; kills leftovers of an interrupted call, then describes its state. */
   remains?(args: Args, context: ToolContext): Promise<string>
-  /** Contract: called after the result is durable; never throws. */
+  /** Contract: called after the result is on disk; never throws. */
   settled?(context: ToolContext): Promise<void>
-  /** Contract: called once for each `setup` that came through, later ones first, however the run went. */
+  /** Contract: called once per successful `setup`, in reverse order, whatever the outcome of the run. */
   teardown?(context: { readonly env: Env }): Promise<void>
 }
 
