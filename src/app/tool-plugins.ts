@@ -56,13 +56,8 @@ export function hands(parts: Parts): Plugin {
       const egress = host.get('egress')
       const { root, calls, sandbox: folder, browser } = host.get('home')
       const env = environment()
-      // A container has none, whatever is allowed.
-      const hasNetwork = (): boolean =>
-        config.sandbox_image === null && service.loaded.config.policy.allow_hosts.length > 0
-      const toAllowed = (socket: string) => egress.proxy(egress.isListed, socket)
-      const wayOut = () => (hasNetwork() ? toAllowed : undefined)
       // Processes go by the machine's own clock.
-      const boxing = { folder, hidden: [root], env, clock: systemClock, wayOut }
+      const boxing = { folder, hidden: [root], env, clock: systemClock }
       const sandbox = sandboxFor(config, boxing)
       const inBubblewrap = sandbox && createSandbox(boxing)
       limits = commandLimits(limitsIn(config))
@@ -72,7 +67,10 @@ export function hands(parts: Parts): Plugin {
       const swept = [...(await sweepAll(calls)), ...(await sweepAll(startsIn(host.get('home'))))]
       for (const line of swept) host.get('log').write('warn', 'swept after a crash', { line })
       const boxed = config.sandbox_image === null ? 'sandbox' : 'container'
-      const shell = { where: sandbox ? boxed : 'machine', hasNetwork } as const
+      const hasAllowedHosts = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
+      // A container has none, whatever is allowed.
+      const network = sandbox && boxed === 'sandbox' ? { egress, hasAllowedHosts } : undefined
+      const shell = { where: sandbox ? boxed : 'machine', ...(network && { network }) } as const
       // Whoever was killed has left them.
       rmSync(browser, { recursive: true, force: true })
       const named = namedTools(launchingOf(egress, env, browser))

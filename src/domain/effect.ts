@@ -19,6 +19,8 @@ export interface Effect {
   readonly method?: string
   /** It makes something public: asked about each time, unless a grant names the very place. */
   readonly publishes?: true
+  /** Nobody sees what it sends there: it is a program. Asked about each time by a session that knows private things, whatever was granted. */
+  readonly unseen?: true
 }
 
 export const writesWorkspace = ({ reach, writes }: Effect): boolean => reach === 'workspace' || (writes ?? false)

@@ -71,7 +71,7 @@ function leftBehind(): never {
 
 const SYSTEM = `You decide, before anything else is read, what a task needs. You see the task in its owner's own words, and tools that reach other people or places.
 Answer with JSON only: a list of the tools that the task itself asks to be used, like [{"tool": "send_mail", "to": ["ann@example.org"]}].
-"to": where it has to go, as written in the task; leave it out where the task leaves that open. "method": with fetch POST, PUT, PATCH or DELETE, with browser click, type or select, with git push; leave it out otherwise. Nothing that the task does not ask for. An empty list is a good answer.`
+"to": where it has to go, as written in the task; leave it out where the task leaves that open. "method": with fetch POST, PUT, PATCH or DELETE, with browser click, type or select, with git push, with bash network; leave it out otherwise. Nothing that the task does not ask for. An empty list is a good answer.`
 
 function question(words: readonly string[], toolbox: ReadonlyMap<string, AnyTool>): string {
   const tools = reachableIn(toolbox).filter(reachesOthers)

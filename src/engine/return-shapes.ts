@@ -215,6 +215,7 @@ const effect = z.object({
   writes: z.boolean().exactOptional(),
   method: z.string().exactOptional(),
   publishes: z.boolean().exactOptional(),
+  unseen: z.boolean().exactOptional(),
 }) as unknown as z.ZodType<Effect>
 
 const EFFECT_IN_WORDS = `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`

@@ -69,7 +69,8 @@ async function judge(run: Run, call: Call, destinations: readonly string[]): Pro
   return rule(
     {
       ...{ tool, effect, destinations, content },
-      links: linksIn(call.args).filter(isContent),
+      // What a program is told to reach, it reaches only where the call goes.
+      links: effect.unseen ? [] : linksIn(call.args).filter(isContent),
       harmful: { ...harmful, names: harmful.names.filter(isContent) },
       texts: textsIn(call.args).filter(isContent),
     },

@@ -141,6 +141,8 @@ function isSpelledOut({ url, host }: Address, words: OwnerMentions): boolean {
 function ruleOfSending(call: Ruled, standing: Standing): Ruling {
   const { isGranted, words, isIntended, label } = standing
   if (call.effect.publishes && !isGranted) return ask('it publishes')
+  if (call.effect.unseen && label.trust === 'untrusted' && label.private)
+    return ask('nobody sees what it sends, and the session knows private things')
   const unsaid = isGranted || isPlainReply(call, standing) ? [] : call.destinations.filter((to) => !words.names(to))
   if (unsaid.length > 0) return ask(`it goes to ${quoted(unsaid)}, which is not from your words`)
   // Whoever has read nothing from outside wants what you want.

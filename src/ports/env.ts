@@ -61,11 +61,8 @@ export type OpenWayOut = (socket: string) => Promise<WayOut>
 export interface RunOptions {
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /**
-   * Hosts that a sandboxed command may reach: `allowed` for those the owner has allowed, or those of its own proxy,
-   * opened on a unix socket. Default: none.
-   */
-  readonly network?: 'allowed' | OpenWayOut
+  /** The way to a proxy for this command, if it is sandboxed: it reaches what the proxy admits. Default: nothing. */
+  readonly network?: OpenWayOut
   /** Initial folder, relative to the root; the root if it no longer exists. */
   readonly cwd?: string
   /** Called with output while the command runs; may skip some of it. Must not throw. */

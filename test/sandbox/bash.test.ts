@@ -244,12 +244,12 @@ cat <&5`
   test('Q8: a host that is allowed is reached, another one is not, and the model is told why', async (t) => {
     const said = await told(t, false)
     assert.match(said, /200 OK.*from outside/)
-    assert.match(said, /403 Forbidden.*\[127\.0\.0\.1:9 was not named\]/)
+    assert.match(said, /403 Forbidden.*\[127\.0\.0\.1:9 was not named; run the command again .* network: /)
   })
 
   test('Q8: what is private and tainted goes nowhere', async (t) => {
     const said = await told(t, true)
-    assert.match(said, /dear diary.*Connection refused/)
+    assert.match(said, /dear diary.*403 Forbidden.*was not named/)
     assert.doesNotMatch(said, /from outside/)
   })
 })

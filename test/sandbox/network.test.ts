@@ -67,7 +67,6 @@ async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }):
     hidden: [],
     env: process.env,
     clock: systemClock,
-    wayOut: () => wayOut ?? toOneHost,
     perl,
   })
   const env = await hostEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: process.env, launcher }).open(
@@ -81,7 +80,7 @@ async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }):
       opsOf(env, 'process').run('call', command, {
         timeoutMs: 60_000,
         signal,
-        ...(network && { network: 'allowed' as const }),
+        ...(network && { network: wayOut ?? toOneHost }),
       }),
   }
 }

@@ -3,9 +3,11 @@
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import { assertNever } from '../../domain/error.ts'
-import { type Given, type Label, OF_WORKSPACE, UNTRUSTED } from '../../domain/trust.ts'
+import { type Given, OF_WORKSPACE, UNTRUSTED } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ProcessResult } from '../../ports/env.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+import { type CommandNetwork, namedHosts, networkArg, openNetwork, refusalOfHosts } from './command-network.ts'
 import { shown } from './file-path.ts'
 import { leftOf } from './left-of.ts'
 import { told } from './result.ts'
@@ -21,7 +23,9 @@ const args = z.strictObject({
     .max(MOST_SECONDS)
     .default(DEFAULT_SECONDS)
     .describe(`Seconds, at most ${MOST_SECONDS}.`),
+  network: networkArg,
 })
+type Args = z.infer<typeof args>
 
 const WORK =
   'Runs a command in the workspace. A `cd` holds for the next call; processes that it leaves behind are killed.'
@@ -29,7 +33,7 @@ const WORK =
 /** What else is to be known where it runs. */
 const SURROUNDINGS = {
   sandbox:
-    ' In a sandbox: no network unless hosts are allowed, /tmp per command, .git/config and .git/hooks read-only.',
+    ' In a sandbox: no network but for hosts that are allowed or named, /tmp per command, .git/config and .git/hooks read-only.',
   container: ' In a container: no network, /tmp per command, .git/config and .git/hooks read-only.',
   machine: '',
 } as const
@@ -37,34 +41,36 @@ const SURROUNDINGS = {
 export interface Surroundings {
   /** What it runs in. */
   readonly where: keyof typeof SURROUNDINGS
-  /** Whether the owner allows hosts. */
-  readonly hasNetwork: () => boolean
+  /** In a sandbox: what commands can be let to. */
+  readonly network?: CommandNetwork
 }
 
 /** On the machine itself it may read whatever its owner may. */
 const OF_MACHINE: Given = { trust: 'untrusted', private: true }
 
-/** What is private and tainted goes nowhere, be it to a host that is allowed. */
-const mayLeave = ({ trust, private: isPrivate }: Label): boolean => trust === 'trusted' || !isPrivate
-
-export const bash = ({ where, hasNetwork }: Surroundings) =>
-  defineTool<z.infer<typeof args>>({
+export const bash = ({ where, network }: Surroundings): AnyTool =>
+  defineTool<Args>({
     name: 'bash',
     description: `${WORK}${SURROUNDINGS[where]}`,
-    args,
+    args: network ? args : args.omit({ network: true }),
     needs: ['process', 'file'],
     volatile: ['timeout_s'],
-    effect: () => ({ recovery: 'once', reach: 'workspace' }),
-    gives: () => (where === 'machine' ? OF_MACHINE : hasNetwork() ? UNTRUSTED : OF_WORKSPACE),
-    run: ({ command, timeout_s }, { ops, call, signal, cwd, label, say: heard }) =>
+    effect: (wanted) =>
+      namedHosts(wanted.network).length === 0
+        ? { recovery: 'once', reach: 'workspace' }
+        : { recovery: 'once', reach: 'third_party', method: 'network', unseen: true, writes: true },
+    destinations: (wanted) => namedHosts(wanted.network),
+    content: ({ command }) => [command],
+    refuses: (wanted) => network && refusalOfHosts(network, namedHosts(wanted.network)),
+    gives(wanted) {
+      if (where === 'machine') return OF_MACHINE
+      return namedHosts(wanted.network).length > 0 || network?.hasAllowedHosts() ? UNTRUSTED : OF_WORKSPACE
+    },
+    run: (wanted, { ops, call, signal, cwd, label, say: heard }) =>
       told(async () => {
-        const options = {
-          timeoutMs: timeout_s * 1000,
-          signal,
-          cwd,
-          heard,
-          ...(mayLeave(label) && { network: 'allowed' as const }),
-        }
+        const { command, timeout_s } = wanted
+        const way = network && openNetwork(network, namedHosts(wanted.network), label)
+        const options = { timeoutMs: timeout_s * 1000, signal, cwd, heard, ...(way && { network: way }) }
         return resultOf(await ops('process').run(call, command, options), timeout_s)
       }),
     remains: (_, context) => leftOf(context),

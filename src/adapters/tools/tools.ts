@@ -27,7 +27,7 @@ import { wait } from './wait.ts'
 
 export type { Launching } from './browser/launch.ts'
 
-const SHUT: Surroundings = { where: 'sandbox', hasNetwork: () => false }
+const SHUT: Surroundings = { where: 'sandbox' }
 
 /** `shell`: what commands run in. */
 export function builtinTools(shell: Surroundings = SHUT): AnyTool[] {

@@ -7,7 +7,6 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { OpenWayOut } from '../../../ports/env.ts'
 import { BASH_ENV_TEXT, isProgram, type Launch, type Launcher } from '../host/launch.ts'
 import { BASH_ENV, type Identity, makeEtc } from './etc.ts'
 import { FORWARDER, type Forwarder, forwarderOf, forwarding } from './forwarder.ts'
@@ -24,8 +23,6 @@ export interface Bubblewrap {
 export interface LauncherOptions extends Bubblewrap {
   readonly folder: string
   readonly hidden: readonly string[]
-  /** To hosts that the owner has allowed; undefined where there are none. */
-  readonly wayOut?: (() => OpenWayOut | undefined) | undefined
   readonly perl?: string | undefined
 }
 
@@ -49,8 +46,7 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
         ])
     const filter = made.filter === undefined ? [] : [opened.use(await open(made.filter, 'r'))]
     const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
-    const allowed = wanted.network === 'allowed' ? options.wayOut?.() : wanted.network
-    const way = await openWay(allowed, made.forwarder, opened)
+    const way = await openWay(wanted.network, made.forwarder, opened)
     const args = bwrapArgs({
       ...{
         ...options,

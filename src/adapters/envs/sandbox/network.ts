@@ -47,5 +47,7 @@ function proxyEnvironment({ user, password }: WayOut): Readonly<Record<string, s
     ...Object.fromEntries(names.map((name) => [name, url])),
     NO_PROXY: 'localhost,127.0.0.1,::1',
     no_proxy: 'localhost,127.0.0.1,::1',
+    // Else Node heeds none of them.
+    NODE_USE_ENV_PROXY: '1',
   }
 }

@@ -10,7 +10,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { OpenWayOut } from '../../../ports/env.ts'
 import { isProgram, type Launcher } from '../host/launch.ts'
 import type { ProcessTable } from '../host/process-table.ts'
 import { type Bubblewrap, launcherOf } from './launcher.ts'
@@ -24,8 +23,6 @@ export interface SandboxOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly table?: ProcessTable
-  /** The way to hosts that the owner has allowed, as it is now; default: there is none. */
-  readonly wayOut?: () => OpenWayOut | undefined
   /** Forwards connections where it is there, because it starts at once; default: the one of the system. */
   readonly perl?: string
 }
