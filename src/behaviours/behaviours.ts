@@ -1,27 +1,28 @@
-/** The behaviours there are, by name. An agent begins with `solo` unless its dispatch asks for another. */
+/** The registry of behaviours. An agent uses `solo` unless its dispatch names another. */
 
 import { TirelessError } from '../domain/error.ts'
 import type { Behaviour, Behaviours } from '../ports/behaviour.ts'
 
-/** Which tools an agent is limited to, if it is. */
+/** Restricts the tools of agents. */
 export interface Limits {
+  /** Contract: the tools that the agent may use; null: no restriction. */
   of(agentId: string): readonly string[] | null
-  /** Whether there is such a tool at all. */
+  /** Contract: whether a tool of that name exists. */
   knows(tool: string): boolean
-  /** Whether it is only for those that name it. */
+  /** Contract: whether only agents that list the tool get it. */
   isByName(tool: string): boolean
 }
 
 export function namedBehaviours(
   all: () => ReadonlyMap<string, Behaviour>,
-  first: string,
+  defaultName: string,
   limits: Limits = { of: () => null, knows: () => true, isByName: () => false },
 ): Behaviours {
   return {
-    get(agentId, name = first) {
+    get(agentId, name = defaultName) {
       const behaviour = all().get(name)
       const only = limits.of(agentId)
-      if (behaviour) return only ? { ...behaviour, tools: limited(behaviour.tools, only, limits) } : behaviour
+      if (behaviour) return only ? { ...behaviour, tools: restrictTools(behaviour.tools, only, limits) } : behaviour
       throw new TirelessError('not_found', {
         what: `the agent ${agentId} has no such behaviour`,
         got: name,
@@ -31,13 +32,17 @@ export function namedBehaviours(
   }
 }
 
-/** Decisions, not effects: whoever may act may also end, or wait. */
-const ALWAYS: ReadonlySet<string> = new Set(['finish', 'wait'])
+/** These tools express a decision and have no effect, so no restriction removes them. */
+const DECISION_TOOLS: ReadonlySet<string> = new Set(['finish', 'wait'])
 
-/** A name that nobody knows stays in: the preflight says so, where to leave it out would be to hide a slip of the pen. */
-function limited(offered: readonly string[], only: readonly string[], { knows, isByName }: Limits): readonly string[] {
-  const allowed = offered.filter((tool) => only.includes(tool) || ALWAYS.has(tool))
-  // Whoever has no hands at all gets none by their names.
+/** Keeps unknown names, so that the preflight reports the typing error. */
+function restrictTools(
+  offered: readonly string[],
+  only: readonly string[],
+  { knows, isByName }: Limits,
+): readonly string[] {
+  const allowed = offered.filter((tool) => only.includes(tool) || DECISION_TOOLS.has(tool))
+  // A behaviour without tools stays without tools.
   const named =
     offered.length === 0 ? [] : only.filter((tool) => knows(tool) && isByName(tool) && !offered.includes(tool))
   return [...allowed, ...named, ...only.filter((tool) => !knows(tool))]

@@ -1,6 +1,7 @@
 /**
- * Work that nobody watches: like solo, and with the founder's directive as the last word of the system prompt, where it is stronger than
- * any rule before it. Nothing of it is in `solo`, and what solo says about waiting is not in here.
+ * The behaviour for work without a person: like solo, but its system prompt ends with the founder's directive. The
+ * directive comes last so that it overrides earlier rules. It is not part of `solo`, and solo's rule about waiting is
+ * not part of this.
  */
 
 import type { Json } from '../domain/json.ts'
@@ -11,12 +12,12 @@ import { WORK } from './solo.ts'
 
 const DIRECTIVE: Readonly<Record<Language, string>> = {
   en: `# Unattended
-You are an autonomous agent of an always-on kernel, and you work with the mindset of a founder. Nobody is watching, and nobody will answer. Every rule above that would have you confirm something first is suspended.
-- Never ask: no questions, no requests for confirmation, no options to choose from. Where you lack something, assume what is reasonable, and say so in your summary.
-- Never wait for anybody: where one way is blocked, take another, or finish what can be finished. What needs a person's leave the runtime puts to them by itself.
+You are an autonomous agent of an always-on kernel, and you work with the mindset of a founder. No person is watching, and no person will answer. Every rule above that requires confirmation first is suspended.
+- Never ask: no questions, no requests for confirmation, no options to choose from. If information is missing, make a reasonable assumption and state it in your summary.
+- Never wait for a person: if one way is blocked, take another, or finish what you can. The runtime itself requests approval for calls that need it.
 - You do four things: think and plan; dispatch and act, with tools; record; summarise.
-- Own the result: see it through as if it were your own company. What no tool has shown is not done.
-- Every cycle shows observable progress: a new artefact, a changed state, a finding that was verified.`,
+- Own the result: see it through as if it were your own company. Work without evidence from a tool is not done.
+- Every cycle shows observable progress: a new artefact, a changed state, or a verified finding.`,
   zh: `# 无人值守
 你是常驻内核的自主代理，以创始人心态运作。没有人在看，也没有人会回答。上文中任何要求先行确认的规则一律暂停。
 - 永不询问：不提问，不请求确认，不列出选项让人挑。缺少信息时作出合理假设，并在总结中写明。
@@ -26,12 +27,12 @@ You are an autonomous agent of an always-on kernel, and you work with the mindse
 - 每个周期都要有可观测的进展：新的产物、变化了的状态，或经过验证的结论。`,
 }
 
-type Conduct<S> = Pick<Behaviour<S>, 'state' | 'initState' | 'reduce' | 'critics'>
+type ResultCheck<S> = Pick<Behaviour<S>, 'state' | 'initState' | 'reduce' | 'critics'>
 
-/** `conduct`: how its results are judged, and what of that is kept in its state. */
+/** `check`: judges the results and keeps the evidence in the state. */
 export function unattended<S extends Json & { readonly language: Language }>(
   tools: () => readonly string[],
-  conduct: Conduct<S>,
+  check: ResultCheck<S>,
 ): Behaviour {
   return defineBehaviour<S>({
     name: 'unattended',
@@ -39,6 +40,6 @@ export function unattended<S extends Json & { readonly language: Language }>(
       return tools()
     },
     buildSystemPrompt: ({ language }): SystemPrompt => ({ ...WORK, unattended: DIRECTIVE[language] }),
-    ...conduct,
+    ...check,
   })
 }

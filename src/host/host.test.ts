@@ -11,8 +11,8 @@ declare module '../ports/plugin.ts' {
   }
 }
 
-/** A plugin that writes down what happens to it. */
-function noting(log: string[], plugin: Plugin): Plugin {
+/** Wraps a plugin so that its lifecycle calls are logged. */
+function logCalls(log: string[], plugin: Plugin): Plugin {
   return definePlugin({
     ...plugin,
     async setup(host) {
@@ -44,13 +44,13 @@ const invalid = (message: RegExp) => (error: Error & { code?: string }) =>
   error.code === 'plugin_invalid' && message.test(error.message)
 
 describe('host (K1)', () => {
-  test('set-up and start in order of need, whatever the order of use; stop in reverse', async () => {
+  test('set-up and start follow dependencies, not the order of use; stop is in reverse order', async () => {
     const log: string[] = []
-    const made = host(...[reader, digits, letters].map((plugin) => noting(log, plugin)))
-    await made.start()
-    assert.deepEqual(made.service('digits'), [1])
-    await made.stop()
-    await made.stop()
+    const subject = host(...[reader, digits, letters].map((plugin) => logCalls(log, plugin)))
+    await subject.start()
+    assert.deepEqual(subject.service('digits'), [1])
+    await subject.stop()
+    await subject.stop()
     const order = ['letters', 'digits', 'reader']
     const expected = [
       ...order.map((name) => `setup ${name}`),
@@ -60,15 +60,15 @@ describe('host (K1)', () => {
     assert.deepEqual(log, expected)
   })
 
-  test('I10: a throw in start names the plugin and rolls everything back, later ones first', async () => {
+  test('I10: a throw in start names the plugin and rolls back in reverse order', async () => {
     const log: string[] = []
     const broken: Plugin = {
       name: 'broken',
       needs: ['digits'],
       start: () => Promise.reject(new RangeError('no more ports')),
     }
-    const made = host(...[letters, digits, broken, reader].map((plugin) => noting(log, plugin)))
-    await assert.rejects(made.start(), {
+    const subject = host(...[letters, digits, broken, reader].map((plugin) => logCalls(log, plugin)))
+    await assert.rejects(subject.start(), {
       code: 'plugin_failed',
       message: /the plugin broken failed in start; got no more ports/,
     })
@@ -76,19 +76,19 @@ describe('host (K1)', () => {
       log.filter((line) => line.startsWith('stop')),
       ['stop reader', 'stop broken', 'stop digits', 'stop letters'],
     )
-    await made.stop()
+    await subject.stop()
     assert.equal(log.filter((line) => line === 'stop letters').length, 1)
   })
 
-  test('I10: a throw in setup stops what was set up before it, and nothing else', async () => {
+  test('I10: a throw in setup stops only the plugins that were set up before', async () => {
     const log: string[] = []
     const broken: Plugin = { name: 'broken', needs: ['letters'], setup: () => Promise.reject(new Error('no')) }
-    const made = host(...[letters, broken, digits].map((plugin) => noting(log, plugin)))
-    await assert.rejects(made.start(), /the plugin broken failed in setup/)
+    const subject = host(...[letters, broken, digits].map((plugin) => logCalls(log, plugin)))
+    await assert.rejects(subject.start(), /the plugin broken failed in setup/)
     assert.deepEqual(log, ['setup letters', 'setup broken', 'stop letters'])
   })
 
-  test('I10: one that hangs in stop is left behind at its deadline; the others are stopped, and the stop says so', async () => {
+  test('I10: a plugin that hangs in stop is abandoned at its deadline; the others stop, and stop rejects', async () => {
     const clock = new FakeClock()
     const log: string[] = []
     const hanging: Plugin = {
@@ -98,9 +98,9 @@ describe('host (K1)', () => {
       stopWithinMs: 500,
     }
     const throwing: Plugin = { name: 'throwing', needs: ['letters'], stop: () => Promise.reject(new Error('stuck')) }
-    const made = createHost(clock).use(...[letters, hanging, throwing].map((plugin) => noting(log, plugin)))
-    await made.start()
-    const stopped = assert.rejects(made.stop(), {
+    const subject = createHost(clock).use(...[letters, hanging, throwing].map((plugin) => logCalls(log, plugin)))
+    await subject.start()
+    const stopped = assert.rejects(subject.stop(), {
       code: 'plugin_failed',
       message: /throwing: stuck; hanging: did not stop within 500 ms/,
     })
@@ -109,9 +109,9 @@ describe('host (K1)', () => {
     assert.deepEqual(log.slice(-3), ['stop throwing', 'stop hanging', 'stop letters'])
   })
 
-  test('a service that two provide, that nobody provides, that is needed in a circle: clear errors before anything is set up', async () => {
+  test('a service with two providers, none, or a circular need is refused before any set-up', async () => {
     const log: string[] = []
-    const starting = (...plugins: Plugin[]) => host(...plugins.map((plugin) => noting(log, plugin))).start()
+    const starting = (...plugins: Plugin[]) => host(...plugins.map((plugin) => logCalls(log, plugin))).start()
     await assert.rejects(
       starting(letters, { ...letters, name: 'more' }),
       invalid(/letters is provided by two plugins; got letters and more/),
@@ -128,7 +128,7 @@ describe('host (K1)', () => {
     assert.deepEqual(log, [])
   })
 
-  test('what was not declared, or comes too late, is refused with what to add', async () => {
+  test('an undeclared or late service is refused, and the error says what to add', async () => {
     const starting = (plugin: Omit<Plugin, 'name'>) => host(letters, { name: 'wild', ...plugin }).start()
     await assert.rejects(
       starting({ setup: (given) => void given.get('letters') }),
@@ -140,7 +140,7 @@ describe('host (K1)', () => {
     )
     await assert.rejects(
       starting({ provides: ['digits'] }),
-      invalid(/declares the service digits and did not provide it/),
+      invalid(/declares the service digits but did not provide it/),
     )
     let kept: PluginHost | undefined
     await starting({
@@ -150,27 +150,27 @@ describe('host (K1)', () => {
         kept = given
       },
     })
-    assert.throws(() => kept?.provide('digits', []), invalid(/too late/))
+    assert.throws(() => kept?.provide('digits', []), invalid(/after set-up/))
   })
 
-  test('sealed: a name twice, or a use after the start, is refused', async () => {
-    assert.throws(() => host(letters, letters), invalid(/letters is used twice/))
-    const made = host(letters)
-    await made.start()
-    assert.throws(() => made.use(reader), invalid(/too late to use reader/))
-    await assert.rejects(made.start(), invalid(/started already/))
-    assert.throws(() => made.service('digits'), invalid(/digits, which is not there/))
+  test('a name used twice, or a use after the start, is refused', async () => {
+    assert.throws(() => host(letters, letters), invalid(/letters is registered twice/))
+    const subject = host(letters)
+    await subject.start()
+    assert.throws(() => subject.use(reader), invalid(/cannot use reader/))
+    await assert.rejects(subject.start(), invalid(/already started/))
+    assert.throws(() => subject.service('digits'), invalid(/digits, which does not exist/))
   })
 
-  test('a stop during the start waits for it, and then stops what it started', async () => {
+  test('a stop during the start waits for it, then stops the started plugins', async () => {
     const log: string[] = []
     const gate = Promise.withResolvers<void>()
-    const made = host(
-      noting(log, letters),
-      noting(log, { name: 'slow', needs: ['letters'], start: () => gate.promise }),
+    const subject = host(
+      logCalls(log, letters),
+      logCalls(log, { name: 'slow', needs: ['letters'], start: () => gate.promise }),
     )
-    const started = made.start()
-    const stopped = made.stop()
+    const started = subject.start()
+    const stopped = subject.stop()
     gate.resolve()
     await started
     await stopped

@@ -1,7 +1,8 @@
 /**
- * Host: plugins live here. `use`, then `start` (set-up in order of need, seal, start), then `stop` in reverse (K1).
- * Must not know: any plugin, any service.
- * Invariants: I10 (what was set up will be stopped, later ones first; a failed start rolls back).
+ * Host: the lifecycle of plugins. `use`, then `start` (set-up in dependency order, seal, start), then `stop` in reverse
+ * order (K1).
+ * Must not know: any specific plugin or service.
+ * Invariants: I10 (every plugin that was set up is stopped, in reverse order; a failed start rolls back).
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -13,38 +14,38 @@ import { inOrderOfNeed } from './order.ts'
 const STOP_WITHIN_MS = 10_000
 
 export interface Host {
-  /** Contract: before the start only; a name is used once. */
+  /** Contract: only before `start`; each plugin name once. */
   use(...plugins: readonly Plugin[]): Host
-  /** Contract: once. When it rejects, everything that was set up has been stopped again. */
+  /** Contract: once. If it rejects, every plugin that was set up has been stopped. */
   start(): Promise<void>
-  /** Contract: idempotent; stops everything, whatever goes wrong, then rejects if something did. */
+  /** Contract: idempotent; stops every plugin even if some fail, then rejects with all failures. */
   stop(): Promise<void>
-  /** Contract: after the start. */
+  /** Contract: only after `start`. */
   service<K extends ServiceName>(name: K): Services[K]
 }
 
 export function createHost(clock: Clock): Host {
-  const used: Plugin[] = []
+  const registered: Plugin[] = []
   const services = new Map<ServiceName, unknown>()
-  const alive: Plugin[] = []
+  const active: Plugin[] = []
   let sealed = false
   let starting: Promise<void> | undefined
   let stopping: Promise<void> | undefined
 
   async function start(): Promise<void> {
-    const plugins = inOrderOfNeed(used)
+    const plugins = inOrderOfNeed(registered)
     try {
       for (const plugin of plugins) {
-        await told(plugin, 'setup', () => plugin.setup?.(viewOf(plugin, services, () => sealed)))
-        alive.push(plugin)
-        refuseUnkeptPromises(plugin, services)
+        await callPlugin(plugin, 'setup', () => plugin.setup?.(hostFor(plugin, services, () => sealed)))
+        active.push(plugin)
+        checkProvidedServices(plugin, services)
       }
       sealed = true
       for (const plugin of plugins)
-        await told(plugin, 'start', () => plugin.start?.(viewOf(plugin, services, () => true)))
+        await callPlugin(plugin, 'start', () => plugin.start?.(hostFor(plugin, services, () => true)))
     } catch (thrown) {
       sealed = true
-      await stopAll(alive, clock).catch((inRollback) => {
+      await stopAll(active, clock).catch((inRollback) => {
         asTirelessError(thrown).message += `\n(while rolling back: ${asTirelessError(inRollback).message})`
       })
       throw thrown
@@ -54,72 +55,82 @@ export function createHost(clock: Clock): Host {
   return {
     use(...plugins) {
       if (starting)
-        throw refused(`it is too late to use ${plugins.map(({ name }) => name).join(', ')}`, 'use it before the start')
+        throw invalidPlugin(
+          `the host has started: it cannot use ${plugins.map(({ name }) => name).join(', ')}`,
+          'use it before the start',
+        )
       for (const plugin of plugins) {
-        if (used.some(({ name }) => name === plugin.name))
-          throw refused(`the plugin ${plugin.name} is used twice`, 'use it once')
-        used.push(plugin)
+        if (registered.some(({ name }) => name === plugin.name))
+          throw invalidPlugin(`the plugin ${plugin.name} is registered twice`, 'use it once')
+        registered.push(plugin)
       }
       return this
     },
     start() {
-      if (starting) return Promise.reject(refused('the host was started already', 'make a new host'))
+      if (starting) return Promise.reject(invalidPlugin('the host has already started', 'create a new host'))
       starting = start()
       return starting
     },
     stop() {
       stopping ??= (async () => {
         await starting?.catch(() => {})
-        await stopAll(alive, clock)
+        await stopAll(active, clock)
       })()
       return stopping
     },
-    service: (name) => found(services, name, 'the application'),
+    service: (name) => requireService(services, name, 'the application'),
   }
 }
 
-function viewOf(plugin: Plugin, services: Map<ServiceName, unknown>, sealed: () => boolean): PluginHost {
+function hostFor(plugin: Plugin, services: Map<ServiceName, unknown>, sealed: () => boolean): PluginHost {
   return {
     get(name) {
       if (!plugin.needs?.includes(name) && !plugin.provides?.includes(name))
-        throw refused(
+        throw invalidPlugin(
           `the plugin ${plugin.name} asks for the service ${name}, which it did not declare`,
           `add '${name}' to its needs`,
         )
-      return found(services, name, `the plugin ${plugin.name}`)
+      return requireService(services, name, `the plugin ${plugin.name}`)
     },
     provide(name, service) {
       if (sealed())
-        throw refused(`the plugin ${plugin.name} provides the service ${name} too late`, 'provide it in setup')
+        throw invalidPlugin(
+          `the plugin ${plugin.name} provides the service ${name} after set-up`,
+          'provide it in setup',
+        )
       if (!plugin.provides?.includes(name))
-        throw refused(
+        throw invalidPlugin(
           `the plugin ${plugin.name} provides the service ${name}, which it did not declare`,
           `add '${name}' to its provides`,
         )
       if (services.has(name))
-        throw refused(`the plugin ${plugin.name} provides the service ${name} twice`, 'provide it once')
+        throw invalidPlugin(`the plugin ${plugin.name} provides the service ${name} twice`, 'provide it once')
       services.set(name, service)
     },
   }
 }
 
-function found<K extends ServiceName>(services: ReadonlyMap<ServiceName, unknown>, name: K, who: string): Services[K] {
+function requireService<K extends ServiceName>(
+  services: ReadonlyMap<ServiceName, unknown>,
+  name: K,
+  who: string,
+): Services[K] {
   if (!services.has(name))
-    throw refused(`${who} asks for the service ${name}, which is not there`, 'use a plugin that provides it')
+    throw invalidPlugin(`${who} asks for the service ${name}, which does not exist`, 'use a plugin that provides it')
   return services.get(name) as Services[K]
 }
 
-function refuseUnkeptPromises(plugin: Plugin, services: ReadonlyMap<ServiceName, unknown>): void {
+function checkProvidedServices(plugin: Plugin, services: ReadonlyMap<ServiceName, unknown>): void {
   const missing = plugin.provides?.find((name) => !services.has(name))
   if (missing !== undefined)
-    throw refused(
-      `the plugin ${plugin.name} declares the service ${missing} and did not provide it`,
+    throw invalidPlugin(
+      `the plugin ${plugin.name} declares the service ${missing} but did not provide it`,
       'call host.provide in its setup',
     )
 }
 
-/** A plugin's error says whose it is. One of ours says enough already. */
-async function told(plugin: Plugin, what: string, work: () => void | Promise<void>): Promise<void> {
+/** Adds the plugin's name to an error, unless it is a TirelessError, which already has a useful message. */
+async function callPlugin(plugin: Plugin, what: string, work: () => void | Promise<void>): Promise<void> {
   try {
     await runOwned({ who: `plugin ${plugin.name}` }, work)
   } catch (thrown) {
@@ -132,31 +143,31 @@ async function told(plugin: Plugin, what: string, work: () => void | Promise<voi
   }
 }
 
-async function stopAll(alive: Plugin[], clock: Clock): Promise<void> {
+async function stopAll(active: Plugin[], clock: Clock): Promise<void> {
   const problems: string[] = []
-  for (let plugin = alive.pop(); plugin; plugin = alive.pop()) {
+  for (let plugin = active.pop(); plugin; plugin = active.pop()) {
     const problem = await stopOne(plugin, clock)
     if (problem !== undefined) problems.push(`${plugin.name}: ${problem}`)
   }
   if (problems.length > 0)
-    throw new TirelessError('plugin_failed', { what: 'not everything could be stopped', got: problems.join('; ') })
+    throw new TirelessError('plugin_failed', { what: 'some plugins did not stop', got: problems.join('; ') })
 }
 
 async function stopOne({ stop, stopWithinMs = STOP_WITHIN_MS }: Plugin, clock: Clock): Promise<string | undefined> {
   if (!stop) return undefined
-  const over = new AbortController()
-  const late = clock.sleep(stopWithinMs, over.signal).then(() => `did not stop within ${stopWithinMs} ms`)
+  const finished = new AbortController()
+  const timedOut = clock.sleep(stopWithinMs, finished.signal).then(() => `did not stop within ${stopWithinMs} ms`)
   const stopped = (async () => stop())().then(
     () => undefined,
     (thrown: unknown) => asTirelessError(thrown).message,
   )
   try {
-    return await Promise.race([stopped, late])
+    return await Promise.race([stopped, timedOut])
   } finally {
-    over.abort()
+    finished.abort()
   }
 }
 
-function refused(what: string, fix: string): TirelessError {
+function invalidPlugin(what: string, fix: string): TirelessError {
   return new TirelessError('plugin_invalid', { what, fix })
 }

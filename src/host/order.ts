@@ -1,5 +1,5 @@
 /**
- * The order of plugins: whoever provides comes before whoever needs; otherwise as they were used. Pure.
+ * The order of plugins: providers of a service before plugins that need it; otherwise in order of `use`. Pure.
  * Must not know: what plugins do.
  */
 
@@ -12,9 +12,9 @@ export function inOrderOfNeed(plugins: readonly Plugin[]): Plugin[] {
   const visiting: Plugin[] = []
   const visit = (plugin: Plugin): void => {
     if (ordered.includes(plugin)) return
-    if (visiting.includes(plugin)) throw circle([...visiting.slice(visiting.indexOf(plugin)), plugin])
+    if (visiting.includes(plugin)) throw circularDependency([...visiting.slice(visiting.indexOf(plugin)), plugin])
     visiting.push(plugin)
-    for (const need of plugin.needs ?? []) visit(providers.get(need) ?? missing(plugin, need, providers))
+    for (const need of plugin.needs ?? []) visit(providers.get(need) ?? throwMissing(plugin, need, providers))
     visiting.pop()
     ordered.push(plugin)
   }
@@ -38,7 +38,7 @@ function providersOf(plugins: readonly Plugin[]): ReadonlyMap<ServiceName, Plugi
   return providers
 }
 
-function missing(plugin: Plugin, need: ServiceName, providers: ReadonlyMap<ServiceName, Plugin>): never {
+function throwMissing(plugin: Plugin, need: ServiceName, providers: ReadonlyMap<ServiceName, Plugin>): never {
   throw new TirelessError('plugin_invalid', {
     what: `the plugin ${plugin.name} needs the service ${need}, which no plugin provides`,
     expected: `one of ${[...providers.keys()].join(', ') || 'none'}`,
@@ -46,10 +46,10 @@ function missing(plugin: Plugin, need: ServiceName, providers: ReadonlyMap<Servi
   })
 }
 
-function circle(plugins: readonly Plugin[]): TirelessError {
+function circularDependency(plugins: readonly Plugin[]): TirelessError {
   return new TirelessError('plugin_invalid', {
-    what: 'plugins need each other in a circle',
+    what: 'plugins depend on each other in a circularDependency',
     got: plugins.map(({ name }) => name).join(' → '),
-    fix: 'move what both need into a plugin of its own',
+    fix: 'move the shared service into its own plugin',
   })
 }
