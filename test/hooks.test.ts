@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import type { Message, Posted } from '../src/domain/message.ts'
+import { commitOne } from '../src/ports/store.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type HookServer, startHookServer } from './hook-server.ts'
 import { type Answered, ask, type ServedApp, servedApp } from './served.ts'
@@ -110,6 +111,56 @@ describe("strangers' chats through a signed relay", () => {
     await its.app.run('channels unpair', { name: 'webhook', chat: 'c1' })
     await say('/notice', 'c1', 'n2')
     assert.deepEqual([await paired(its), await target(its)], [[], null])
+  })
+})
+
+describe('a chat that was bound before there was pairing', () => {
+  const bindAsBefore = ({ app }: Hooked, chat_id: string) =>
+    commitOne(app.context.store, [{ op: 'set', name: 'notice', value: { channel: 'webhook', chat_id } }])
+  const doctorsWord = async ({ app }: Hooked) =>
+    ((await app.run('doctor', {})) as { checks: { name: string; ok: boolean; found: string; remedy: string }[] }).checks
+      .filter(({ name }) => name === 'notices')
+      .map(({ ok, found, remedy }) => [ok, `${found}; ${remedy}`])
+  const degraded = async ({ app }: Hooked) => ((await app.run('status', {})) as { degraded: string[] }).degraded
+
+  test('gets no notices until it is paired; status and doctor name the command', async (t) => {
+    const its = await hooked(t)
+    await bindAsBefore(its, "c'7")
+    assert.equal(await target(its), null)
+    const command = "tireless channels pair webhook --chat 'c'\\''7'"
+    const [[ok, word] = []] = await doctorsWord(its)
+    assert.equal(ok, false)
+    assert.ok(String(word).includes(command), String(word))
+    assert.ok((await degraded(its)).some((line) => line.includes(command)))
+    await its.app.run('channels pair', { name: 'webhook', chat: "c'7" })
+    assert.deepEqual(await target(its), { channel: 'webhook', chat_id: "c'7", by: 'person' })
+    assert.deepEqual([(await doctorsWord(its))[0]?.[0], await degraded(its)], [true, []])
+  })
+
+  test('what waited for it in the outbox is not sent there; where the configuration names a chat, notices go to that one', async (t) => {
+    const its = await hooked(t, `secret: ${SECRET}, chat_id: ops`)
+    await bindAsBefore(its, 'stranger')
+    const now = its.clock.now()
+    for (const kind of ['notice', 'digest', 'alert'] as const)
+      for (const chat_id of ['stranger', 'ops'])
+        await commitOne(its.app.context.store, [
+          {
+            op: 'post',
+            message: { id: `${kind}-${chat_id}`, channel: 'webhook', chat_id, kind, text: 'x' },
+            ...{ due: now, now },
+          },
+        ])
+    await its.app.run('start', { until_idle: true })
+    const chats = its.outside.got.map(({ body }) => (JSON.parse(body) as Message).chat_id)
+    assert.deepEqual(chats, ['ops', 'ops', 'ops'])
+    const failed = (await replies(its)).filter(({ status }) => status === 'failed')
+    assert.equal(failed.length, 3)
+    assert.match(
+      failed[0]?.error ?? '',
+      /not paired; do this: if it is yours: tireless channels pair webhook --chat stranger/,
+    )
+    await its.app.run('channels unpair', { name: 'webhook', chat: 'stranger' })
+    assert.deepEqual(await degraded(its), [])
   })
 })
 

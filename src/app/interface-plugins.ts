@@ -13,6 +13,8 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
 import { replay } from '../engine/replay.ts'
+import type { Notifier } from '../kernel/notifier.ts'
+import { unpairedNote } from '../kernel/target.ts'
 import { waitingNotes } from '../kernel/waiting-documents.ts'
 import type { Choice } from '../ports/model.ts'
 import { definePlugin, type Plugin } from '../ports/plugin.ts'
@@ -147,6 +149,7 @@ export function commands(): Plugin {
                 .map(({ text }) => text),
               ...mcp.notes().map(({ text }) => firstLine(text)),
               ...strays.degraded().map(redact),
+              ...(await unpairedNotes(host.get('notifier'))),
             ],
           }
         },
@@ -180,6 +183,13 @@ async function lossIn(store: Store): Promise<string[]> {
 function unreadableIn(store: Store): string[] {
   const rows = store.skipped()
   return rows.length === 0 ? [] : [`${describeUnreadable(rows)}. Do this: ${SET_ASIDE_REMEDY}`]
+}
+
+async function unpairedNotes(notifier: Pick<Notifier, 'unpairedTarget'>): Promise<string[]> {
+  const unpaired = await notifier.unpairedTarget()
+  if (!unpaired) return []
+  const { found, remedy } = unpairedNote(unpaired)
+  return [`${found}; ${remedy}`]
 }
 
 /** What has changed in a tool is a matter of many lines, for `mcp list`. */

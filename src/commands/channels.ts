@@ -154,7 +154,7 @@ export const channelsUnpair = command({
     const paired = pairedIn(await store.setting(PAIRED)).map((one) => ({ ...one }))
     const isMeant = (one: { channel: string; chat_id: string | null }): boolean =>
       one.channel === name && (chat === undefined || one.chat_id === chat)
-    const target = await notifier.target()
+    const target = (await notifier.unpairedTarget()) ?? (await notifier.target())
     const isBound = name === undefined || (target?.by === 'person' && isMeant(target))
     const left = paired.filter((one) => !isMeant(one))
     await commitOne(store, [keepPaired(left), keepPairing(null), ...(isBound ? [bind(null)] : [])])

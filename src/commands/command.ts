@@ -79,7 +79,7 @@ export interface Context extends Outside {
     readonly degraded: readonly string[]
   }>
   readonly kernel: Living
-  readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'language'>
+  readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
   /** Contract: this process comes to its end: what runs comes to the end of its step, and is interrupted after so long. */
   stop(withinMs: number): void

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { asTirelessError, type TirelessError } from '../domain/error.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { describeUnreadable, isNeverMoved, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
+import { unpairedNote } from '../kernel/target.ts'
 import { meaningless } from '../kernel/timetable.ts'
 import { commitOne, unlessUnreadable } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
@@ -98,6 +99,12 @@ const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => 
     return good(id.startsWith('offline/') ? `${id}: no model is configured; it understands no language` : id)
   }),
   ...(await servers(context)),
+  await look('notices', async () => {
+    const unpaired = await context.notifier.unpairedTarget()
+    if (unpaired) return bad(unpairedNote(unpaired).found, unpairedNote(unpaired).remedy)
+    const target = await context.notifier.target()
+    return good(target ? `go to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}` : 'go nowhere')
+  }),
   await look('documents', async () => {
     const waiting = await context.documents.waiting()
     return waiting.length === 0

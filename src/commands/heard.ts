@@ -7,16 +7,8 @@ import { hash } from 'node:crypto'
 import { assertNever, asTirelessError } from '../domain/error.ts'
 import type { Language } from '../domain/language.ts'
 import type { Heard } from '../domain/message.ts'
-import {
-  isSameChat,
-  keepPaired,
-  keepPairing,
-  PAIRED,
-  PAIRING,
-  pairedIn,
-  pairingIn,
-  tryCode,
-} from '../kernel/pairing.ts'
+import { isOwnersChat } from '../kernel/owners-chat.ts'
+import { keepPaired, keepPairing, PAIRED, PAIRING, pairedIn, pairingIn, tryCode } from '../kernel/pairing.ts'
 import { bind } from '../kernel/target.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
@@ -67,17 +59,6 @@ async function hear(context: Context, word: Heard, proof?: string): Promise<{ re
     if (error.code === 'conflict') return { duplicate: true }
     throw error
   }
-}
-
-/** Contract: whether the owner has paired it, or named it in the configuration. */
-async function isOwnersChat({ store, settings, channels }: Context, { channel, chat_id }: Heard): Promise<boolean> {
-  const { channel: configured, chat_id: at } = settings()
-  if (
-    chat_id !== null &&
-    (channels.get(channel)?.ownChat?.() === chat_id || (configured === channel && at === chat_id))
-  )
-    return true
-  return pairedIn(await store.setting(PAIRED)).some((chat) => isSameChat(chat, { channel, chat_id }))
 }
 
 /** A stranger's word is a guess at a code, or nothing. */

@@ -76,15 +76,20 @@ export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError
   return Math.ceil(now + Math.max(rest, retryAfterMs ?? 0))
 }
 
+interface DelivererParts extends Carriage {
+  /** Contract: why the message must not be sent; null where it may. */
+  refuse?(posted: Posted): Promise<TirelessError | null>
+}
+
 export class Deliverer {
-  readonly #carriage: Carriage
+  readonly #carriage: DelivererParts
   /** By channel. */
   readonly #busy = new Map<string, Promise<void>>()
   #stop = new AbortController()
   #broken: unknown
   #carried = 0
 
-  constructor(carriage: Carriage) {
+  constructor(carriage: DelivererParts) {
     this.#carriage = carriage
   }
 
@@ -145,7 +150,7 @@ export class Deliverer {
     const { store, clock, log } = this.#carriage
     const { id, channel } = posted
     const { signal } = this.#stop
-    const failure = await attempt(this.#carriage, channel, posted, signal)
+    const failure = (await this.#carriage.refuse?.(posted)) ?? (await attempt(this.#carriage, channel, posted, signal))
     if (failure?.code === 'aborted' && signal.aborted) return
     const attempts = posted.attempts + 1
     const now = clock.now()

@@ -7,8 +7,9 @@
 
 import type { CycleResult } from '../domain/cycle.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
 import { type Language, languageOfAll } from '../domain/language.ts'
-import type { NewMessage } from '../domain/message.ts'
+import type { NewMessage, Posted } from '../domain/message.ts'
 import type { Note } from '../domain/note.ts'
 import { digestScheduleId } from '../domain/schedule.ts'
 import { clipped } from '../domain/summary.ts'
@@ -21,10 +22,11 @@ import type { Doorbell } from './doorbell.ts'
 import { newest } from './lateness.ts'
 import { newsOf, type Told } from './news.ts'
 import { noticeWith } from './notice.ts'
+import { isOwnersChat } from './owners-chat.ts'
 import { quietUntil } from './quiet-hours.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 import type { Settings } from './settings.ts'
-import { BOUND, type Target, targetOf } from './target.ts'
+import { BOUND, pairCommand, type Target, targetOf } from './target.ts'
 import { ownZone } from './zone.ts'
 
 /** What was told, among the store's settings. */
@@ -60,7 +62,7 @@ export class Notifier implements Postbox {
 
   constructor(parts: NotifierParts) {
     this.#parts = parts
-    this.#deliverer = new Deliverer(parts)
+    this.#deliverer = new Deliverer({ ...parts, refuse: (posted) => this.#refuse(posted) })
   }
 
   /** Contract: what belongs into the commit that ends the cycle. `alerts`: all there is to be alarmed about. Rejects only where the store fails. */
@@ -105,8 +107,14 @@ export class Notifier implements Postbox {
 
   /** Contract: whom notices go to, as it is now; null where nobody is told. */
   async target(): Promise<Target | null> {
-    const { store, settings } = this.#parts
-    return targetOf(settings(), await unlessUnreadable(store.setting(BOUND), null))
+    return targetOf(this.#parts.settings(), (await this.unpairedTarget()) ? null : await this.#bound())
+  }
+
+  /** Contract: the chat that was bound before pairing existed, or has been unpaired since; it gets no notices. null: there is none. */
+  async unpairedTarget(): Promise<Target | null> {
+    const target = targetOf(this.#parts.settings(), await this.#bound())
+    const isChat = target !== null && target.by === 'person' && target.chat_id !== null
+    return isChat && !(await isOwnersChat(this.#parts, target)) ? target : null
   }
 
   /** Contract: digests and deliveries, until told to stop; rejects only where the store fails. */
@@ -169,6 +177,19 @@ export class Notifier implements Postbox {
     } catch (thrown) {
       return asTirelessError(thrown).message
     }
+  }
+
+  #bound(): Promise<Json> {
+    return unlessUnreadable(this.#parts.store.setting(BOUND), null)
+  }
+
+  /** A notice that waited in the outbox goes to no chat that is not the owner's by now. Replies go to whoever asked. */
+  async #refuse({ kind, channel, chat_id }: Posted): Promise<TirelessError | null> {
+    if (kind === 'reply' || chat_id === null || (await isOwnersChat(this.#parts, { channel, chat_id }))) return null
+    return new TirelessError('channel_refused', {
+      what: `the chat ${chat_id} of ${channel} is not paired`,
+      fix: `if it is yours: ${pairCommand(channel, chat_id)}`,
+    })
   }
 
   #named(to: string): Pick<Target, 'channel' | 'chat_id'> {

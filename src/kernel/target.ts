@@ -29,6 +29,18 @@ export function bind(to: Pick<Target, 'channel' | 'chat_id'> | 'off' | null): Ex
   return { op: 'set', name: BOUND, value }
 }
 
+export function pairCommand(channel: string, chat_id: string | null): string {
+  if (chat_id === null) return `tireless channels pair ${channel}`
+  const isPlain = /^[\w.@:+=][\w.@:+=-]*$/.test(chat_id)
+  return `tireless channels pair ${channel} --chat ${isPlain ? chat_id : `'${chat_id.replaceAll("'", "'\\''")}'`}`
+}
+
+/** Contract: what the owner is told of a chat that gets no more notices, in one line, and what he can do. */
+export const unpairedNote = ({ channel, chat_id }: Target): { readonly found: string; readonly remedy: string } => ({
+  found: `notices do not go to the chat ${chat_id} of ${channel}: it is not paired, so it may be a stranger's`,
+  remedy: `if it is yours: ${pairCommand(channel, chat_id)}; if not: tireless channels unpair`,
+})
+
 function isBound(bound: Json): bound is { channel: string | null; chat_id: string | null } {
   return typeof bound === 'object' && bound !== null && 'channel' in bound && 'chat_id' in bound
 }

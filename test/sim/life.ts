@@ -45,6 +45,7 @@ const SILENT: Context['notifier'] = {
   once: async () => {},
   deliver: async () => {},
   target: async () => null,
+  unpairedTarget: async () => null,
   language: () => 'en',
 }
 

@@ -1,0 +1,27 @@
+/**
+ * Owner's chat: whether a chat belongs to the owner, because the configuration names it or because it is paired.
+ * Must not know: what is said there, what is sent there.
+ * Invariant: a chat that nobody named and nobody paired is never the owner's, whatever was bound to it before pairing existed.
+ */
+
+import type { Channel } from '../ports/channel.ts'
+import { type Store, unlessUnreadable } from '../ports/store.ts'
+import { isSameChat, PAIRED, type PairedChat, pairedIn } from './pairing.ts'
+import type { Settings } from './settings.ts'
+
+export interface OwnersChatSources {
+  readonly store: Pick<Store, 'setting'>
+  readonly channels: ReadonlyMap<string, Channel>
+  settings(): Pick<Settings, 'channel' | 'chat_id'>
+}
+
+export async function isOwnersChat(
+  { store, settings, channels }: OwnersChatSources,
+  chat: Pick<PairedChat, 'channel' | 'chat_id'>,
+): Promise<boolean> {
+  const { channel, chat_id } = chat
+  const { channel: configured, chat_id: at } = settings()
+  const isNamed = channels.get(channel)?.ownChat?.() === chat_id || (configured === channel && at === chat_id)
+  if (chat_id !== null && isNamed) return true
+  return pairedIn(await unlessUnreadable(store.setting(PAIRED), null)).some((one) => isSameChat(one, chat))
+}
