@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
+import { heard } from '../src/commands/heard.ts'
 import type { Message, Posted } from '../src/domain/message.ts'
 import { commitOne } from '../src/ports/store.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
@@ -89,6 +90,15 @@ describe("strangers' chats through a signed relay", () => {
     assert.equal((await replies(its)).length, 1, 'the owner alone was answered')
   })
 
+  test('a chat without a name is a stranger where the configuration names none, until it says the code', async (t) => {
+    const its = await hooked(t)
+    await send(its, { text: '/notice' }, { delivery: 'n1' })
+    assert.deepEqual([await target(its), await replies(its)], [null, []])
+    const { code } = (await its.app.run('channels pair', { name: 'webhook' })) as { code: string }
+    await send(its, { text: `/pair ${code}` }, { delivery: 'n2' })
+    assert.deepEqual(await paired(its), [null])
+  })
+
   test('a chat that says the code is paired: once, not after ten minutes, not after five wrong guesses, also many at once', async (t) => {
     const its = await hooked(t)
     const code = async () => ((await its.app.run('channels pair', { name: 'webhook' })) as { code: string }).code
@@ -98,7 +108,13 @@ describe("strangers' chats through a signed relay", () => {
     await say(`/pair ${late}`, 'c1', 'late')
     assert.deepEqual(await paired(its), [])
     const guessed = await code()
-    await Promise.all(Array.from({ length: 20 }, (_, i) => say(`/pair WRONG${i}`, `g${i}`, `guess-${i}`)))
+    const guess = (i: number, channel = 'webhook') =>
+      heard(its.app.context, {
+        ...{ channel, chat_id: `g${i}`, user_id: 'u', message_id: `guess-${i}`, text: `/pair WRONG${i}` },
+      })
+    for (let i = 0; i < 9; i += 1) await guess(100 + i, 'another channel')
+    assert.equal((await replies(its)).length, 0, 'a guess on another channel is none')
+    await Promise.all(Array.from({ length: 20 }, (_, i) => guess(i)))
     assert.equal((await replies(its)).length, 5, 'no more guesses than that are heard')
     await say(`/pair ${guessed}`, 'c1', 'after')
     assert.deepEqual(await paired(its), [])

@@ -48,8 +48,8 @@ export const beginPairing = (channel: string, code: string, now: number): Pairin
 
 export type Tried =
   | { readonly kind: 'paired' }
-  /** One of the tries is gone; null: it was the last. */
-  | { readonly kind: 'wrong'; readonly left: Pairing | null }
+  /** One of the tries is gone. */
+  | { readonly kind: 'wrong'; readonly left: Pairing }
   /** Nobody waits for a code on this channel. */
   | { readonly kind: 'none' }
 
@@ -57,8 +57,7 @@ export function tryCode(pairing: Pairing | null, channel: string, code: string, 
   if (!pairing || pairing.channel !== channel || now > pairing.until || pairing.tries >= MOST_TRIES)
     return { kind: 'none' }
   if (digestOf(channel, code) === pairing.digest) return { kind: 'paired' }
-  const tries = pairing.tries + 1
-  return { kind: 'wrong', left: tries >= MOST_TRIES ? null : { ...pairing, tries } }
+  return { kind: 'wrong', left: { ...pairing, tries: pairing.tries + 1 } }
 }
 
 /** Contract: those that can be read. */
