@@ -20,7 +20,7 @@ interface Check {
 
 const CHECKS = [
   ...['node', 'sqlite', 'privacy', 'configuration', 'disk', 'file system', 'git', 'bash', 'sandbox', 'limits'],
-  ...['durability', 'acknowledged work', 'database', 'stored rows', 'schedules', 'model', 'documents'],
+  ...['durability', 'acknowledged work', 'database', 'stored rows', 'schedules', 'model', 'notices', 'documents'],
   ...['dead work', 'unknown outcomes', 'orphaned work', 'leftovers'],
 ]
 

@@ -150,7 +150,8 @@ export class Deliverer {
     const { store, clock, log } = this.#carriage
     const { id, channel } = posted
     const { signal } = this.#stop
-    const failure = (await this.#carriage.refuse?.(posted)) ?? (await attempt(this.#carriage, channel, posted, signal))
+    const refused = this.#carriage.refuse ? await this.#carriage.refuse(posted) : null
+    const failure = refused ?? (await attempt(this.#carriage, channel, posted, signal))
     if (failure?.code === 'aborted' && signal.aborted) return
     const attempts = posted.attempts + 1
     const now = clock.now()

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { Posted } from '../../src/domain/message.ts'
 import { passing, until } from '../apps.ts'
-import { beat, busy, live, once, outbox, say, type Told, telling, untilIdle } from './chats.ts'
+import { beat, busy, live, once, outbox, pairChat, say, type Told, telling, untilIdle } from './chats.ts'
 import { livingFor, MINUTE } from './kernels.ts'
 
 /** From now on nobody takes anything. */
@@ -91,6 +91,7 @@ describe('E12: delivery, beside the loop', () => {
     const its = await telling(t, { kernel: { schedule: '@yearly' } })
     away(its)
     await once(its)
+    await pairChat(its)
     await say(its, 'hello', 'm1')
     await its.clock.advance(10_000)
     const before = its.chat.got.length
