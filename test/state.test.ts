@@ -141,7 +141,7 @@ describe('read_state, edit_state', () => {
     assert.equal(await edited('## a\n```\n## b\n```\n## b ##\nold', 'b'), '## a\n```\n## b\n```\n## b ##\nnew\n')
     assert.equal(await edited(`## b\nold\n${BLOCK}\nbehind\n`, 'b'), `## b\nnew\n${BLOCK}\nbehind\n`)
     assert.equal(await edited('## b', 'b'), '## b\nnew\n')
-    assert.match(await edited('## b\n## b\n', 'b'), /2 sections are called "b"/)
+    assert.match(await edited('## b\n## b\n', 'b'), /2 sections have the title "b"/)
     const full = `${'x'.repeat(MOST_DOCUMENT_BYTES - 5)}\n`
     assert.match(await edited(full, 'b'), /STATE\.md: .*too long; got 1048581 bytes; expected at most 1048576/)
   })

@@ -1,18 +1,18 @@
 /**
- * Address: where on the network something goes, strictly spelled: whatever two programs could read in two ways is none. Pure.
- * A host is a name of ASCII labels, four decimal numbers, or an IPv6 address; no user, no escapes, no other ways to write a number.
+ * Network addresses, parsed strictly: an address that two programs could read in two ways is refused. Pure.
+ * A host is a name of ASCII labels, four decimal numbers, or an IPv6 address; no user, no escapes, no other number
+ * formats.
  */
 
-/** A host and a port. */
 export interface Place {
-  /** In lower case: a name, an IPv4 address, or an IPv6 address, without brackets and in its shortest form. */
+  /** Lower case: a name, an IPv4 address, or an IPv6 address without brackets in its shortest form. */
   readonly host: string
   readonly port: number
 }
 
 export interface Address extends Place {
   readonly scheme: 'http' | 'https'
-  /** As it is asked for: without what stands behind `#`. */
+  /** The URL to request, without its fragment (`#…`). */
   readonly url: string
 }
 
@@ -20,57 +20,57 @@ export type Spelling<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'refused'; readonly why: string }
 
-const read = <T>(value: T): Spelling<T> => ({ kind: 'read', value })
+const accepted = <T>(value: T): Spelling<T> => ({ kind: 'read', value })
 const refused = (why: string): Spelling<never> => ({ kind: 'refused', why })
 
 export const isWebPort = (port: number): boolean => port === 80 || port === 443
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const
-const MOST_OF_A_URL = 8192
+const MAX_URL_LENGTH = 8192
 
 export function addressOf(text: string): Spelling<Address> {
-  if (text.length > MOST_OF_A_URL) return refused(`an address of more than ${MOST_OF_A_URL} characters`)
-  // A backslash is a slash to some, a line break or a blank is skipped by others.
+  if (text.length > MAX_URL_LENGTH) return refused(`an address longer than ${MAX_URL_LENGTH} characters`)
+  // Some programs read a backslash as a slash; others skip line breaks and blanks.
   if (/[\s\\]|\p{Cc}|\p{Cf}/u.test(text) || !text.isWellFormed())
     return refused('a blank, a backslash or a control character')
   const [, scheme, authority] = /^(https?):\/\/([^/?#]*)(?:[/?#]|$)/i.exec(text) ?? []
   if (scheme === undefined || authority === undefined)
-    return refused('an address that begins with neither http:// nor https://')
+    return refused('an address that does not begin with http:// or https://')
   const kind = scheme.toLowerCase() === 'https' ? 'https' : 'http'
   const place = placeOf(authority, DEFAULT_PORTS[kind])
   if (place.kind === 'refused') return place
   const { host, port } = place.value
-  // Held against what every other program of ours would read in it.
+  // Refused unless Node's own URL parser finds the same host and port.
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || url.hostname !== bracketed(host) || Number(url.port || DEFAULT_PORTS[kind]) !== port)
     return refused('an address that can be read in more than one way')
   url.hash = ''
-  return read({ scheme: kind, host, port, url: url.href })
+  return accepted({ scheme: kind, host, port, url: url.href })
 }
 
-/** `host`, `host:port` or `[ipv6]:port`. Without `port` one has to be named. */
+/** Reads `host`, `host:port` or `[ipv6]:port`. `port` is the default; without it the text must name one. */
 export function placeOf(text: string, port?: number): Spelling<Place> {
   if (text.includes('@')) return refused('a user or a password before the host')
   const [, host = '', , digits] = /^(\[[^\]]*\]|[^:]*)(:(.*))?$/s.exec(text) ?? []
   if (host === '') return refused('an address without a host')
-  const named = digits === undefined ? port : portOf(digits)
-  if (named === undefined) return refused('a port that is none: expected a number from 1 to 65535')
-  const spelled = hostOf(host)
-  return spelled.kind === 'refused' ? spelled : read({ host: spelled.value, port: named })
+  const portNumber = digits === undefined ? port : parsePort(digits)
+  if (portNumber === undefined) return refused('an invalid port (expected a number from 1 to 65535)')
+  const parsedHost = hostOf(host)
+  return parsedHost.kind === 'refused' ? parsedHost : accepted({ host: parsedHost.value, port: portNumber })
 }
 
-function portOf(digits: string): number | undefined {
+function parsePort(digits: string): number | undefined {
   const port = /^[1-9]\d{0,4}$/.test(digits) ? Number(digits) : 0
   return port >= 1 && port <= 65_535 ? port : undefined
 }
 
-/** The same host on the same port, or on the web's two; whoever has a name has it with `www.`, too. */
+/** Same host and port; 80 and 443 count as one port, and `www.` before a name makes no difference. */
 export function isSameSite(a: Place, b: Place): boolean {
   const bare = ({ host }: Place): string => host.replace(/^www\.(?=.*\.)/, '')
   return bare(a) === bare(b) && (a.port === b.port || (isWebPort(a.port) && isWebPort(b.port)))
 }
 
-/** Where it is not the one that goes without saying, the port belongs to the name. */
+/** Leaves out the port where it is 80 or 443. */
 export function placeText({ host, port }: Place): string {
   return isWebPort(port) ? bracketed(host) : `${bracketed(host)}:${port}`
 }
@@ -79,47 +79,47 @@ export const bracketed = (host: string): string => (host.includes(':') ? `[${hos
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
-/** An IPv6 address stands in brackets. */
+/** An IPv6 address must be in brackets. */
 export function hostOf(text: string): Spelling<string> {
   if (text.startsWith('[')) {
     const groups = ipv6Groups(text.slice(1, -1))
-    return groups && text.endsWith(']') ? read(shortest(groups)) : refused('no IPv6 address')
+    return groups && text.endsWith(']') ? accepted(compressIpv6(groups)) : refused('an invalid IPv6 address')
   }
   const name = text.toLowerCase()
-  // Look-alikes and everything that only becomes a host once somebody has rewritten it.
-  if (!/^[a-z0-9.-]+$/.test(name)) return refused('a host of other characters than letters, digits, dots and hyphens')
+  // Also refuses look-alike characters and every name that needs a conversion (IDN) first.
+  if (!/^[a-z0-9.-]+$/.test(name)) return refused('a host with characters other than letters, digits, dots and hyphens')
   if (name.endsWith('.')) return refused('a host that ends in a dot')
   if (name.length > 253) return refused('a host that is too long')
   const labels = name.split('.')
-  if (!labels.every((label) => LABEL.test(label))) return refused('a host that is no name')
-  // What ends in a number is an IPv4 address to everybody, in one of many spellings.
+  if (!labels.every((label) => LABEL.test(label))) return refused('an invalid host name')
+  // Every parser takes a name whose last label is a number for an IPv4 address, in one of many formats.
   if (/^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? ''))
-    return ipv4Octets(name) ? read(name) : refused('an IPv4 address that is not four decimal numbers')
-  return read(name)
+    return ipv4Octets(name) ? accepted(name) : refused('an IPv4 address that is not four decimal numbers')
+  return accepted(name)
 }
 
 export const isIp = (host: string): boolean => host.includes(':') || ipv4Octets(host) !== undefined
 
-/** Contract: undefined unless it is four decimal numbers, none of them with a nought before it. */
+/** Contract: undefined unless the text is four decimal numbers without leading zeros. */
 export function ipv4Octets(text: string): readonly number[] | undefined {
   const parts = text.split('.')
   const octets = parts.map((part) => (/^(0|[1-9]\d{0,2})$/.test(part) ? Number(part) : 256))
   return octets.length === 4 && octets.every((octet) => octet < 256) ? octets : undefined
 }
 
-/** Contract: eight numbers; undefined where it is none, or names a zone. */
+/** Contract: eight numbers; undefined where the text is no IPv6 address or names a zone. */
 export function ipv6Groups(text: string): readonly number[] | undefined {
   const halves = text.split('::')
   if (halves.length > 2) return undefined
-  const [head, tail] = halves.map((half, at) => groupsIn(half, at === halves.length - 1))
+  const [head, tail] = halves.map((half, at) => parseGroups(half, at === halves.length - 1))
   if (!head || (halves.length === 2 && !tail)) return undefined
   if (tail === undefined) return head.length === 8 ? head : undefined
   const gap = 8 - head.length - tail.length
   return gap >= 1 ? [...head, ...new Array<number>(gap).fill(0), ...tail] : undefined
 }
 
-/** `last`: only at the end it may be written as an IPv4 address. */
-function groupsIn(half: string, last: boolean): readonly number[] | undefined {
+/** `last`: an IPv4 address may only be the last part. */
+function parseGroups(half: string, last: boolean): readonly number[] | undefined {
   if (half === '') return []
   const parts = half.split(':')
   const groups: number[] = []
@@ -133,8 +133,8 @@ function groupsIn(half: string, last: boolean): readonly number[] | undefined {
   return groups
 }
 
-/** RFC 5952: the longest run of noughts is left out, the first of several. */
-function shortest(groups: readonly number[]): string {
+/** RFC 5952: the longest run of zeros is left out; of several, the first. */
+function compressIpv6(groups: readonly number[]): string {
   const text = groups.map((group) => group.toString(16)).join(':')
   const runs = [...text.matchAll(/(?<![0-9a-f])0(?::0)+(?![0-9a-f])/g)]
   const longest = runs.reduce((best, run) => (run[0].length > best.length ? run[0] : best), '')
@@ -146,13 +146,13 @@ function shortest(groups: readonly number[]): string {
 /** One entry of `policy.allow_hosts`. */
 export interface Listed {
   readonly host: string
-  /** Every name below `host`, and not `host` itself. */
+  /** True: every name below `host`, but not `host` itself. */
   readonly below: boolean
-  /** Undefined: the web's. */
+  /** Undefined: 80 and 443. */
   readonly port: number | undefined
 }
 
-/** Contract: undefined where the entry is none. */
+/** Contract: undefined where the entry is invalid. */
 export function listedOf(entry: string): Listed | undefined {
   const below = entry.startsWith('*.')
   const text = below ? entry.slice(2) : entry

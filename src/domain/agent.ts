@@ -1,24 +1,24 @@
-/** Agent: who does the work, as its owner describes it. */
+/** Agent: a name with a prompt, tools and a schedule, as its owner configures it. */
 
 import type { Json } from './json.ts'
 import type { ScheduleSpec } from './schedule.ts'
 
 /**
- * A path, or a mapping that names one under `path` (a file, or a folder with what is in it, without the names in `except`) or `git` (a work
- * tree, its commits and changes). Relative to the home.
+ * A path, or a mapping with `path` (a file, or a folder with its contents except the names in `except`) or `git` (a
+ * work tree with its commits and changes). Relative to the home.
  */
 export type Watched = string | Readonly<Record<string, Json>>
 
-/** What is there of what an agent watches, in words; and what is kept of it, so that the next time only what is new by then is told as such. */
+/** The watched files and commits as text, with the marks by which the next survey tells what is new. */
 export interface Survey {
   readonly text: string
   readonly marks: SurveyMarks
 }
 
 export interface SurveyMarks {
-  /** When the newest of its files came there or was changed, by the file system's own clock. */
+  /** The time of the newest change to a watched file, by the file system's clock. */
   readonly newest: number
-  /** The last commit of each work tree. */
+  /** The last commit of each work tree, by its path. */
   readonly heads: Readonly<Record<string, string>>
 }
 
@@ -28,15 +28,15 @@ export interface Agent {
   readonly priority: number
   readonly enabled: boolean
   readonly metadata: Readonly<Record<string, Json>>
-  /** Makes it due by itself; then the beats of the kernel do not. */
+  /** The agent's own schedule. An agent that has one is not due at the kernel's beats. */
   readonly schedule: ScheduleSpec | null
-  /** Milliseconds at work; null: no limit; undefined: what every dispatch has. */
+  /** Milliseconds of work; null: no limit; undefined: the limit of every dispatch. */
   readonly timeout?: number | null | undefined
-  /** Milliseconds of rest after a success. */
+  /** Milliseconds to wait after a success before the agent is due again. */
   readonly cooldown: number
   readonly watch: readonly Watched[]
   readonly model: string | null
   readonly tools: readonly string[] | null
-  /** Relative to the home; null: a folder of its own for each dispatch. */
+  /** Relative to the home; null: each dispatch gets a folder of its own. */
   readonly workspace: string | null
 }

@@ -1,4 +1,4 @@
-/** Approval: a call that a person has to allow first. Bound to the exact call; one answer, one use. */
+/** Approval: a tool call that a person must allow first. Bound to the exact call; answered once, used once. */
 
 import type { Effect } from './effect.ts'
 import type { Json } from './json.ts'
@@ -8,29 +8,29 @@ export const APPROVAL_STATUSES = ['open', 'allowed', 'denied', 'expired'] as con
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
 export type ApprovalAnswer = Exclude<ApprovalStatus, 'open'>
 
-/** An approval that nobody answers for so long is expired: never allowed. */
+/** An approval without an answer expires after this time. It is never allowed by default. */
 export const APPROVAL_LASTS_MS = 24 * 3_600_000
 
-/** Where a call goes, and where that comes from. */
+/** A destination of a call, and the text from which the destination was taken. */
 export interface Sink {
   readonly to: string
-  /** For people: what it was read in. */
+  /** For people: the text that names the destination. */
   readonly from: string
   readonly trusted: boolean
 }
 
 export interface Approval {
-  /** The key of the call that asked: session, turn, index. */
+  /** The key of the call that needs approval: session, turn, index. */
   readonly id: string
   readonly session_id: string
   readonly tool: string
-  /** Exactly what will be run. */
+  /** The exact arguments of the call. */
   readonly args: Json
   readonly effect: Effect
   readonly sinks: readonly Sink[]
-  /** Of session, tool and arguments: what is allowed is this and nothing else. */
+  /** Digest of session, tool and arguments: the approval is valid for this call only. */
   readonly digest: string
-  /** Why somebody has to be asked. */
+  /** Why a person must approve. */
   readonly reason: string
   readonly origin: { readonly run_id: string; readonly step: number }
   readonly asked_at: string
@@ -40,7 +40,7 @@ export interface Approval {
   readonly answer_reason: string | null
 }
 
-/** What the digest is made of: the same text for the same call, however its arguments are ordered. */
+/** The input of the digest: the same text for the same call, whatever the order of its arguments. */
 export function boundText({ session_id, tool, args }: Pick<Approval, 'session_id' | 'tool' | 'args'>): string {
   return canonical([session_id, tool, args])
 }
@@ -58,9 +58,9 @@ export function isExpired({ expires_at }: Pick<Approval, 'expires_at'>, now: num
   return Date.parse(expires_at) <= now
 }
 
-const EVENT = 'approval'
+const APPROVAL_EVENT = 'approval'
 
-/** How the session hears of the answer. */
+/** The observation that tells the session about the answer. */
 export function answerObservation(
   { id, tool }: Pick<Approval, 'id' | 'tool'>,
   answer: ApprovalAnswer,
@@ -68,25 +68,25 @@ export function answerObservation(
   ts: number,
 ): Observation {
   const payload = { id, tool, answer, ...(reason === null ? {} : { reason }) }
-  return { id: observationIdOf(id), type: 'system_event', name: EVENT, payload, ts }
+  return { id: observationIdOf(id), type: 'system_event', name: APPROVAL_EVENT, payload, ts }
 }
 
 export const observationIdOf = (approval_id: string): string => `approval-${approval_id}`
 
 export function isAnswer(observation: Observation): boolean {
-  return observation.type === 'system_event' && observation.name === EVENT
+  return observation.type === 'system_event' && observation.name === APPROVAL_EVENT
 }
 
-/** The approval that an observation says was answered, be it by nobody in time. */
+/** The id of the approval that this observation says was answered or has expired. */
 export function answeredBy(observation: Observation): string | undefined {
-  if (observation.type !== 'system_event' || observation.name !== EVENT) return undefined
+  if (observation.type !== 'system_event' || observation.name !== APPROVAL_EVENT) return undefined
   const { id } = (observation.payload ?? {}) as { readonly id?: Json }
   return typeof id === 'string' ? id : undefined
 }
 
-/** The approval that an observation says was allowed. It is a claim: what counts is the approval itself. */
+/** The id of the approval that this observation says was allowed. Only a claim: the approval's own row decides. */
 export function allowedBy(observation: Observation): string | undefined {
-  if (observation.type !== 'system_event' || observation.name !== EVENT) return undefined
+  if (observation.type !== 'system_event' || observation.name !== APPROVAL_EVENT) return undefined
   const { id, answer } = (observation.payload ?? {}) as { readonly id?: Json; readonly answer?: Json }
   return answer === 'allowed' && typeof id === 'string' ? id : undefined
 }

@@ -1,8 +1,8 @@
-/** Audit: every ruling with its reason, each bound to all before it. Whoever changes one has to change all that follow. */
+/** Audit: a hash chain of policy rulings with their reasons. Changing one entry breaks the hash of all later ones. */
 
 import type { Json } from './json.ts'
 
-/** What was ruled, about what, and why. `what`: `call`, or an act of the owner. */
+/** One ruling: about what, and why. `what` is `call`, or an action of the owner. */
 export interface AuditEntry {
   readonly ts: number
   readonly what: string
@@ -15,8 +15,8 @@ export interface Link {
   readonly hash: string
 }
 
-/** What the first one is bound to. */
+/** The predecessor hash of the first entry. */
 export const GENESIS = ''
 
-/** What the hash of one is made of. */
+/** The text whose hash identifies an entry. */
 export const chained = (before: string, body: string): string => `${before}\n${body}`

@@ -14,15 +14,15 @@ import { ERROR_CODES, type ErrorCode } from './error.ts'
 const S = 1000
 const MIN = 60 * S
 
-/** What becomes of the outcomes of one model, one second apart. */
+/** The breaker state after these outcomes of one model, one second apart. */
 function standingAfter(...codes: readonly (ErrorCode | null | readonly [ErrorCode, number])[]): Standing | undefined {
-  return codes.reduce<Standing | undefined>((before, said, n) => {
-    const [code, retryAfterMs] = Array.isArray(said) ? said : [said, undefined]
+  return codes.reduce<Standing | undefined>((before, outcome, n) => {
+    const [code, retryAfterMs] = Array.isArray(outcome) ? outcome : [outcome, undefined]
     return afterOutcome(before, { model: 'p/m', code, at: n * S, retryAfterMs } as CallOutcome)
   }, undefined)
 }
 
-test('E13: a model is left out after three failures in a row, longer each time; an answer puts it back', () => {
+test('E13: three failures in a row exclude a model, longer each time; an answer readmits it', () => {
   const down = 'model_unavailable'
   const rows: readonly (readonly [readonly (ErrorCode | null | readonly [ErrorCode, number])[], number])[] = [
     [[null], 0],
@@ -51,7 +51,7 @@ test('E13: a model is left out after three failures in a row, longer each time; 
   }
 })
 
-test('a refused key is the whole provider’s, everything else the model’s; what is over counts no more', () => {
+test('a refused key excludes the provider, any other failure the model; an expired exclusion does not count', () => {
   const outcome = (code: ErrorCode | null) => ({ model: 'p/m', code, at: 0 })
   assert.deepEqual(subjectsOf(outcome('model_auth')), ['p'])
   assert.deepEqual(subjectsOf(outcome('model_cut')), ['p/m'])
@@ -66,7 +66,7 @@ test('a refused key is the whole provider’s, everything else the model’s; wh
   assert.equal(leftOut(standings, 'q/other', 9), null)
 })
 
-test('the one to ask: the first that is not left out and failed least; nobody where every key is refused', () => {
+test('picks the first model that is not excluded and failed least; none where every key is refused', () => {
   const chain = ['a/1', 'b/1', 'c/1']
   const rows: readonly (readonly [readonly string[], Readonly<Record<string, ErrorCode>>, string | undefined])[] = [
     [[], {}, 'a/1'],
@@ -87,7 +87,7 @@ test('the one to ask: the first that is not left out and failed least; nobody wh
     )
 })
 
-test('only trouble that another provider may not have is taken to another', () => {
+test('only failures that another provider may not have lead to a fallback', () => {
   const elsewhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(mayBeBetterElsewhere)
   const expected = ['auth', 'unknown', 'limited', 'unavailable', 'timeout', 'cut', 'garbled', 'empty']
   assert.deepEqual(

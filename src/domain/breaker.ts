@@ -1,39 +1,40 @@
 /**
- * Breaker: which model of a chain is asked, from what became of the calls before. Pure: a model's standing is a fold of its outcomes, and
- * outcomes are in the journal. A provider that refuses the key is left alone at once, one that fails again and again for a while.
+ * Circuit breaker: picks the model of a fallback chain from the outcomes of earlier calls. Pure: the state is a fold of
+ * outcomes, which are in the journal. A refused key excludes the whole provider at once; repeated failures exclude a
+ * model for a while.
  */
 
 import type { ErrorCode } from './error.ts'
 
-/** `code`: null where the call was answered. */
+/** `code`: null where the call got an answer. */
 export interface CallOutcome {
   readonly model: string
   readonly code: ErrorCode | null
   readonly at: number
-  /** What the provider asked for. */
+  /** The provider's Retry-After. */
   readonly retryAfterMs?: number | undefined
 }
 
-/** Of a model, or of a whole provider where it is the key that is refused. */
+/** State of a model, or of a whole provider where the key is refused. */
 export interface Standing {
-  /** In a row. */
+  /** Consecutive failures. */
   readonly failures: number
   readonly code: ErrorCode | null
-  /** Left out until then. */
+  /** The model is excluded until this instant (epoch ms). */
   readonly until: number
 }
 
-const GOOD: Standing = { failures: 0, code: null, until: 0 }
+const HEALTHY: Standing = { failures: 0, code: null, until: 0 }
 
-/** So many failures in a row, and a model is left out. */
-const MOST_FAILURES = 3
-const FIRST_REST_MS = 30_000
-const LONGEST_REST_MS = 600_000
-/** A provider that asks for more is asked once a day: the number may be wrong. */
-const LONGEST_ASKED_REST_MS = 86_400_000
+/** A model is excluded after this many consecutive failures. */
+const MAX_FAILURES = 3
+const FIRST_EXCLUSION_MS = 30_000
+const MAX_EXCLUSION_MS = 600_000
+/** Upper bound for Retry-After: the provider's number may be wrong, so it is asked at least once a day. */
+const MAX_RETRY_AFTER_MS = 86_400_000
 
-/** What another provider may not have: of everything else the request itself is the cause. */
-const NOT_ELSEWHERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Failures that another provider may not have. All other codes are caused by the request itself. */
+const PROVIDER_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_auth',
   'model_unknown',
   'model_limited',
@@ -44,29 +45,29 @@ const NOT_ELSEWHERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_empty',
 ])
 
-export const mayBeBetterElsewhere = (code: ErrorCode): boolean => NOT_ELSEWHERE.has(code)
+export const mayBeBetterElsewhere = (code: ErrorCode): boolean => PROVIDER_FAILURES.has(code)
 
-export function afterOutcome(before: Standing = GOOD, { code, at, retryAfterMs = 0 }: CallOutcome): Standing {
-  if (code === null) return GOOD
-  if (!NOT_ELSEWHERE.has(code)) return before
+export function afterOutcome(before: Standing = HEALTHY, { code, at, retryAfterMs = 0 }: CallOutcome): Standing {
+  if (code === null) return HEALTHY
+  if (!PROVIDER_FAILURES.has(code)) return before
   const failures = before.failures + 1
-  return { failures, code, until: at + restAfter(code, failures, retryAfterMs) }
+  return { failures, code, until: at + exclusionMs(code, failures, retryAfterMs) }
 }
 
-function restAfter(code: ErrorCode, failures: number, retryAfterMs: number): number {
-  if (code === 'model_auth' || code === 'model_unknown') return LONGEST_REST_MS
-  if (code === 'model_limited') return Math.min(Math.max(FIRST_REST_MS, retryAfterMs), LONGEST_ASKED_REST_MS)
-  const over = failures - MOST_FAILURES
-  return over < 0 ? 0 : Math.min(FIRST_REST_MS * 2 ** over, LONGEST_REST_MS)
+function exclusionMs(code: ErrorCode, failures: number, retryAfterMs: number): number {
+  if (code === 'model_auth' || code === 'model_unknown') return MAX_EXCLUSION_MS
+  if (code === 'model_limited') return Math.min(Math.max(FIRST_EXCLUSION_MS, retryAfterMs), MAX_RETRY_AFTER_MS)
+  const failuresOverLimit = failures - MAX_FAILURES
+  return failuresOverLimit < 0 ? 0 : Math.min(FIRST_EXCLUSION_MS * 2 ** failuresOverLimit, MAX_EXCLUSION_MS)
 }
 
 export const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf('/')))
 
-/** Whose standing an outcome changes: a key is the provider's, everything else the model's. */
+/** A refused key counts against the provider, every other failure against the model. */
 export const subjectsOf = ({ model, code }: CallOutcome): readonly string[] =>
   code === 'model_auth' ? [providerOf(model)] : code === null ? [model, providerOf(model)] : [model]
 
-/** Why a model is left out now, if it is. */
+/** The failure that excludes the model now; null where it is not excluded. */
 export function leftOut(standings: ReadonlyMap<string, Standing>, model: string, now: number): ErrorCode | null {
   const standing = [providerOf(model), model]
     .map((subject) => standings.get(subject))
@@ -75,16 +76,16 @@ export function leftOut(standings: ReadonlyMap<string, Standing>, model: string,
 }
 
 /**
- * Of a chain, the one to ask: whoever failed least in this turn, of those that are not left out; the first of them, as they stand in the
- * chain. Where all are left out, one whose trouble may have passed. Undefined where every key is refused: then nobody is asked.
+ * Picks the model of the chain that failed least in this turn, among those not excluded; ties go by the order of the
+ * chain. Where all are excluded, picks among those that may have recovered. Undefined where every key is refused.
  */
 export function toAsk(
   chain: readonly string[],
   failed: readonly string[],
-  whyLeftOut: (model: string) => ErrorCode | null,
+  whyExcluded: (model: string) => ErrorCode | null,
 ): string | undefined {
   const failures = (model: string): number => failed.filter((one) => one === model).length
-  const hopeful = chain.filter((model) => whyLeftOut(model) === null)
-  const rest = chain.filter((model) => whyLeftOut(model) !== 'model_auth')
-  return (hopeful.length > 0 ? hopeful : rest).toSorted((a, b) => failures(a) - failures(b))[0]
+  const available = chain.filter((model) => whyExcluded(model) === null)
+  const recoverable = chain.filter((model) => whyExcluded(model) !== 'model_auth')
+  return (available.length > 0 ? available : recoverable).toSorted((a, b) => failures(a) - failures(b))[0]
 }

@@ -30,7 +30,7 @@ describe('E9: the result of a cycle', () => {
       assert.equal(statusOf({ succeeded, failed, parked }, error), status)
     })
 
-  test('E9: what is under way counts nowhere; whatever ended without being done has failed; each failed agent once', () => {
+  test('E9: dispatches in flight are not counted; every end but done is a failure; failed agents are listed once', () => {
     const statuses = ['done', 'failed', 'dead', 'cancelled', 'waiting', 'running', 'pending'] as const
     const agents = statuses.map((status) => result({ agent_id: status === 'dead' ? 'failed' : status, status }))
     assert.deepEqual(tallyOf(agents), {
@@ -41,7 +41,7 @@ describe('E9: the result of a cycle', () => {
     })
   })
 
-  test('E9: results are sorted by agent, then status, then dispatch; what was given stays as it was', () => {
+  test('E9: results are sorted by agent, then status, then dispatch; the given list is not changed', () => {
     const agents = [
       result({ agent_id: 'b' }),
       result({ agent_id: 'a', status: 'failed', dispatch_id: 'd9' }),
@@ -53,7 +53,7 @@ describe('E9: the result of a cycle', () => {
     assert.equal(agents[0]?.agent_id, 'b')
   })
 
-  test('E9: a summary says how autonomous its run was, and a failure its class', () => {
+  test('E9: the prefix of a summary shows attempts and recovery, or the failure class', () => {
     assert.equal(decorated(result()), '[autonomy=actionable] wrote it')
     assert.equal(
       decorated(result({ attempts: 2, recovered_from: 'no_real_action' })),
@@ -66,7 +66,7 @@ describe('E9: the result of a cycle', () => {
     assert.equal(decorated(result({ status: 'waiting', summary: 'asked to push' })), 'asked to push')
   })
 
-  test('case 135: the same outcome is told from another one, whatever run it came of and however it is spaced', () => {
+  test('case 135: equal outcomes are recognised in any run and with any spacing', () => {
     const first = result({ summary: 'nothing\n new' })
     assert.ok(sameOutcome(first, result({ dispatch_id: 'd2', session_id: 's2', summary: 'nothing new ' })))
     assert.ok(!sameOutcome(first, result({ summary: 'something new' })))

@@ -1,27 +1,29 @@
-/** Decision: what the mind wants. Next: what the engine rules, after critics and budgets. */
+/** Decision: the next action that the model or behaviour wants. Next: the engine's ruling after critics and budgets. */
 
 import type { Effect } from './effect.ts'
 import type { Json } from './json.ts'
 import type { FailureClass, StopReason } from './stop.ts'
 import type { Match, Wait } from './wait.ts'
 
-/** A tool call as the engine will run it. A `fault` says why it must not run at all. */
+/** A tool call as the engine will run it. A call with a `fault` must not run; the fault says why. */
 export interface Call {
   readonly id: string
   readonly tool: string
   readonly args: Json
   readonly effect: Effect
   readonly fault?: string
-  /** Beats the tool's own. */
+  /** Overrides the tool's own timeout. */
   readonly timeoutMs?: number
-  /** The approval by which a person has allowed this very call. */
+  /** The approval by which a person allowed exactly this call. */
   readonly approval?: string
 }
 
 export type Decision =
-  /** `failFast`: after the first call that does not succeed, those not yet started are left alone. */
+  /** `failFast`: after the first call that fails, the remaining ones are not started. */
   | { readonly kind: 'act'; readonly calls: readonly Call[]; readonly failFast?: boolean }
-  /** `via`: the model said it by calling a tool (`finish`, `wait`), which then needs a result like any other call. */
+  /**
+   * `via`: the call (`finish`, `wait`) by which the model made this decision; it needs a result like any other call.
+   */
   | { readonly kind: 'final'; readonly answer: string; readonly summary?: string; readonly via?: Call }
   | {
       readonly kind: 'wait'
@@ -30,9 +32,9 @@ export type Decision =
       readonly reason: string
       readonly via?: Call
     }
-  /** Several ways to go on, of which the engine takes one; never one inside another. */
+  /** Alternatives, of which the engine takes one. Branches do not nest. */
   | { readonly kind: 'branch'; readonly candidates: readonly Decision[] }
-  /** Not a decision: what came is told back to the mind, and nothing acts on it. `empty`: it was an answer that says nothing. */
+  /** Not a usable decision: the feedback goes back to the model, and no call runs. `empty`: the answer was empty. */
   | { readonly kind: 'invalid'; readonly feedback: string; readonly calls: readonly Call[]; readonly empty?: true }
 
 export const CALL_STATUSES = [
@@ -41,7 +43,7 @@ export const CALL_STATUSES = [
   'timed_out',
   'interrupted',
   'not_started',
-  /** Held back, because the same call has led nowhere several times. */
+  /** Not run, because the same call had no effect several times. */
   'blocked',
   'unknown',
   'parked',
@@ -50,29 +52,31 @@ export type CallStatus = (typeof CALL_STATUSES)[number]
 
 export interface CallResult {
   readonly status: CallStatus
-  /** What the model reads. */
+  /** Shown to the model. */
   readonly content: string
-  /** What the runtime itself learnt (file hashes, exit codes); never shown to the model. */
+  /** Metadata for the runtime (file hashes, exit codes); never shown to the model. */
   readonly facts?: Json
 }
 
 export type Verdict =
   | { readonly kind: 'continue' }
-  /** `attempt`: not the step again but the task, after a rest, with all of its time. Whoever asks for it counts how often. */
+  /**
+   * `attempt`: repeat the whole task, after a pause and with a fresh time limit. The critic limits the attempts itself.
+   */
   | { readonly kind: 'retry'; readonly instruction: string; readonly attempt?: { readonly after_ms: number } }
-  /** `failure_class`: what kind of failure that makes of the run. */
+  /** `failure_class`: the failure class of the stopped run. */
   | { readonly kind: 'stop'; readonly reason: string; readonly failure_class?: FailureClass }
 
-/** Something that keeps a task from being begun. */
+/** A reason why a task cannot start. */
 export interface Issue {
   readonly code: string
   readonly message: string
 }
 
 export type Next =
-  /** `retry`: a critic asked for it. */
+  /** `retry`: requested by a critic. */
   | { readonly kind: 'continue'; readonly feedback?: string; readonly retry?: true }
-  /** `feedback`: another attempt begins with it, once the run has rested. */
+  /** `feedback`: the input of the next attempt, which starts when the wait is over. */
   | { readonly kind: 'park'; readonly wait: Wait; readonly feedback?: string }
   | {
       readonly kind: 'end'

@@ -1,4 +1,4 @@
-/** Dispatch: the one durable unit of work. Nothing runs unless a dispatch was claimed (I1). */
+/** Dispatch: the durable unit of work. Nothing runs unless its dispatch was claimed (I1). */
 
 import type { Json } from './json.ts'
 import type { FailureClass } from './stop.ts'
@@ -7,7 +7,7 @@ import type { Wait } from './wait.ts'
 export const DISPATCH_STATUSES = ['pending', 'running', 'waiting', 'done', 'failed', 'cancelled', 'dead'] as const
 export type DispatchStatus = (typeof DISPATCH_STATUSES)[number]
 
-/** running → pending is recovery or a drain; waiting → pending is the wake; failed and dead → pending is a human's retry. */
+/** running → pending: recovery or shutdown; waiting → pending: wake-up; failed or dead → pending: a manual retry. */
 const MOVES: Readonly<Record<DispatchStatus, readonly DispatchStatus[]>> = {
   pending: ['running', 'cancelled'],
   running: ['done', 'failed', 'waiting', 'cancelled', 'dead', 'pending'],
@@ -28,18 +28,18 @@ export function isTerminal(status: DispatchStatus): boolean {
   return !IN_FLIGHT.includes(status)
 }
 
-/** A run that dies this often without leaving a new record is poison: it is set aside as `dead` and blocks nobody. */
+/** A run that crashes the process this often without a new record becomes `dead`, so that it blocks no other work. */
 export const MAX_BARREN_CRASHES = 3
 
 export function afterBarrenCrash(crashes: number): 'pending' | 'dead' {
   return crashes >= MAX_BARREN_CRASHES ? 'dead' : 'pending'
 }
 
-/** With its step, or at once; a wish only ever gets stronger. */
+/** Stop after the current step, or at once. A request can only be made stronger. */
 export const CANCELS = ['after_step', 'immediate'] as const
 export type Cancel = (typeof CANCELS)[number]
 
-/** The life of one dispatch is one run, so the dispatch's id is the run's id. */
+/** One dispatch is one run, so the dispatch's id is the run's id. */
 export interface Dispatch {
   readonly dispatch_id: string
   readonly kernel_id: string
@@ -52,7 +52,7 @@ export interface Dispatch {
   readonly metadata: Readonly<Record<string, Json>>
   readonly lease_owner: number | null
   readonly lease_until: string | null
-  /** Fencing token: every write of the run carries it; a takeover raises it. */
+  /** Fencing token: every write of the run carries it; each claim raises it. */
   readonly token: number
   readonly attempts: number
   readonly crashes: number
@@ -60,11 +60,11 @@ export interface Dispatch {
   readonly result: string | null
   readonly error: string | null
   readonly failure_class: FailureClass | null
-  /** How it is asked to end, if it is. */
+  /** The requested cancellation, if any. */
   readonly cancel: Cancel | null
-  /** Not to be worked on until it is resumed. */
+  /** True: not claimed until it is resumed. */
   readonly paused: boolean
-  /** The dispatch that it was made for; what is done to that one is done to this one too. */
+  /** The dispatch that created this one; pausing or cancelling the parent includes it. */
   readonly parent_id: string | null
   readonly created_at: string
   readonly updated_at: string
@@ -80,11 +80,11 @@ export interface NewDispatch {
   readonly priority: number
   readonly parent_id?: string | undefined
   readonly metadata: Readonly<Record<string, Json>>
-  /** Exactly once per (source, key): a second enqueue answers with the first one's id. */
+  /** Deduplicates by (source, key): a second enqueue returns the id of the first dispatch. */
   readonly source: string
   readonly key?: string | undefined
-  /** Not before this instant (epoch ms). */
+  /** Not claimed before this instant (epoch ms). */
   readonly at?: number | undefined
-  /** The folder of the session's deliverables; taken when the session is new. */
+  /** The folder of the session's deliverables; used only where the session is new. */
   readonly workspace: string
 }

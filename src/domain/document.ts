@@ -1,4 +1,6 @@
-/** Document: opaque text of a kernel, in versions. Its file in the home is a projection of the latest one. */
+/**
+ * Document: versioned text of a kernel, opaque to the program. Its file in the home is a copy of the latest version.
+ */
 
 export const DOCUMENT_NAMES = ['STATE.md', 'INIT.md', 'SYSTEM_PROMPT.md', 'GOAL.md'] as const
 export type DocumentName = (typeof DOCUMENT_NAMES)[number]
@@ -6,7 +8,7 @@ export type DocumentName = (typeof DOCUMENT_NAMES)[number]
 export interface DocumentVersion {
   readonly kernel_id: string
   readonly name: string
-  /** Counted from 1; the highest is the document as it stands. */
+  /** From 1; the highest is the current version. */
   readonly version: number
   readonly sha256: string
   readonly bytes: number
@@ -22,8 +24,8 @@ export interface Document extends DocumentVersion {
 }
 
 /**
- * So many versions, and no more bytes of them, are kept of what the system wrote, and as many of what everybody else did: a word of the owner's
- * is not pushed out by the beats of a week. The latest one is always kept.
+ * Retention, counted separately for versions by the system and versions by others, so that a week of cycles does not
+ * push out an edit by the owner. The latest version is always kept.
  */
 export const MOST_VERSIONS = 500
 export const MOST_VERSION_BYTES = 16 * 1024 * 1024

@@ -1,4 +1,7 @@
-/** What a call does to the world, on two axes: recovery reads one, policy the other. Both are functions of the arguments. */
+/**
+ * Effect: what a call changes, on two axes, both functions of its arguments. Crash recovery uses `recovery`, policy
+ * uses `reach`.
+ */
 
 import { assertNever } from './error.ts'
 
@@ -11,13 +14,13 @@ export type Reach = (typeof REACHES)[number]
 export interface Effect {
   readonly recovery: Recovery
   readonly reach: Reach
-  /** With reach `network`: the host that is reached. */
+  /** With reach `network`: the target host. */
   readonly host?: string
-  /** Besides, it writes to the workspace. */
+  /** The call also writes to the workspace. */
   readonly writes?: true
-  /** What it does there, where a tool does several things that differ in harm: a grant, and the task's intent, have to name it. */
+  /** The action, for tools whose actions differ in harm: grants and the task's intent must name it. */
   readonly method?: string
-  /** It makes something public: asked about each time, unless a grant names the very place. */
+  /** The call publishes something: it needs approval each time, unless a grant names this exact destination. */
   readonly publishes?: true
   /** Nobody sees what it sends there: it is a program. Asked about each time by a session that knows private things, whatever was granted. */
   readonly unseen?: true
@@ -25,7 +28,7 @@ export interface Effect {
 
 export const writesWorkspace = ({ reach, writes }: Effect): boolean => reach === 'workspace' || (writes ?? false)
 
-/** What is asked about each time, whatever was granted. */
+/** Calls that need approval each time; no grant covers them. */
 export const isNeverGranted = ({ reach }: Effect): boolean => reach === 'destructive'
 
 /** What to do with a call that was intended and never settled, because the process died in between. */
@@ -45,7 +48,7 @@ export function afterCrash(effect: Effect): AfterCrash {
   }
 }
 
-/** An outcome that nobody knows: inside the workspace the model can look for itself; outside it only a human can. */
+/** Who checks an unknown outcome: inside the workspace the model can look; outside it only a person can. */
 export function whoHears(effect: Effect): 'tell_model' | 'ask_human' {
   return effect.reach === 'none' || effect.reach === 'workspace' ? 'tell_model' : 'ask_human'
 }

@@ -1,4 +1,6 @@
-/** The one error class, and the one table of codes. `retry` tells the platform what to do; `exit` what the command line returns. */
+/**
+ * The one error class, and the one table of codes. `retry`: whether to try again; `exit`: the exit code of the command.
+ */
 
 export type Retry = 'now' | 'later' | 'never'
 
@@ -18,9 +20,9 @@ export const ERROR_CODES = {
 
   store_fenced: { retry: 'never', exit: 1 },
   store_sequence: { retry: 'never', exit: 1 },
-  /** One batch holds a value that could not be read again; the store itself is well. */
+  /** One batch holds a value that could not be read back; the store itself is intact. */
   store_invalid: { retry: 'never', exit: 1 },
-  /** One stored row does not fit today's checks; the store itself is well, and so is every other row. */
+  /** One stored row fails today's checks; the store and every other row are intact. */
   row_unreadable: { retry: 'never', exit: 1 },
   store_failed: { retry: 'never', exit: 1 },
   store_closed: { retry: 'never', exit: 1 },
@@ -38,7 +40,7 @@ export const ERROR_CODES = {
   model_empty: { retry: 'later', exit: 1 },
 
   budget_money: { retry: 'never', exit: 1 },
-  /** Others have set aside what is left; what they do not spend comes back. */
+  /** Other runs have reserved the rest of the budget; the part they do not spend is released. */
   budget_busy: { retry: 'later', exit: 1 },
   budget_calls: { retry: 'never', exit: 1 },
   budget_tokens: { retry: 'never', exit: 1 },
@@ -64,7 +66,7 @@ export type ErrorCategory = 'model_error' | 'parse_error' | 'state_error' | 'too
 
 const ENV_CODES: readonly ErrorCode[] = ['path_refused', 'workspace_refused', 'egress_refused']
 
-/** From the type, never from the text: a tool that says «file not found» has not been not found. */
+/** Derived from the code, never from the message: a tool's text "file not found" is not a `not_found` error. */
 export function categoryOf(code: ErrorCode): ErrorCategory {
   if (code.startsWith('model_')) return 'model_error'
   if (code.startsWith('decision_')) return 'parse_error'
@@ -73,7 +75,7 @@ export function categoryOf(code: ErrorCode): ErrorCategory {
   return ENV_CODES.includes(code) ? 'env_error' : 'system_error'
 }
 
-/** What was wrong, what was got, what was expected and what to do: one readable message made of those that are known. */
+/** The parts of an error message; unknown parts are left out. */
 export interface Complaint {
   readonly what: string
   readonly where?: string | undefined
@@ -85,7 +87,7 @@ export interface Complaint {
 export class TirelessError extends Error {
   readonly code: ErrorCode
   readonly retry: Retry
-  /** A provider's own wish, in milliseconds from now. */
+  /** The provider's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -93,7 +95,7 @@ export class TirelessError extends Error {
     complaint: string | Complaint,
     options: { cause?: unknown; retryAfterMs?: number | undefined } = {},
   ) {
-    super(typeof complaint === 'string' ? complaint : sentence(complaint), { cause: options.cause })
+    super(typeof complaint === 'string' ? complaint : formatMessage(complaint), { cause: options.cause })
     this.name = 'TirelessError'
     this.code = code
     this.retry = ERROR_CODES[code].retry
@@ -101,7 +103,7 @@ export class TirelessError extends Error {
   }
 }
 
-function sentence({ what, where, got, expected, fix }: Complaint): string {
+function formatMessage({ what, where, got, expected, fix }: Complaint): string {
   const parts = [where ? `${where}: ${what}` : what]
   if (got !== undefined) parts.push(`got ${got}`)
   if (expected !== undefined) parts.push(`expected ${expected}`)
@@ -109,18 +111,18 @@ function sentence({ what, where, got, expected, fix }: Complaint): string {
   return parts.join('; ')
 }
 
-const WORDLESS = 'something without a message was thrown'
+const NO_MESSAGE = 'an error without a message was thrown'
 
-/** Contract: never throws, and has a message; anything thrown anywhere becomes a TirelessError here, once, at a boundary. `code`: for what has none. */
+/** Contract: never throws; the error has a message. Call it once, at a boundary. `code`: for errors that have none. */
 export function asTirelessError(thrown: unknown, code: ErrorCode = 'internal'): TirelessError {
   try {
-    // Plugins may throw one whose code is none of ours.
+    // A plugin may throw a TirelessError with an unknown code.
     if (thrown instanceof TirelessError && Object.hasOwn(ERROR_CODES, thrown.code)) return thrown
     if (thrown instanceof Error)
-      return new TirelessError(code, String(thrown.message || thrown.name || WORDLESS), { cause: thrown })
-    return new TirelessError(code, String(thrown) || WORDLESS)
+      return new TirelessError(code, String(thrown.message || thrown.name || NO_MESSAGE), { cause: thrown })
+    return new TirelessError(code, String(thrown) || NO_MESSAGE)
   } catch {
-    return new TirelessError(code, 'something was thrown that cannot be read')
+    return new TirelessError(code, 'the thrown value cannot be read')
   }
 }
 

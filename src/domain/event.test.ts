@@ -19,11 +19,11 @@ import {
 import { type Event, eventsOf } from './event.ts'
 import type { FailingPhase, RecordBody, Ruling } from './record.ts'
 
-const told = (...bodies: readonly RecordBody[]): readonly Event[] => eventsOf(RUN, recordsOf(...bodies))
-const words = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
-const found = (events: readonly Event[], phase: string, stage: string): Event => {
+const eventsFrom = (...bodies: readonly RecordBody[]): readonly Event[] => eventsOf(RUN, recordsOf(...bodies))
+const stageNames = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
+const findEvent = (events: readonly Event[], phase: string, stage: string): Event => {
   const event = events.find((each) => each.phase === phase && each.stage === stage)
-  assert.ok(event, `${phase} ${stage} among ${words(events).join(', ')}`)
+  assert.ok(event, `${phase} ${stage} among ${stageNames(events).join(', ')}`)
   return event
 }
 const failed = (turn: number, phase: FailingPhase, ruling: Ruling = { kind: 'feedback' }): RecordBody => ({
@@ -44,8 +44,8 @@ const GOES_ON = ['CHECK_STOP start', 'CHECK_STOP continue']
 const STOPS = ['CHECK_STOP start', 'CHECK_STOP stop']
 
 describe('events of a run', () => {
-  test('case 1, case 2: act, then final: phases and stages in the order of the seed, and no CRITIC without critics', () => {
-    assert.deepEqual(words(told(started(), ...acting(1), ...finishing(2))), [
+  test('case 1, case 2: act, then final: phases and stages are in order; no CRITIC without critics', () => {
+    assert.deepEqual(stageNames(eventsFrom(started(), ...acting(1), ...finishing(2))), [
       'INIT start',
       ...[...ACTED, ...REDUCED, ...GOES_ON],
       ...[...DECIDED, 'ACT start', 'ACT skipped', ...REDUCED, ...STOPS],
@@ -53,15 +53,15 @@ describe('events of a run', () => {
     ])
   })
 
-  test('case 2: CRITIC has start and outputs_ready, where critics were asked', () => {
+  test('case 2: with critics, CRITIC has start and outputs_ready', () => {
     const verdicts = [
       { critic: 'tests', verdict: { kind: 'retry', instruction: 'run them' } },
       { critic: 'style', verdict: { kind: 'continue' } },
     ] as const
-    const events = told(started(), ...acting(1).slice(0, -1), committed(1, { verdicts }))
-    assert.deepEqual(words(events).slice(-4), ['CRITIC start', 'CRITIC outputs_ready', ...GOES_ON])
-    assert.deepEqual(found(events, 'CRITIC', 'start').payload, { critics: ['tests', 'style'] })
-    assert.deepEqual(found(events, 'CRITIC', 'outputs_ready').payload, {
+    const events = eventsFrom(started(), ...acting(1).slice(0, -1), committed(1, { verdicts }))
+    assert.deepEqual(stageNames(events).slice(-4), ['CRITIC start', 'CRITIC outputs_ready', ...GOES_ON])
+    assert.deepEqual(findEvent(events, 'CRITIC', 'start').payload, { critics: ['tests', 'style'] })
+    assert.deepEqual(findEvent(events, 'CRITIC', 'outputs_ready').payload, {
       verdicts: [
         { critic: 'tests', kind: 'retry', instruction: 'run them' },
         { critic: 'style', kind: 'continue' },
@@ -69,8 +69,8 @@ describe('events of a run', () => {
     })
   })
 
-  test('case 3: every event says whose it is; seq counts from 1 without gaps; steps count from 1 in every run', () => {
-    const events = told(started(), ...acting(41), ...acting(42), ...finishing(43))
+  test('case 3: events name their run and session; seq counts from 1 without gaps; steps count from 1 in every run', () => {
+    const events = eventsFrom(started(), ...acting(41), ...acting(42), ...finishing(43))
     assert.deepEqual(
       events.map(({ seq }) => seq),
       events.map((_, i) => i + 1),
@@ -82,7 +82,7 @@ describe('events of a run', () => {
     }
   })
 
-  test('Q17: the same records give the same events, taken one by one or at once, and none depends on what follows', () => {
+  test('Q17: the same records give the same events, one by one or at once; none depends on later records', () => {
     const records = recordsOf(started(), ...acting(1), bound(2), failed(2, 'DECIDE'), committed(2), ...finishing(3))
     const whole = eventsOf(RUN, records)
     for (let n = 0; n <= records.length; n++) {
@@ -91,8 +91,8 @@ describe('events of a run', () => {
     }
   })
 
-  test('INIT says what the run is made with, END how it went', () => {
-    const events = told(started('say hello'), ended({ stop_reason: 'cancelled' }))
+  test('INIT has the setup of the run, END its result', () => {
+    const events = eventsFrom(started('say hello'), ended({ stop_reason: 'cancelled' }))
     assert.partialDeepStrictEqual(events[0]?.payload, {
       agent_id: 'default',
       behaviour: 'solo',
@@ -100,17 +100,17 @@ describe('events of a run', () => {
       setup: { parser: 'native' },
     })
     assert.deepEqual([events[1]?.ok, events[1]?.payload], [false, { stop_reason: 'cancelled' }])
-    const good = told(started(), ended({ answer: 'hello' })).at(-1)
+    const good = eventsFrom(started(), ended({ answer: 'hello' })).at(-1)
     assert.deepEqual([good?.ok, good?.payload], [true, { stop_reason: 'final', answer: 'hello' }])
   })
 
-  test('case 11: a run that never began ends not ok, with its issues', () => {
+  test('case 11: a run that did not start ends with ok false and its issues', () => {
     const issues = [{ code: 'ENV_HEALTH_CHECK_FAILED', message: 'no disk' }]
-    const events = told(
+    const events = eventsFrom(
       started(),
       ended({ stop_reason: 'env_capability_mismatch', failure_class: 'infra', error: 'no disk', issues }),
     )
-    assert.deepEqual(words(events), ['INIT start', 'END end'])
+    assert.deepEqual(stageNames(events), ['INIT start', 'END end'])
     const { ok, payload, error, step_id } = events[1] as Event
     assert.deepEqual(
       [ok, payload, error, step_id],
@@ -120,10 +120,10 @@ describe('events of a run', () => {
 })
 
 describe('DECIDE', () => {
-  test('a request after another is told again, DECIDE begins once; a cut is told with the request behind it', () => {
+  test('each request has an event, DECIDE starts once; a cut is part of the next request', () => {
     const cut = { from: 3, summary: 'before', recalled: ['once'] }
-    const events = told(started(), bound(1), { kind: 'cut', turn: 1, cut }, requested(1), requested(1))
-    assert.deepEqual(words(events).slice(3), ['DECIDE start', 'DECIDE model_input', 'DECIDE model_input'])
+    const events = eventsFrom(started(), bound(1), { kind: 'cut', turn: 1, cut }, requested(1), requested(1))
+    assert.deepEqual(stageNames(events).slice(3), ['DECIDE start', 'DECIDE model_input', 'DECIDE model_input'])
     assert.deepEqual(
       events.slice(4).map(({ payload }) => payload),
       [
@@ -133,10 +133,10 @@ describe('DECIDE', () => {
     )
   })
 
-  test('model_output has what the model said: text, calls, usage, and what a parser read', () => {
+  test('model_output has the text, calls and usage of the answer, and the parsed fields', () => {
     const calls = [asked('poke', { where: 'here' })]
-    const events = told(started(), answered(1, { text: 'hm', calls, said: 'x', notes: { thought: 'why' } }))
-    assert.deepEqual(found(events, 'DECIDE', 'model_output').payload, {
+    const events = eventsFrom(started(), answered(1, { text: 'hm', calls, said: 'x', notes: { thought: 'why' } }))
+    assert.deepEqual(findEvent(events, 'DECIDE', 'model_output').payload, {
       text: 'hm',
       calls: [{ tool: 'poke', args: '{"where":"here"}' }],
       usage: { input_tokens: 10, output_tokens: 5, cached_tokens: 1 },
@@ -145,7 +145,7 @@ describe('DECIDE', () => {
     })
   })
 
-  test('the decision is read off the answer', () => {
+  test('the decision is derived from the answer', () => {
     const kinds = [
       answered(1, { text: 'hello' }),
       answered(1, { calls: [asked('finish', { answer: 'bye' })] }),
@@ -154,7 +154,7 @@ describe('DECIDE', () => {
       answered(1, { text: 'Final Answer: no', said: 'yes' }),
       answered(1, { text: '{', fault: 'the object is not closed' }),
       answered(1, { text: 'long', finish: 'length' }),
-    ].map((body) => found(told(started(), body, committed(1)), 'DECIDE', 'decision_ready').payload)
+    ].map((body) => findEvent(eventsFrom(started(), body, committed(1)), 'DECIDE', 'decision_ready').payload)
     assert.deepEqual(kinds, [
       { kind: 'final', answer: 'hello' },
       { kind: 'final', answer: 'bye', via: 'finish' },
@@ -172,9 +172,9 @@ describe('DECIDE', () => {
     ])
   })
 
-  test('case 15: a decision of the behaviour itself: no model is told of', () => {
+  test('case 15: a decision of the behaviour itself has no model events', () => {
     const decision = { kind: 'act', calls: [callOf('poke', { n: 1 })] } as const
-    const events = told(
+    const events = eventsFrom(
       started(),
       bound(1),
       { kind: 'decided', turn: 1, decision },
@@ -182,17 +182,17 @@ describe('DECIDE', () => {
       settled(1, 0),
       committed(1),
     )
-    assert.deepEqual(words(events).slice(3, 7), [
+    assert.deepEqual(stageNames(events).slice(3, 7), [
       ...['DECIDE start', 'DECIDE decision_ready'],
       ...['ACT start', 'ACT action_results'],
     ])
-    assert.deepEqual(found(events, 'DECIDE', 'decision_ready').payload, {
+    assert.deepEqual(findEvent(events, 'DECIDE', 'decision_ready').payload, {
       kind: 'act',
       calls: [{ tool: 'poke', args: { n: 1 } }],
     })
   })
 
-  test('case 19: a branch is told once, with its candidates, their scores and the one that was taken', () => {
+  test('case 19: a branch has one event, with its candidates, their scores and the chosen one', () => {
     const decision = {
       kind: 'branch',
       candidates: [
@@ -205,7 +205,7 @@ describe('DECIDE', () => {
       { kind: 'wait', reason: 'more' },
     ]
     const branch = (chosen: number | null) =>
-      told(
+      eventsFrom(
         started(),
         bound(1),
         { kind: 'decided', turn: 1, decision },
@@ -218,14 +218,14 @@ describe('DECIDE', () => {
       [{ kind: 'final', answer: 'a', candidates, scores: [1, null], chosen: 0 }],
     )
     const none = branch(null)
-    assert.partialDeepStrictEqual(found(none, 'DECIDE', 'decision_ready').payload, { kind: 'branch', chosen: null })
-    assert.deepEqual(found(none, 'ACT', 'skipped').payload, { reason: 'the decision is branch' })
+    assert.partialDeepStrictEqual(findEvent(none, 'DECIDE', 'decision_ready').payload, { kind: 'branch', chosen: null })
+    assert.deepEqual(findEvent(none, 'ACT', 'skipped').payload, { reason: 'the decision is branch' })
   })
 })
 
 describe('ACT', () => {
   test('one event for the results of all calls, in call order', () => {
-    const events = told(
+    const events = eventsFrom(
       started(),
       bound(1),
       requested(1),
@@ -234,8 +234,8 @@ describe('ACT', () => {
       ...[settled(1, 1, { content: 'second' }), settled(1, 0, { status: 'error', content: 'first' })],
       committed(1),
     )
-    assert.deepEqual(words(events).slice(1, 9), ACTED)
-    const results = found(events, 'ACT', 'action_results')
+    assert.deepEqual(stageNames(events).slice(1, 9), ACTED)
+    const results = findEvent(events, 'ACT', 'action_results')
     assert.equal(results.ok, false)
     assert.deepEqual(results.payload, {
       results: [
@@ -245,8 +245,8 @@ describe('ACT', () => {
     })
   })
 
-  test('a decision that is said by a call is no act', () => {
-    const events = told(
+  test('a decision made through a call (finish) is no act', () => {
+    const events = eventsFrom(
       started(),
       bound(1),
       requested(1),
@@ -254,12 +254,12 @@ describe('ACT', () => {
       settled(1, 0, { content: 'finished' }),
       committed(1, { next: { kind: 'end', stop_reason: 'final' } }),
     )
-    assert.deepEqual(words(events).slice(1), [...DECIDED, 'ACT start', 'ACT skipped', ...REDUCED, ...STOPS])
+    assert.deepEqual(stageNames(events).slice(1), [...DECIDED, 'ACT start', 'ACT skipped', ...REDUCED, ...STOPS])
   })
 })
 
 describe('CHECK_STOP', () => {
-  test('says whether it goes on, for what it waits, or why it stops', () => {
+  test('CHECK_STOP says that the run continues, what it waits for, or why it stops', () => {
     const wait = { kind: 'observation', match: 'any', until: 5, reason: 'a reply' } as const
     const nexts = [
       { kind: 'continue' },
@@ -269,7 +269,7 @@ describe('CHECK_STOP', () => {
     ] as const
     assert.deepEqual(
       nexts.map((next) => {
-        const { stage, payload } = told(started(), bound(1), committed(1, { next })).at(-1) as Event
+        const { stage, payload } = eventsFrom(started(), bound(1), committed(1, { next })).at(-1) as Event
         return [stage, payload]
       }),
       [
@@ -281,11 +281,11 @@ describe('CHECK_STOP', () => {
     )
   })
 
-  test('REDUCE has the difference, bounded', () => {
+  test('REDUCE has the state difference, truncated', () => {
     const small = { keys: { n: { set: 1 } } }
     const of = (patch: object) =>
-      found(
-        told(started(), ...acting(1).slice(0, -1), committed(1, { patch: patch as never })),
+      findEvent(
+        eventsFrom(started(), ...acting(1).slice(0, -1), committed(1, { patch: patch as never })),
         'REDUCE',
         'state_reduced',
       ).payload.state_diff
@@ -296,15 +296,15 @@ describe('CHECK_STOP', () => {
   })
 })
 
-describe('what goes wrong', () => {
-  test('case 47: DECIDE_ERROR, then RECOVER; the failed turn is closed without having been reduced', () => {
-    const events = told(started(), bound(1), requested(1), failed(1, 'DECIDE'), committed(1))
-    assert.deepEqual(words(events).slice(3), [
+describe('failures', () => {
+  test('case 47: DECIDE_ERROR, then RECOVER; the failed turn is closed without REDUCE', () => {
+    const events = eventsFrom(started(), bound(1), requested(1), failed(1, 'DECIDE'), committed(1))
+    assert.deepEqual(stageNames(events).slice(3), [
       ...['DECIDE start', 'DECIDE model_input', 'DECIDE_ERROR error', 'RECOVER feedback'],
       ...GOES_ON,
     ])
     for (const event of events.slice(5, 7)) assert.deepEqual([event.ok, event.error], [false, 'DECIDE broke'])
-    assert.deepEqual(found(events, 'RECOVER', 'feedback').payload, {
+    assert.deepEqual(findEvent(events, 'RECOVER', 'feedback').payload, {
       phase: 'DECIDE',
       code: 'internal',
       ruling: { kind: 'feedback' },
@@ -312,37 +312,37 @@ describe('what goes wrong', () => {
   })
 
   test('case 47: ACT_ERROR after the decision, and no results', () => {
-    const events = told(
+    const events = eventsFrom(
       started(),
       ...acting(1).slice(0, 4),
       failed(1, 'ACT', { kind: 'stop' }),
       committed(1, { next: { kind: 'end', stop_reason: 'unrecoverable_error' } }),
       ended({ stop_reason: 'unrecoverable_error' }),
     )
-    assert.deepEqual(words(events).slice(1), [
+    assert.deepEqual(stageNames(events).slice(1), [
       ...[...DECIDED, 'ACT start', 'ACT_ERROR error', 'RECOVER stop'],
       ...[...STOPS, 'END end'],
     ])
   })
 
-  test('case 40: a failed reduction is REDUCE failing, behind the results', () => {
-    const events = told(started(), ...acting(1).slice(0, -1), failed(1, 'REDUCE'), committed(1))
-    assert.deepEqual(words(events).slice(1), [
+  test('case 40: a failed reduction is an error of REDUCE, after the results', () => {
+    const events = eventsFrom(started(), ...acting(1).slice(0, -1), failed(1, 'REDUCE'), committed(1))
+    assert.deepEqual(stageNames(events).slice(1), [
       ...[...ACTED, 'REDUCE start', 'REDUCE error', 'RECOVER feedback'],
       ...GOES_ON,
     ])
   })
 
-  test('a turn that is tried again goes on where it was, and is then whole', () => {
+  test('a retried turn continues where it stopped, and is complete at its end', () => {
     const retry = { kind: 'retry', until: null } as const
-    const events = told(
+    const events = eventsFrom(
       started(),
       ...[bound(1), requested(1), failed(1, 'DECIDE', retry)],
       ...acting(1).slice(1, -1),
       failed(1, 'CRITIC', retry),
       committed(1),
     )
-    assert.deepEqual(words(events).slice(3), [
+    assert.deepEqual(stageNames(events).slice(3), [
       ...['DECIDE start', 'DECIDE model_input', 'DECIDE_ERROR error', 'RECOVER retry'],
       ...['DECIDE model_input', 'DECIDE model_output', 'DECIDE decision_ready', 'ACT start', 'ACT action_results'],
       ...[...REDUCED, 'CRITIC start', 'CRITIC error', 'RECOVER retry'],
@@ -350,65 +350,68 @@ describe('what goes wrong', () => {
     ])
   })
 
-  test('what fails before anything was observed is OBSERVE failing', () => {
-    assert.deepEqual(words(told(started(), failed(1, 'OBSERVE'), committed(1))).slice(1), [
+  test('a failure before the observation is an error of OBSERVE', () => {
+    assert.deepEqual(stageNames(eventsFrom(started(), failed(1, 'OBSERVE'), committed(1))).slice(1), [
       ...['OBSERVE start', 'OBSERVE error', 'RECOVER feedback'],
       ...GOES_ON,
     ])
   })
 
-  test('a turn that was cut short is not told as if it had been reduced', () => {
+  test('a turn that was interrupted has no REDUCE event', () => {
     const over = committed(1, { next: { kind: 'end', stop_reason: 'cancelled' } })
-    assert.deepEqual(words(told(started(), bound(1), requested(1), over)).slice(5), STOPS)
-    assert.deepEqual(words(told(started(), ...acting(1).slice(0, 4), over)).slice(8), STOPS)
+    assert.deepEqual(stageNames(eventsFrom(started(), bound(1), requested(1), over)).slice(5), STOPS)
+    assert.deepEqual(stageNames(eventsFrom(started(), ...acting(1).slice(0, 4), over)).slice(8), STOPS)
   })
 
-  test('case 5: a hook that broke is one diagnostic event, where it broke', () => {
+  test('case 5: a failed hook is one diagnostic event, in the phase where it failed', () => {
     const diagnosed = { kind: 'diagnosed', turn: 1, about: 'hook watcher', message: 'boom' } as const
-    const events = told(started(), bound(1), requested(1), diagnosed)
+    const events = eventsFrom(started(), bound(1), requested(1), diagnosed)
     const { phase, stage, ok, payload, step_id } = events.at(-1) as Event
     assert.deepEqual(
       [phase, stage, ok, payload, step_id],
       ['DECIDE', 'diagnostic', false, { about: 'hook watcher', message: 'boom' }, 1],
     )
-    const early = told(started(), { ...diagnosed, turn: 0 }, ...acting(1)).map(({ phase, step_id }) => [phase, step_id])
+    const early = eventsFrom(started(), { ...diagnosed, turn: 0 }, ...acting(1)).map(({ phase, step_id }) => [
+      phase,
+      step_id,
+    ])
     assert.deepEqual(early.slice(1, 3), [
       ['INIT', 0],
       ['OBSERVE', 1],
     ])
   })
 
-  test("case 41: a critic's exception is told inside CRITIC, and never lost", () => {
+  test("case 41: a critic's exception is a diagnostic event inside CRITIC, and never lost", () => {
     const diagnosed = { kind: 'diagnosed', turn: 1, about: 'critic tests', message: 'boom' } as const
-    const events = told(started(), ...acting(1).slice(0, -1), diagnosed, committed(1))
-    assert.deepEqual(words(events).slice(-5), [
+    const events = eventsFrom(started(), ...acting(1).slice(0, -1), diagnosed, committed(1))
+    assert.deepEqual(stageNames(events).slice(-5), [
       ...['CRITIC start', 'CRITIC diagnostic', 'CRITIC outputs_ready'],
       ...GOES_ON,
     ])
-    const cut = told(started(), bound(1), diagnosed, ended())
-    assert.deepEqual(words(cut).slice(-2), ['CRITIC diagnostic', 'END end'])
+    const cut = eventsFrom(started(), bound(1), diagnosed, ended())
+    assert.deepEqual(stageNames(cut).slice(-2), ['CRITIC diagnostic', 'END end'])
   })
 })
 
-describe('case 63: what is told of a step is bounded', () => {
-  test('texts are cut with a mark that says how much is missing', () => {
-    const events = told(
+describe('case 63: the events of a step are limited in size', () => {
+  test('truncated texts say how many characters are missing', () => {
+    const events = eventsFrom(
       started(),
       answered(1, { text: 'x'.repeat(5000), calls: [asked('poke', { text: 'y'.repeat(5000) })] }),
     )
-    const { text, calls } = found(events, 'DECIDE', 'model_output').payload
+    const { text, calls } = findEvent(events, 'DECIDE', 'model_output').payload
     assert.equal(text, `${'x'.repeat(2000)}… (3000 characters more)`)
     assert.ok(JSON.stringify(calls).length < 2200)
   })
 
   test('no character is cut in half', () => {
-    const events = told(started(`${'x'.repeat(1999)}😀${'y'.repeat(10)}`))
+    const events = eventsFrom(started(`${'x'.repeat(1999)}😀${'y'.repeat(10)}`))
     assert.equal(events[0]?.payload.task, `${'x'.repeat(1999)}… (12 characters more)`)
   })
 
-  test('a step with enormous everything stays small', () => {
+  test('the events of a step with huge values stay small', () => {
     const huge = 'z'.repeat(1_000_000)
-    const events = told(
+    const events = eventsFrom(
       started(huge),
       { kind: 'input_bound', turn: 1, input: [], feedback: huge, observation: { huge } },
       { kind: 'cut', turn: 1, cut: { from: 1, summary: huge, recalled: [huge] } },

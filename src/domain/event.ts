@@ -1,6 +1,6 @@
 /**
- * Event: what is told to whoever watches. A pure function of a run's records, in order: live, from the journal and in a replay
- * they are the same. Telling cannot fail the teller (I9).
+ * Event: what observers of a run see. A pure function of the run's records: live, from the journal and in a replay the
+ * events are the same. A failing observer cannot fail the run (I9).
  */
 
 import type { Decision } from './decision.ts'
@@ -30,11 +30,11 @@ import { endingOf } from './stop.ts'
 export type Phase = 'INIT' | FailingPhase | 'DECIDE_ERROR' | 'ACT_ERROR' | 'RECOVER' | 'END'
 
 export interface Event {
-  /** Counts the events of its run, from 1, without gaps. */
+  /** From 1 in each run, without gaps. */
   readonly seq: number
   readonly run_id: string
   readonly session_id: string
-  /** Counts the turns of its run, from 1; 0 before the first. */
+  /** The turn within the run, from 1; 0 before the first. */
   readonly step_id: number
   readonly phase: Phase
   readonly stage: string
@@ -44,11 +44,11 @@ export interface Event {
   readonly error?: string
 }
 
-/** Progress that is shown while it happens and kept nowhere. */
+/** Progress that is shown live and not stored. */
 export type Delta = { readonly run_id: string; readonly session_id: string } & (
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly index: number; readonly tool: string; readonly args: Json }
-  /** What a call has written so far, piece by piece. */
+  /** Output of a running call, piece by piece. */
   | { readonly kind: 'output'; readonly index: number; readonly tool: string; readonly text: string }
   | {
       readonly kind: 'result'
@@ -60,16 +60,16 @@ export type Delta = { readonly run_id: string; readonly session_id: string } & (
 )
 
 export interface EventFold {
-  /** Contract: given every record of the run once, in order. */
+  /** Contract: takes every record of the run once, in order. */
   of(record: JournalRecord): readonly Event[]
 }
 
-/** What is known of the turn under way, and what of it was told already. */
-interface Turn {
+/** The open turn, and which of its events were already emitted. */
+interface OpenTurn {
   readonly turn: number
-  /** Phases whose `start` was told. */
-  readonly begun: Set<FailingPhase>
-  /** What was observed, until it is told. */
+  /** Phases whose `start` was emitted. */
+  readonly started: Set<FailingPhase>
+  /** The observation whose event is not emitted yet. */
   observed?: { readonly payload: Payload; readonly ts: number }
   cut?: Cut
   decision?: Decision
@@ -77,9 +77,9 @@ interface Turn {
   ready: boolean
   acted: boolean
   readonly intended: Map<number, string>
-  readonly results: Map<number, { readonly ok: boolean; readonly told: Json }>
+  readonly results: Map<number, { readonly ok: boolean; readonly payload: Json }>
   failed: boolean
-  /** Of critics: they are told in their phase, which is told when it is over. */
+  /** Of critics: emitted inside the CRITIC phase, whose events follow when it has ended. */
   readonly diagnoses: RecordOf<'diagnosed'>[]
 }
 
@@ -92,177 +92,182 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
   let phase: Phase = 'INIT'
   let open = newTurn(Number.NaN)
 
-  function tell(in_phase: Phase, stage: string, payload: Payload = {}, fault: { ok?: boolean; error?: string } = {}) {
+  function emit(in_phase: Phase, stage: string, payload: Payload = {}, fault: { ok?: boolean; error?: string } = {}) {
     const { ok = true, error } = fault
     seq += 1
-    const told = { seq, run_id, session_id, step_id, phase: in_phase, stage, ts, ok, payload }
-    events.push(error === undefined ? told : { ...told, error: shortened(error) })
+    const event = { seq, run_id, session_id, step_id, phase: in_phase, stage, ts, ok, payload }
+    events.push(error === undefined ? event : { ...event, error: shortened(error) })
   }
 
-  function begin(started: FailingPhase, payload: Payload = {}): void {
-    phase = started
-    if (open.begun.has(started)) return
-    open.begun.add(started)
-    tell(started, 'start', payload)
+  function startPhase(next: FailingPhase, payload: Payload = {}): void {
+    phase = next
+    if (open.started.has(next)) return
+    open.started.add(next)
+    emit(next, 'start', payload)
   }
 
-  function enter(turn: number): void {
+  function enterTurn(turn: number): void {
     if (turn === open.turn) return
     step_id += 1
     open = newTurn(turn)
   }
 
-  /** Told with the next record: input is bound also where `observe` has failed, as the record behind it says. */
+  /** Waits for the next record: it may say that `observe` itself failed, and then the event is not emitted. */
   function endObserve(next: JournalRecord): void {
     const { observed } = open
     if (!observed) return
     delete open.observed
     if (next.kind === 'failed' && next.phase === 'OBSERVE') return
     ts = observed.ts
-    tell('OBSERVE', 'observation_ready', observed.payload)
+    emit('OBSERVE', 'observation_ready', observed.payload)
     ts = next.ts
   }
 
-  function decided(choice: Choice): void {
-    begin('DECIDE')
+  function setDecision(choice: Choice): void {
+    startPhase('DECIDE')
     open.choice = choice
     open.ready = false
   }
 
-  /** Held back until the record behind it, which may say more of it. */
+  /** Waits for the next record: it may replace the decision (`branched`). */
   function endDecide(): void {
     if (!open.choice || open.ready) return
     open.ready = true
-    tell('DECIDE', 'decision_ready', open.choice.payload)
+    emit('DECIDE', 'decision_ready', open.choice.payload)
   }
 
   function endAct(): void {
     endDecide()
     if (!open.choice || open.acted) return
     open.acted = true
-    begin('ACT')
+    startPhase('ACT')
     if (open.choice.kind !== 'act') {
-      tell('ACT', 'skipped', { reason: `the decision is ${open.choice.kind}` })
+      emit('ACT', 'skipped', { reason: `the decision is ${open.choice.kind}` })
       return
     }
     const results = [...open.results].sort(([a], [b]) => a - b).map(([, result]) => result)
-    tell('ACT', 'action_results', { results: results.map(({ told }) => told) }, { ok: results.every(({ ok }) => ok) })
+    emit(
+      'ACT',
+      'action_results',
+      { results: results.map(({ payload }) => payload) },
+      { ok: results.every(({ ok }) => ok) },
+    )
   }
 
-  function settled(record: RecordOf<'call_settled'>): void {
+  function addResult(record: RecordOf<'call_settled'>): void {
     const tool = open.intended.get(record.index) ?? open.choice?.calls[record.index]?.tool ?? record.call_id
-    open.results.set(record.index, { ok: record.result.status === 'ok', told: resultOf(tool, record) })
+    open.results.set(record.index, { ok: record.result.status === 'ok', payload: resultOf(tool, record) })
   }
 
   function endReduce(patch: RecordOf<'step_committed'>['patch']): void {
-    begin('REDUCE')
-    tell('REDUCE', 'state_reduced', diffPayload(patch))
+    startPhase('REDUCE')
+    emit('REDUCE', 'state_reduced', diffPayload(patch))
   }
 
   function beginCritic(critics: readonly string[]): void {
-    begin('CRITIC', { critics })
-    tellDiagnoses()
+    startPhase('CRITIC', { critics })
+    emitDiagnoses()
   }
 
-  function tellDiagnoses(): void {
-    for (const diagnosis of open.diagnoses.splice(0)) diagnose(diagnosis, 'CRITIC')
+  function emitDiagnoses(): void {
+    for (const diagnosis of open.diagnoses.splice(0)) emitDiagnosis(diagnosis, 'CRITIC')
   }
 
-  function diagnose({ about, message }: RecordOf<'diagnosed'>, where: Phase): void {
-    tell(where, 'diagnostic', { about, message: shortened(message) }, { ok: false })
+  function emitDiagnosis({ about, message }: RecordOf<'diagnosed'>, where: Phase): void {
+    emit(where, 'diagnostic', { about, message: shortened(message) }, { ok: false })
   }
 
-  function failed({ phase: where, code, message, ruling }: RecordOf<'failed'>): void {
+  function recordFailure({ phase: where, code, message, ruling }: RecordOf<'failed'>): void {
     const reached = FAILING_PHASES.indexOf(where)
     if (reached > FAILING_PHASES.indexOf('DECIDE')) endDecide()
     if (reached > FAILING_PHASES.indexOf('ACT')) endAct()
     if (reached > FAILING_PHASES.indexOf('REDUCE')) endReduce(undefined)
     if (where === 'CRITIC') beginCritic([])
-    else begin(where)
+    else startPhase(where)
     const fault = { ok: false, error: message }
-    tell(where === 'DECIDE' || where === 'ACT' ? `${where}_ERROR` : where, 'error', { code }, fault)
-    tell('RECOVER', ruling.kind, { phase: where, code, ruling: { ...ruling } }, fault)
+    emit(where === 'DECIDE' || where === 'ACT' ? `${where}_ERROR` : where, 'error', { code }, fault)
+    emit('RECOVER', ruling.kind, { phase: where, code, ruling: { ...ruling } }, fault)
     open.failed ||= ruling.kind !== 'retry'
-    // Tried again, they begin again; of DECIDE and ACT it is only what is left of them that is.
-    for (const again of ['REDUCE', 'CRITIC', 'CHECK_STOP'] as const) open.begun.delete(again)
+    // A retry starts these phases again; DECIDE and ACT continue where they stopped.
+    for (const again of ['REDUCE', 'CRITIC', 'CHECK_STOP'] as const) open.started.delete(again)
   }
 
-  function committed({ next, patch, verdicts }: RecordOf<'step_committed'>): void {
-    if (isWhole(open)) {
+  function commitStep({ next, patch, verdicts }: RecordOf<'step_committed'>): void {
+    if (isComplete(open)) {
       endAct()
       endReduce(patch)
       if (verdicts || open.diagnoses.length > 0) {
         beginCritic(verdicts?.map(({ critic }) => critic) ?? [])
-        tell('CRITIC', 'outputs_ready', { verdicts: verdicts?.map(verdictOf) ?? [] })
+        emit('CRITIC', 'outputs_ready', { verdicts: verdicts?.map(verdictOf) ?? [] })
       }
     }
-    tellDiagnoses()
-    begin('CHECK_STOP')
-    tell('CHECK_STOP', next.kind === 'end' ? 'stop' : 'continue', nextPayload(next))
-    // Whoever keeps the fold of a run that rests keeps nothing else of it.
+    emitDiagnoses()
+    startPhase('CHECK_STOP')
+    emit('CHECK_STOP', next.kind === 'end' ? 'stop' : 'continue', nextPayload(next))
+    // Frees the turn: the fold of a parked run may be kept for a long time.
     open = newTurn(open.turn)
   }
 
-  function ended(record: RecordOf<'run_ended'>): void {
-    tellDiagnoses()
+  function endRun(record: RecordOf<'run_ended'>): void {
+    emitDiagnoses()
     phase = 'END'
     const ok = endingOf(record.stop_reason, record.failure_class).status === 'done'
-    tell('END', 'end', endPayload(record), record.error === undefined ? { ok } : { ok, error: record.error })
+    emit('END', 'end', endPayload(record), record.error === undefined ? { ok } : { ok, error: record.error })
   }
 
-  function take(record: JournalRecord): void {
+  function applyRecord(record: JournalRecord): void {
     switch (record.kind) {
       case 'run_started':
         phase = 'INIT'
-        tell('INIT', 'start', startPayload(record))
+        emit('INIT', 'start', startPayload(record))
         break
       case 'input_bound':
-        begin('OBSERVE')
+        startPhase('OBSERVE')
         open.observed = { payload: inputPayload(record), ts }
         break
       case 'cut':
         open.cut = record.cut
         break
       case 'model_requested':
-        begin('DECIDE')
-        tell('DECIDE', 'model_input', requestPayload(record, open.cut))
+        startPhase('DECIDE')
+        emit('DECIDE', 'model_input', requestPayload(record, open.cut))
         delete open.cut
         break
       case 'model_answered':
-        decided(choiceOfAnswer(record.answer))
-        tell('DECIDE', 'model_output', answerPayload(record))
+        setDecision(choiceOfAnswer(record.answer))
+        emit('DECIDE', 'model_output', answerPayload(record))
         break
       case 'decided':
         open.decision = record.decision
-        decided(choiceOfDecision(record.decision))
+        setDecision(choiceOfDecision(record.decision))
         break
       case 'branched':
-        decided(chosenOf(open.decision, record))
+        setDecision(chosenOf(open.decision, record))
         break
       case 'intent_fixed':
-        tell('DECIDE', 'intent_fixed', { needs: record.needs.map((need) => ({ ...need })), usage: { ...record.usage } })
+        emit('DECIDE', 'intent_fixed', { needs: record.needs.map((need) => ({ ...need })), usage: { ...record.usage } })
         break
       case 'call_intended':
         endDecide()
         open.intended.set(record.index, record.call.tool)
-        if (open.choice?.kind === 'act') begin('ACT')
+        if (open.choice?.kind === 'act') startPhase('ACT')
         break
       case 'call_settled':
         endDecide()
-        settled(record)
+        addResult(record)
         break
       case 'failed':
-        failed(record)
+        recordFailure(record)
         break
       case 'step_committed':
-        committed(record)
+        commitStep(record)
         break
       case 'diagnosed':
         if (record.about.startsWith('critic')) open.diagnoses.push(record)
-        else diagnose(record, phase)
+        else emitDiagnosis(record, phase)
         break
       case 'run_ended':
-        ended(record)
+        endRun(record)
         break
       case 'migrated':
       case 'refitted':
@@ -276,9 +281,9 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
     of(record) {
       events = []
       ts = record.ts
-      if ('turn' in record && record.kind !== 'diagnosed') enter(record.turn)
+      if ('turn' in record && record.kind !== 'diagnosed') enterTurn(record.turn)
       endObserve(record)
-      take(record)
+      applyRecord(record)
       return events
     },
   }
@@ -292,15 +297,15 @@ export function eventsOf(
   return records.flatMap((record) => fold.of(record))
 }
 
-/** Decided, every call that began is over, and nothing failed: what comes after ACT was done too. */
-function isWhole({ choice, failed, intended, results }: Turn): boolean {
+/** True where the turn has a decision, no failure, and no open call: then REDUCE and CRITIC ran, too. */
+function isComplete({ choice, failed, intended, results }: OpenTurn): boolean {
   return choice !== undefined && !failed && [...intended.keys()].every((index) => results.has(index))
 }
 
-function newTurn(turn: number): Turn {
+function newTurn(turn: number): OpenTurn {
   return {
     turn,
-    begun: new Set(),
+    started: new Set(),
     ready: false,
     acted: false,
     intended: new Map(),

@@ -1,12 +1,12 @@
-/** Fact: something an agent wants to know again in another session. One per key; what it says, who wrote it down and where. */
+/** Fact: a note that an agent keeps for other sessions. One per key. */
 
 import type { Trust } from './trust.ts'
 
-/** `known`: it can be recalled. The others are kept for a while, so that it can be seen what became of them. */
+/** Only `known` facts are recalled. The others are kept for a while as history. */
 export const FACT_STATUSES = ['known', 'superseded', 'forgotten', 'expired', 'dropped'] as const
 export type FactStatus = (typeof FACT_STATUSES)[number]
 
-/** Where something was written down. */
+/** The session and turn in which a fact was written. */
 export interface Origin {
   readonly agent_id: string
   readonly session_id: string
@@ -14,7 +14,7 @@ export interface Origin {
 }
 
 export interface Fact extends Origin {
-  /** The key of the call that wrote it: the same call writes it once. */
+  /** The key of the call that wrote it, so that a repeated call writes it once. */
   readonly id: string
   readonly key: string
   readonly text: string
@@ -27,20 +27,22 @@ export interface Fact extends Origin {
 
 export type NewFact = Omit<Fact, 'status'>
 
-/** More than this no agent knows: the oldest make room. And so many that are over are kept. */
+/** Limits per agent: known facts, of which the oldest is dropped, and facts kept as history. */
 export const MOST_FACTS = 2000
 export const MOST_OVER = 500
 
 export const MOST_KEY = 200
 export const MOST_TEXT = 4000
 
-/** A fact as a mind was shown it: `text` is key and text, perhaps cut. */
+/** A fact as the model sees it: `text` holds key and text, perhaps truncated. */
 export type RecalledFact = Pick<Fact, 'id' | 'key' | 'text' | 'trust' | 'private' | 'created_at'>
 
-/** What was recalled for a run, once, and journalled with its first input. By their keys: what was cut, and what found no room. */
+/**
+ * The facts recalled for a run, journalled with its first input. `cut`, `dropped`: keys of facts truncated or left out.
+ */
 export interface Recalled {
   readonly facts: readonly RecalledFact[]
-  /** Where the task itself says where they belong, they stand there. */
+  /** The task has a placeholder for the facts, and they are shown there. */
   readonly placed?: true
   readonly cut?: readonly string[]
   readonly dropped?: readonly string[]

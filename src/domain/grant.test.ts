@@ -14,7 +14,7 @@ const call: Grantable = {
   ...{ tool: 'send', agent_id: 'a', session_id: 's', destinations: ['bob@example.org'], args: 'digest' },
 }
 
-test('case 139: a grant holds until the instant it expires, and not from then on', () => {
+test('case 139: a grant is valid until the instant it expires, not at it', () => {
   assert.deepEqual(
     [GRANTED, EXPIRES - 1, EXPIRES, EXPIRES + 1].map((now) => isGrantedBy(grant, call, now)),
     [true, true, false, false],
@@ -26,12 +26,12 @@ for (const [what, other] of [
   ['tool', { tool: 'pay' }],
   ['agent', { agent_id: 'b' }],
   ['session', { session_id: 't' }],
-  ['place', { destinations: ['bob@example.org', 'eve@evil.example'] }],
-  ['place, which only begins alike', { destinations: ['bob@example.org.evil'] }],
-  ['place, which has a dot for a letter', { destinations: ['bob@exampleXorg'] }],
-  ['place: none at all', { destinations: [] }],
+  ['destination', { destinations: ['bob@example.org', 'eve@evil.example'] }],
+  ['destination with the same beginning', { destinations: ['bob@example.org.evil'] }],
+  ['destination where a letter replaces the dot', { destinations: ['bob@exampleXorg'] }],
+  ['destination: none', { destinations: [] }],
   ['arguments', { args: 'others' }],
 ] as const)
-  test(`case 139: a grant is for no other ${what}`, () => {
+  test(`case 139: a grant does not cover another ${what}`, () => {
     assert.equal(isGrantedBy(grant, { ...call, ...other }, GRANTED), false)
   })

@@ -1,29 +1,30 @@
-/** Grant: a standing word of the owner: that tool, to there, without being asked. */
+/** Grant: a standing permission of the owner for a tool and its destinations, so that calls need no approval. */
 
 export interface Grant {
   readonly id: string
   readonly tool: string
-  /** Null: of any agent. */
+  /** Null: any agent. */
   readonly agent_id: string | null
-  /** Null: in any session. */
+  /** Null: any session. */
   readonly session_id: string | null
   /**
-   * Where it may go, and lead: a name, a host (which may be read), or an address; before it the method, where the call has one (`POST https://…`).
-   * `*` stands for anything within one name, `**` also for slashes. Empty: it goes nowhere in particular.
+   * Allowed destinations: a name, a host (which allows reading), or a URL; with the method in front where the call has
+   * one (`POST https://…`). `*` matches within one name, `**` also across slashes. Empty: for calls without a
+   * destination.
    */
   readonly to: readonly string[]
-  /** Only with exactly these arguments: their digest. */
+  /** Digest of the only arguments allowed; null: any arguments. */
   readonly args: string | null
   readonly granted_at: string
   readonly expires_at: string | null
 }
 
-/** A call as grants are held against it. */
+/** The parts of a call that grants are compared with. */
 export interface Grantable {
   readonly tool: string
   readonly agent_id: string
   readonly session_id: string
-  /** What it does there, where it is not merely asked for or sent. */
+  /** The action, for tools whose actions differ in harm. */
   readonly method?: string | undefined
   readonly destinations: readonly string[]
   readonly args: string
@@ -33,13 +34,13 @@ export function isGrantedBy(grant: Grant, call: Grantable, now: number): boolean
   return (
     holdsFor(grant, call, now) &&
     (grant.args === null || grant.args === call.args) &&
-    // What says nowhere where it goes is not what was granted for a place.
+    // A grant for certain destinations does not cover a call that names none.
     (call.destinations.length > 0 || grant.to.length === 0) &&
     call.destinations.every((destination) => leadsTo(grant, destination, call.method))
   )
 }
 
-/** Whether it is for whoever makes the call, whatever the call is. */
+/** True where tool, agent, session and time match; arguments and destinations are not compared. */
 export function holdsFor(grant: Grant, call: Omit<Grantable, 'destinations' | 'args'>, now: number): boolean {
   return (
     grant.tool === call.tool &&
@@ -50,33 +51,36 @@ export function holdsFor(grant: Grant, call: Omit<Grantable, 'destinations' | 'a
 }
 
 export const leadsTo = ({ to }: Pick<Grant, 'to'>, destination: string, method?: string): boolean =>
-  to.some((pattern) => fits(pattern, grantText(destination, method)))
+  to.some((pattern) => matchesPattern(pattern, grantText(destination, method)))
 
-/** As a grant names it. */
+/** The destination in the form that grants use. */
 export const grantText = (destination: string, method?: string): string =>
   method === undefined ? destination : `${method} ${destination}`
 
-/** Between two of these stands one name: whoever grants `*@home.test` has one person in mind. */
-const NAME = String.raw`[^\s,;|<>"'()@/?&\\]*`
-const NAMES = String.raw`[^\s,;|<>"'()\\]*`
+/** Characters within one name: `*@home.test` must match a single recipient. */
+const NAME_CHARACTERS = String.raw`[^\s,;|<>"'()@/?&\\]*`
+const PATH_CHARACTERS = String.raw`[^\s,;|<>"'()\\]*`
 
-function fits(pattern: string, destination: string): boolean {
-  const parts = comparable(pattern)
+function matchesPattern(pattern: string, destination: string): boolean {
+  const parts = normalise(pattern)
     .split(/(\*\*?)/)
     .map((part) =>
-      part === '**' ? NAMES : part === '*' ? NAME : part.replaceAll(/[.+?^${}()|[\]\\/]/g, String.raw`\$&`),
+      part === '**'
+        ? PATH_CHARACTERS
+        : part === '*'
+          ? NAME_CHARACTERS
+          : part.replaceAll(/[.+?^${}()|[\]\\/]/g, String.raw`\$&`),
     )
   const shape = new RegExp(`^${parts.join('')}$`, 's')
   const host = /^https?:\/\/([^/?#]*)/i.exec(destination)?.[1]
-  // Who grants a host has granted to read there.
+  // A grant for a host allows reading any of its pages.
   return (
-    shape.test(comparable(destination)) ||
-    (host !== undefined && !pattern.includes('/') && shape.test(comparable(host)))
+    shape.test(normalise(destination)) || (host !== undefined && !pattern.includes('/') && shape.test(normalise(host)))
   )
 }
 
-/** In an address only the host may be written in any case; what stands behind it is what it is. */
-function comparable(text: string): string {
+/** In a URL only the host is case-insensitive; the path is compared exactly. */
+function normalise(text: string): string {
   const plain = text.normalize('NFKC').trim()
   const [head] = /^(?:[^\s/]+ )?[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(plain) ?? []
   if (head === undefined) return plain.toLowerCase()

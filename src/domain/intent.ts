@@ -1,9 +1,12 @@
-/** Intent lock: what a task needs of the tools that reach others, fixed from the owner's words alone. Only the owner's next word widens it. */
+/**
+ * Intent lock: the outward calls that a task needs, derived from the owner's messages alone. Only a new message of the
+ * owner widens it.
+ */
 
 export interface Need {
   readonly tool: string
-  /** What it does there; absent: it only sends, or asks. */
+  /** The action; absent: the tool only sends or asks. */
   readonly method?: string
-  /** Where it has to go; absent: wherever the owner's words say. */
+  /** Required destinations; absent: those named in the owner's messages. */
   readonly to?: readonly string[]
 }

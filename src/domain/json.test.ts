@@ -14,7 +14,7 @@ const anything = fc.anything({
 })
 
 describe('plain data', () => {
-  test('what JSON can hold is copied as JSON would, key by key, in order', () => {
+  test('JSON values are copied as JSON would, with keys in order', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value)
@@ -25,7 +25,7 @@ describe('plain data', () => {
     )
   })
 
-  test('a copy shares nothing with what it was made of, and cannot be changed once it is frozen', () => {
+  test('a copy shares nothing with its source, and cannot be changed once it is frozen', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const [copy, again] = [plainCopy(value, RULES), copyJson(value as Json)]
@@ -44,7 +44,7 @@ describe('plain data', () => {
     )
   })
 
-  test('whatever it is: a copy that reads back the same, or the code of the rules', () => {
+  test('any value gives a copy that reads back the same, or an error with the given code', () => {
     fc.assert(
       fc.property(anything, (value) => {
         try {
@@ -58,14 +58,14 @@ describe('plain data', () => {
     )
   })
 
-  test('keys that are undefined are refused, or left out; what is missing in a list is always refused', () => {
+  test('undefined keys are refused or omitted; holes in a list are always refused', () => {
     const omit = { ...RULES, undefinedKeys: 'omit' } as const
     assert.deepEqual(plainCopy({ a: undefined, b: 1 }, omit), { b: 1 })
     assert.throws(() => plainCopy({ a: undefined, b: 1 }, RULES), /at \.a: it is not plain data; got undefined/)
     for (const rules of [RULES, omit]) assert.throws(() => plainCopy({ a: [1, undefined] }, rules), /at \.a\[1\]/)
   })
 
-  test('what is too deep, too large, or the same over and over ends soon', () => {
+  test('values that are too deep, too large or circular are refused quickly', () => {
     let deep: unknown = 1
     for (let i = 0; i < 10_000; i++) deep = [deep]
     let wide: unknown = 'x'
@@ -74,16 +74,16 @@ describe('plain data', () => {
     assert.throws(() => plainCopy(wide, RULES), /more than 1000000 values/)
     assert.throws(() => plainCopy(['x'.repeat(100_000_000)], RULES), /at \[0\].*more than 16000000 characters/)
     const once = { shared: true }
-    assert.deepEqual(plainCopy([once, once], RULES), [{ shared: true }, { shared: true }], 'twice is no circle')
+    assert.deepEqual(plainCopy([once, once], RULES), [{ shared: true }, { shared: true }], 'shared, not circular')
   })
 
-  test('a key named __proto__ is a key like any other', () => {
+  test('a key named __proto__ is an ordinary key', () => {
     const value = JSON.parse('{"__proto__": {"a": 1}}')
     assert.equal(JSON.stringify(plainCopy(value, RULES)), '{"__proto__":{"a":1}}')
     assert.equal(JSON.stringify(copyJson(value)), '{"__proto__":{"a":1}}')
   })
 
-  test('no value breaks its description', () => {
+  test('every value can be described', () => {
     const refusing = new Proxy({}, { getPrototypeOf: () => assert.fail('no'), ownKeys: () => assert.fail('no') })
     const nameless = Object.create(Object.create({}))
     const revoked = Proxy.revocable({}, {})

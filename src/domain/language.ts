@@ -1,21 +1,21 @@
-/** Language: in which the runtime speaks to an agent. */
+/** Language of the texts that the runtime shows to an agent and about it. */
 
 export const LANGUAGES = ['en', 'zh'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** What an unattended run's answer ends with. */
+/** The heading of the last section of an unattended run's answer. */
 export const SUMMARY_HEADING: Readonly<Record<Language, string>> = { en: '## Execution Summary', zh: '## 执行总结' }
 
 const HAN = /\p{Script=Han}/u
-/** Japanese and Korean are written with Han characters, too. */
-const OTHERS = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+/** Japanese and Korean texts contain Han characters, too. */
+const JAPANESE_OR_KOREAN = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** In which people are told of these agents, and what all of them are told is shown. */
+/** Language of texts that concern several agents: Chinese where one of their prompts is. */
 export const languageOfAll = (agents: readonly { readonly prompt: string }[]): Language =>
   agents.some(({ prompt }) => languageOf(prompt) === 'zh') ? 'zh' : 'en'
 
-/** Contract: that of whoever wrote it, as far as the script tells; to ask for a heading by its name is not to speak its language. */
+/** Contract: the language of the text, judged by its script. The Chinese summary heading alone does not count. */
 export function languageOf(text: string): Language {
   const own = text.replaceAll(SUMMARY_HEADING.zh, '')
-  return HAN.test(own) && !OTHERS.test(own) ? 'zh' : 'en'
+  return HAN.test(own) && !JAPANESE_OR_KOREAN.test(own) ? 'zh' : 'en'
 }

@@ -1,24 +1,24 @@
 /**
- * The range of every number that comes in from outside. Ports check against it and say what they expected; the store refuses what gets past
- * them, because a value out of range could be written and never read again.
+ * The range of every number that comes from outside. Adapters check it and report the expected range; the store refuses
+ * the rest, because a value out of range could be written and never read again.
  */
 
-/** 100 years. A sum of a few of them with today is still an instant. */
+/** 100 years. Added to today a few times, the result is still a valid instant. */
 export const MAX_DURATION_MS = 36_500 * 86_400_000
 
-/** The years 1970 to 9999, in epoch milliseconds: what an ISO date of four digits can say. */
+/** The last millisecond of the year 9999: ISO dates have four digits for the year. */
 export const MAX_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** Of one request or one answer. */
+/** Per request or answer. */
 export const MAX_TOKENS = 1_000_000_000
 
-/** US dollars, of one limit: its millionths can be added up without losing one. */
+/** US dollars, per limit: sums of millionths stay exact. */
 export const MAX_USD = 1_000_000_000
 
 /** US dollars per million tokens. */
 export const MAX_PRICE = 1_000_000
 
-/** For messages: what completes the word "expected". */
+/** For messages: completes "expected …". */
 export const EXPECTED_DURATION = 'a duration such as 500ms, 30s, 10m, 2h or 1d, at most 36500d'
 export const EXPECTED_INSTANT =
   'an ISO instant in the years 1970 to 9999 such as 2030-01-31T09:00:00Z, or a duration from now such as 10m, at most 36500d'

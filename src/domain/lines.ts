@@ -1,18 +1,18 @@
-/** Texts as lines, and how one becomes another: the fewest lines taken out and put in (Myers), as long as they are not too many. */
+/** Line diff (Myers): the fewest lines removed and added, up to a limit of edits. */
 
-/** Each with its line break, so that nothing is lost. */
+/** Each line keeps its line break. */
 export function linesOf(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }
 
-/** The lines from `from` up to `to` are replaced by others. */
+/** Replaces the lines from `from` up to (not including) `to`. */
 export interface Change {
   readonly from: number
   readonly to: number
   readonly lines: readonly string[]
 }
 
-/** Contract: in order, and none touches the next. */
+/** Contract: in order; changes neither overlap nor touch. */
 export function changesOf(a: readonly string[], b: readonly string[]): readonly Change[] {
   let head = 0
   while (head < Math.min(a.length, b.length) && a[head] === b[head]) head += 1
@@ -29,25 +29,24 @@ export function changesOf(a: readonly string[], b: readonly string[]): readonly 
   return changes
 }
 
-/** Contract: what those changes make of the lines. */
 export function changed(lines: readonly string[], changes: readonly Change[]): readonly string[] {
   let at = 0
-  const made = changes.flatMap((change) => {
+  const replaced = changes.flatMap((change) => {
     const untouched = lines.slice(at, change.from)
     at = change.to
     return [...untouched, ...change.lines]
   })
-  return [...made, ...lines.slice(at)]
+  return [...replaced, ...lines.slice(at)]
 }
 
-/** Texts that differ by more are taken to have nothing in common: the table would grow with the square. */
-const MOST_EDITS = 1000
+/** Texts that differ by more edits are treated as completely different: time and memory grow with the square. */
+const MAX_EDITS = 1000
 
 /** Pairs of equal lines, in order. */
 function keptLines(a: readonly string[], b: readonly string[]): readonly (readonly [number, number])[] {
-  const most = Math.min(a.length + b.length, MOST_EDITS)
+  const most = Math.min(a.length + b.length, MAX_EDITS)
   const zero = most + 1
-  // By diagonal: how far in `a` one comes with so many edits; a copy for each number of edits, to find the way back.
+  // Per diagonal the furthest position in `a`; one copy per number of edits, for the way back.
   const furthest = new Int32Array(2 * most + 3)
   const rounds: Int32Array[] = []
   const stepsDown = (reached: Int32Array, k: number, d: number): boolean =>
@@ -58,12 +57,12 @@ function keptLines(a: readonly string[], b: readonly string[]): readonly (readon
       let x = stepsDown(furthest, k, d) ? (furthest[zero + k + 1] ?? 0) : (furthest[zero + k - 1] ?? 0) + 1
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) x += 1
       furthest[zero + k] = x
-      if (x >= a.length && x - k >= b.length) return wayBack()
+      if (x >= a.length && x - k >= b.length) return traceBack()
     }
   }
   return []
 
-  function wayBack(): readonly (readonly [number, number])[] {
+  function traceBack(): readonly (readonly [number, number])[] {
     const kept: (readonly [number, number])[] = []
     let [x, y] = [a.length, b.length]
     for (const [d, reached] of [...rounds.entries()].reverse()) {
@@ -84,12 +83,12 @@ function keptLines(a: readonly string[], b: readonly string[]): readonly (readon
 
 const CONTEXT = 3
 
-/** Contract: as `diff -u` writes it; empty where nothing differs. */
+/** Contract: the format of `diff -u`; empty where the texts are equal. */
 export function unifiedDiff(from: { name: string; text: string }, to: { name: string; text: string }): string {
   const a = linesOf(from.text)
   const b = linesOf(to.text)
   let shift = 0
-  const hunks = grouped(changesOf(a, b)).map((changes) => {
+  const hunks = groupChanges(changesOf(a, b)).map((changes) => {
     const first = Math.max(0, (changes[0]?.from ?? 0) - CONTEXT)
     const last = Math.min(a.length, (changes.at(-1)?.to ?? 0) + CONTEXT)
     const body: string[] = []
@@ -110,8 +109,8 @@ export function unifiedDiff(from: { name: string; text: string }, to: { name: st
   return hunks.length === 0 ? '' : `--- ${from.name}\n+++ ${to.name}\n${hunks.join('')}`
 }
 
-/** Those whose surroundings would overlap. */
-function grouped(changes: readonly Change[]): readonly (readonly Change[])[] {
+/** Groups the changes whose context lines would overlap. */
+function groupChanges(changes: readonly Change[]): readonly (readonly Change[])[] {
   const groups: Change[][] = []
   for (const change of changes) {
     const group = groups.at(-1)

@@ -1,34 +1,34 @@
-/** Commits that were acknowledged and that the database does not have any more: its log was damaged, or another one took its place. */
+/** Acknowledged commits that are missing from the database, because its log was damaged or the file was replaced. */
 
-/** The setting that says so, until the owner has taken note. */
+/** The settings key that holds the loss until the owner accepts it. */
 export const LOST_COMMITS = 'lost_commits'
 
 export interface LostCommits {
   readonly commits: number
-  /** Journal records among them. */
+  /** Journal records in the lost commits. */
   readonly records: number
-  /** Those they belonged to, as far as was noted. */
+  /** The sessions they belonged to, as far as known. */
   readonly sessions: readonly string[]
-  /** There may be more of them than were noted. */
+  /** More commits may be missing. */
   readonly at_least: boolean
-  /** Where the last of them stood. */
+  /** The position of the last lost commit. */
   readonly up_to: readonly [count: number, entry: number]
 }
 
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 export function describeLoss({ commits, records, sessions, at_least }: LostCommits): string {
-  const named = sessions.slice(0, MOST_NAMED).join(', ')
-  const more = sessions.length > MOST_NAMED ? ` and ${sessions.length - MOST_NAMED} more` : ''
-  const whose = sessions.length === 0 ? '' : `, of the sessions ${named}${more}`
+  const named = sessions.slice(0, MAX_NAMED).join(', ')
+  const more = sessions.length > MAX_NAMED ? ` and ${sessions.length - MAX_NAMED} more` : ''
+  const whose = sessions.length === 0 ? '' : `, in the sessions ${named}${more}`
   const many = `${at_least ? 'at least ' : ''}${commits} acknowledged ${commits === 1 ? 'commit is' : 'commits are'} missing`
   return `${many} from the database, with ${records} ${records === 1 ? 'record' : 'records'}${whose}: its write-ahead log was damaged, or another database was put in its place`
 }
 
 export const LOSS_REMEDY =
-  'restore a backup (tireless restore DIR), or look at what these sessions did and accept the loss: tireless doctor --fix'
+  'run `tireless restore DIR`, or check these sessions and accept the loss with `tireless doctor --fix`'
 
-/** One after the other, before anybody has taken note. */
+/** Adds up two losses that were not accepted yet. */
 export function bothLosses(a: LostCommits, b: LostCommits): LostCommits {
   return {
     commits: a.commits + b.commits,

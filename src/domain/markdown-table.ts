@@ -1,12 +1,12 @@
-/** Tables in Markdown, of texts that anybody may have written: none can break a row, a line or a mark. */
+/** Markdown tables of untrusted texts: no text can break a row, a line or a mark. */
 
-/** Characters, as people count them. */
-const MOST_CELL = 80
+/** Code points. */
+const MAX_CELL = 80
 
 export function markdownTable(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
-  mostCell = MOST_CELL,
+  mostCell = MAX_CELL,
 ): string {
   return [
     `| ${columns.join(' | ')} |`,
@@ -15,12 +15,12 @@ export function markdownTable(
   ].join('\n')
 }
 
-/** Shortened first, so that no escape is cut in two. */
+/** Truncated before escaping, so that no escape is cut in two. */
 function tableCell(text: string, most: number): string {
   return shortened(oneLine(text), most).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
 }
 
-/** Nothing in it ends a line, or looks like a mark of the runtime block. */
+/** Removes line breaks and anything that looks like a mark of the runtime block. */
 export function oneLine(text: string): string {
   return text
     .toWellFormed()

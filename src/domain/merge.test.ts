@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { changed, changesOf, linesOf, unifiedDiff } from './lines.ts'
 import { merge } from './merge.ts'
 
-/** Few different lines, so that they repeat; with and without an end. */
+/** Few different lines, so that they repeat; with and without a final line break. */
 const text = fc
   .array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd\r\n', '## e\n'), { maxLength: 12 })
   .chain((lines) => fc.constantFrom('', 'a', 'end').map((last) => lines.join('') + last))
@@ -16,7 +16,7 @@ const text = fc
 const applied = (before: string, after: string): string =>
   changed(linesOf(before), changesOf(linesOf(before), linesOf(after))).join('')
 
-test('E2: lines are the text, and its changes make the other text of it', () => {
+test('E2: lines join to the text, and applying its changes gives the other text', () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
       assert.equal(linesOf(a).join(''), a)
@@ -26,7 +26,7 @@ test('E2: lines are the text, and its changes make the other text of it', () => 
   )
 })
 
-test('E2: no more lines are touched than must be; texts with little in common are one change', () => {
+test('E2: no more lines change than necessary; texts with little in common are one change', () => {
   const changes = changesOf(linesOf('a\nb\nc\nd\ne\n'), linesOf('a\nB\nc\ne\nf\n'))
   assert.deepEqual(changes, [
     { from: 1, to: 2, lines: ['B\n'] },
@@ -38,7 +38,7 @@ test('E2: no more lines are touched than must be; texts with little in common ar
   assert.equal(applied(long('old'), long('new')), long('new'))
 })
 
-test('E2: who changed alone gets what he wrote; alike is once; a merge does not depend on who is first, but for what both put in one place', () => {
+test('E2: a change by one side wins; equal changes count once; order matters only for insertions in one place', () => {
   fc.assert(
     fc.property(text, text, text, (base, ours, theirs) => {
       assert.equal(merge(base, ours, base), ours)
@@ -53,7 +53,7 @@ test('E2: who changed alone gets what he wrote; alike is once; a merge does not 
   )
 })
 
-test('E2: edits in different places are both there, also side by side; in the same lines they clash', () => {
+test('E2: edits in different lines are both kept, also side by side; in the same lines they conflict', () => {
   const base = '# state\n## plan\n(none)\n## notes\n- a\n'
   const merged = (ours: string, theirs: string): string | null => merge(base, ours, theirs)
   assert.equal(
@@ -65,10 +65,10 @@ test('E2: edits in different places are both there, also side by side; in the sa
   assert.equal(merged(base.replace('(none)', 'ship'), base.replace('(none)', 'wait')), null)
   assert.equal(merge('', 'ours\n', 'theirs\n'), 'ours\ntheirs\n')
   assert.equal(merge('a', 'a\nb', 'a\nc'), null)
-  assert.equal(merge('a\n', 'a\nb', 'a\nc\n'), null, 'not in one line')
+  assert.equal(merge('a\n', 'a\nb', 'a\nc\n'), null, 'two lines without a break between them')
 })
 
-test('E2: a diff is one that `patch` understands', (t) => {
+test('E2: git apply accepts the diff', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tireless-diff-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const numbers = Array.from({ length: 40 }, (_, i) => `line ${i}\n`).join('')

@@ -1,25 +1,25 @@
-/** Merging what two made of one text, line by line. What both added in the same place is kept, the first one's before the other's. */
+/** Three-way merge of texts by lines. Where both sides add lines in one place, both are kept, ours first. */
 
 import { type Change, changed, changesOf, linesOf } from './lines.ts'
 
-/** Contract: null where they clash: both changed the same lines, and not alike. */
+/** Contract: null on a conflict: both sides changed the same lines differently. */
 export function merge(base: string, ours: string, theirs: string): string | null {
   const lines = linesOf(base)
   const left = [...changesOf(lines, linesOf(ours))]
   const right = [...changesOf(lines, linesOf(theirs))]
   const taken: Change[] = []
-  for (let next = take(left, right); next !== undefined; next = take(left, right)) {
+  for (let next = takeNext(left, right); next !== undefined; next = takeNext(left, right)) {
     if (next === 'clash') return null
     taken.push(next)
   }
   const merged = changed(lines, taken)
-  // Two that both ended the text, one of them without a line break: their words would run together.
+  // Both sides appended, one without a final line break: two lines would run together.
   return merged.slice(0, -1).every((line) => line.endsWith('\n')) ? merged.join('') : null
 }
 
-function take(left: Change[], right: Change[]): Change | 'clash' | undefined {
+function takeNext(left: Change[], right: Change[]): Change | 'clash' | undefined {
   const [ours, theirs] = [left[0], right[0]]
-  if (ours && theirs && isAlike(ours, theirs)) {
+  if (ours && theirs && isSameChange(ours, theirs)) {
     right.shift()
     return left.shift()
   }
@@ -27,6 +27,6 @@ function take(left: Change[], right: Change[]): Change | 'clash' | undefined {
   return !ours || theirs.to <= ours.from ? right.shift() : 'clash'
 }
 
-function isAlike(a: Change, b: Change): boolean {
+function isSameChange(a: Change, b: Change): boolean {
   return a.from === b.from && a.to === b.to && a.lines.join('') === b.lines.join('')
 }

@@ -1,45 +1,44 @@
-/** Message: what goes out to people through a channel, and what comes in from them. */
+/** Message: text that goes to people through a channel, or comes from them. */
 
-/** `alert`: its owner has to see to something, at any hour. `reply`: somebody asked. */
+/** `alert`: the owner must act; it is sent at any hour. `reply`: the answer to a person's request. */
 export const MESSAGE_KINDS = ['notice', 'digest', 'alert', 'reply'] as const
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
 export const POSTED_STATUSES = ['pending', 'sent', 'failed'] as const
 export type PostedStatus = (typeof POSTED_STATUSES)[number]
 
-/** As a channel is handed it. */
+/** A message as the channel gets it. */
 export interface Message {
-  /** Stays the same however often it is delivered: whoever is told twice can know it. */
+  /** The same for every delivery attempt, so that the recipient can recognise a duplicate. */
   readonly id: string
-  /** Where in the channel; null: where the channel goes by itself. */
+  /** The chat within the channel; null: the channel's default chat. */
   readonly chat_id: string | null
   readonly kind: MessageKind
   readonly text: string
-  /** When it was written. */
   readonly ts: string
 }
 
 export type NewMessage = Omit<Message, 'ts'> & { readonly channel: string }
 
-/** A message in the outbox, and what has become of it. */
+/** A message in the outbox, with its delivery status. */
 export interface Posted extends Message {
   readonly channel: string
   readonly status: PostedStatus
-  /** How often it was tried. */
+  /** Delivery attempts so far. */
   readonly attempts: number
-  /** Not before. */
+  /** Not delivered before this instant. */
   readonly due: string
   readonly sent_at: string | null
-  /** Why the last try came to nothing. */
+  /** The error of the last attempt. */
   readonly error: string | null
 }
 
-/** What a person said in a chat. */
+/** A message from a person in a chat. */
 export interface Heard {
   readonly channel: string
   readonly chat_id: string | null
   readonly user_id: string | null
-  /** With the channel's name, its identity: it is acted on once. */
+  /** Unique within the channel: each message is handled once. */
   readonly message_id: string
   readonly text: string
 }

@@ -1,6 +1,6 @@
-/** What is wrong with a value that came in from outside, in words for people; the validator's own are for programmers. */
+/** Explains in plain words why a value from outside is invalid; zod's own messages are for programmers. */
 
-/** An issue as zod tells it: the parts that are read here. */
+/** The parts of a zod issue that are used here. */
 export interface ValueIssue {
   readonly code?: string | undefined
   readonly path: readonly PropertyKey[]
@@ -14,7 +14,7 @@ export interface ValueIssue {
   readonly keys?: readonly string[]
 }
 
-/** Types in the words of whoever writes the value. */
+/** Type names as users know them. */
 export const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -25,7 +25,7 @@ export const TYPE_WORDS: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-/** Contract: one sentence per issue. `hidden`: fields of which nothing is quoted. */
+/** Contract: one sentence per issue. `hidden`: fields whose values are never quoted. */
 export function describeMismatch(
   issues: readonly ValueIssue[],
   value: unknown,
@@ -38,24 +38,24 @@ function describeIssue(issue: ValueIssue, value: unknown, hidden: readonly strin
   const { code, path, keys = [] } = issue
   const place = path.map(String).join('.')
   if (code === 'unrecognized_keys') {
-    const unknown = keys.map((key) => JSON.stringify(clipped(key))).join(', ')
+    const unknown = keys.map((key) => JSON.stringify(truncateShown(key))).join(', ')
     return place === '' ? `unknown: ${unknown}` : `${place}: unknown: ${unknown}`
   }
-  const found = at(value, path)
-  const got = hidden.includes(place.split('.')[0] ?? '') ? undefined : shown(found)
+  const found = valueAt(value, path)
+  const got = hidden.includes(place.split('.')[0] ?? '') ? undefined : describeGot(found)
   const where = place === '' ? '' : `${place}: `
-  if (found === undefined) return `${where}missing; expected ${expectation(issue)}`
+  if (found === undefined) return `${where}missing; expected ${describeExpected(issue)}`
   return got === undefined
-    ? `${where}expected ${expectation(issue)}`
-    : `${where}got ${got}; expected ${expectation(issue)}`
+    ? `${where}expected ${describeExpected(issue)}`
+    : `${where}got ${got}; expected ${describeExpected(issue)}`
 }
 
-function expectation(issue: ValueIssue): string {
+function describeExpected(issue: ValueIssue): string {
   const { code, expected = '', origin, minimum, maximum, inclusive, values = [], message } = issue
   const unit = origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : ''
   switch (code) {
     case 'invalid_type':
-      return TYPE_WORDS[expected] ?? ownWords(message)
+      return TYPE_WORDS[expected] ?? customMessage(message)
     case 'invalid_value':
       return `one of ${values.map(String).join(', ')}`
     case 'too_small':
@@ -64,15 +64,17 @@ function expectation(issue: ValueIssue): string {
     case 'too_big':
       return `${inclusive ? 'at most' : 'less than'} ${maximum}${unit}`
     default:
-      return ownWords(message)
+      return customMessage(message)
   }
 }
 
-/** A message of a schema completes the phrase, with or without the word; the validator's own says nothing. */
-const ownWords = (message: string): string =>
+/**
+ * Custom schema messages complete "expected …", with or without that word; zod's default message says nothing useful.
+ */
+const customMessage = (message: string): string =>
   message.startsWith('Invalid') ? 'a value of another kind' : message.replace(/^expected /, '')
 
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let found = value
   for (const step of path) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined
@@ -81,13 +83,13 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   return found
 }
 
-const MOST_SHOWN = 60
+const MAX_SHOWN = 60
 
-function shown(value: unknown): string {
+function describeGot(value: unknown): string {
   if (value === null) return 'null'
-  if (typeof value === 'string') return JSON.stringify(clipped(value))
+  if (typeof value === 'string') return JSON.stringify(truncateShown(value))
   if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'a mapping' : String(value).slice(0, MOST_SHOWN)
+  return typeof value === 'object' ? 'a mapping' : String(value).slice(0, MAX_SHOWN)
 }
 
-const clipped = (text: string): string => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)
+const truncateShown = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)

@@ -1,6 +1,6 @@
 /**
- * Money: what a call may cost at most, what it did cost, and what a day allows. Amounts are whole millionths of a dollar, because a price in
- * dollars per million tokens is just that per token.
+ * Money: the most a call can cost, what it did cost, and the caps of a day. Amounts are whole millionths of a dollar: a
+ * price in dollars per million tokens is the same number of millionths per token.
  */
 
 import type { ErrorCode } from './error.ts'
@@ -10,20 +10,20 @@ import type { Usage } from './record.ts'
 export interface Price {
   readonly input: number
   readonly output: number
-  /** Of input that the provider has kept from before; default: input. */
+  /** For input read from the provider's cache; default: `input`. */
   readonly cached?: number | undefined
-  /** Of input that it is asked to keep; default: input. */
+  /** For input written to the provider's cache; default: `input`. */
   readonly cache_write?: number | undefined
-  /** Tokens that one answer can have. */
+  /** The most tokens of one answer. */
   readonly max_output: number
 }
 
 export const MICROS = 1_000_000
 
-/** What a provider adds to a request by itself: how tools are called, what stands between messages. */
+/** Tokens that the provider adds to a request: tool instructions, separators. */
 const ADDED_TOKENS = 2_000
 
-/** No request of that many bytes costs more: a token is a byte at least. */
+/** Upper bound for a request of that many bytes: a token is at least one byte. */
 export function mostCost({ input, output, cached = 0, cache_write = 0, max_output }: Price, bytes: number): number {
   const dearest = Math.max(input, cached, cache_write)
   return dearest + output === 0 ? 0 : Math.ceil((bytes + ADDED_TOKENS) * dearest + max_output * output)
@@ -35,30 +35,32 @@ export function costOf({ input, output, cached = input, cache_write = input }: P
   return Math.ceil(plain * input + cached_tokens * cached + written_tokens * cache_write + output_tokens * output)
 }
 
-/** Refused before there was an answer to pay for. Of everything else nobody knows. */
-const FREE_OF_CHARGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Errors that come before any answer, so that nothing is charged. After all others the charge is unknown. */
+const NOT_CHARGED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_auth',
   'model_unknown',
   'model_limited',
   'model_unavailable',
 ])
 
-export const isFreeOfCharge = (code: ErrorCode): boolean => FREE_OF_CHARGE.has(code)
+export const isFreeOfCharge = (code: ErrorCode): boolean => NOT_CHARGED.has(code)
 
-/** Of all work of a day, of one agent's or one kernel's, or of all work of a month. */
+/** All work of a day, of one agent or one kernel per day, or of a month. */
 export type CapScope = 'day' | 'agent' | 'kernel' | 'month'
 export type CapUnit = 'usd' | 'calls' | 'tokens'
 
 export interface Cap {
-  /** The key of the configuration that sets it. */
+  /** The configuration key that sets this cap. */
   readonly name: string
   readonly scope: CapScope
   readonly unit: CapUnit
-  /** Millionths of a dollar, where it is money. */
+  /** Millionths of a dollar where the unit is `usd`. */
   readonly limit: number
 }
 
-/** What was spent on one model for one agent on one day. `reserved`: calls under way, and those that a crash left without an answer. */
+/**
+ * Spending of one agent on one model in one day. `reserved`: open calls, and those that a crash left without an answer.
+ */
 export interface Spend {
   readonly day: string
   readonly kernel_id: string
@@ -72,14 +74,14 @@ export interface Spend {
   readonly cached_tokens: number
 }
 
-/** A price for everything that a name with `*` covers; of several the one that says most. */
+/** The price whose pattern (with `*`) matches the model; of several, the longest pattern. */
 export function priceFor<P>(model: string, prices: Readonly<Record<string, P>>): P | undefined {
-  const fitting = Object.keys(prices).filter((pattern) => covers(pattern, model))
+  const fitting = Object.keys(prices).filter((pattern) => matchesPattern(pattern, model))
   const [best] = fitting.toSorted((a, b) => b.replaceAll('*', '').length - a.replaceAll('*', '').length)
   return best === undefined ? undefined : prices[best]
 }
 
-function covers(pattern: string, model: string): boolean {
+function matchesPattern(pattern: string, model: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return pattern === model
   const last = rest.pop() ?? ''
@@ -93,18 +95,21 @@ function covers(pattern: string, model: string): boolean {
   return from <= model.length - last.length
 }
 
-/** For people: small sums to a tenth of a cent. */
+/** For people: sums below 10 cents with three decimals. */
 export const dollars = (usd: number): string => `$${usd < 0.1 ? usd.toFixed(3) : usd.toFixed(2)}`
 
 export interface Forecast {
-  /** Dollars, where there is anything to go by. */
+  /** Dollars; null without enough data. */
   readonly day_usd: number | null
   readonly month_usd: number | null
-  /** Full days that it goes by. */
+  /** The number of full days behind the forecast. */
   readonly days: number
 }
 
-/** What a day will cost: today's pace where today is all there is, else what a day cost of late. `part`: of today that is over. */
+/**
+ * Expected cost of a day: the average of earlier days, or today's pace where there are none. `part`: the elapsed part
+ * of today.
+ */
 export function forecast(today: number, before: readonly number[], part: number): Forecast {
   const days = before.length
   const average = before.reduce((sum, usd) => sum + usd, 0) / days

@@ -1,9 +1,9 @@
-/** Note: something an owner should hear of, whatever else happened. */
+/** Owner note: a problem or fact that the owner must learn about, apart from cycle results. */
 
 export interface Note {
-  /** The same as long as it is the same matter, whatever the words: it is told once. */
+  /** Identifies the topic, whatever the text: each topic is reported once. */
   readonly about: string
   readonly text: string
-  /** The same for those who are told in Chinese. */
+  /** The text in Chinese. */
   readonly zh?: string
 }

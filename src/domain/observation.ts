@@ -1,4 +1,4 @@
-/** Observation: what reaches a session from outside its own turns. One durable inbox per session. */
+/** Observation: input that reaches a session from outside its own turns. Each session has a durable inbox. */
 
 import type { Json } from './json.ts'
 import type { Label } from './trust.ts'
@@ -6,9 +6,9 @@ import type { Label } from './trust.ts'
 export type Observation = {
   readonly id: string
   readonly ts: number
-  /** What it is worth, where that is less than the owner's word. What others wrote stands in data fences all the same. */
+  /** Absent: trusted as the owner's own text. Third-party text is in data fences either way. */
   readonly label?: Label
-  /** What stands outside of its fences is a model's, not the owner's. */
+  /** The text outside data fences was written by a model, not by the owner. */
   readonly words?: 'model'
 } & (
   | { readonly type: 'user_message'; readonly text: string }

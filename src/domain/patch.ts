@@ -1,20 +1,20 @@
-/** Patch: how one JSON value became another. Exact, so that a state can be rebuilt from the patches alone; small where the change is. */
+/** JSON patch: the difference of two values. Exact, so that a state can be rebuilt from its patches alone. */
 
 import type { Json } from './json.ts'
 
 export type Patch =
-  /** This value, whatever was there. */
+  /** Replaces the value. */
   | { readonly set: Json }
-  /** An object: keys changed, keys gone. */
+  /** Of an object: changed keys, removed keys. */
   | { readonly keys?: Readonly<Record<string, Patch>>; readonly gone?: readonly string[] }
-  /** A list that was cut to `length` items, some of them changed, with others put behind it. */
+  /** Of a list: truncated to `length`, then some items changed, then others appended. */
   | {
       readonly length: number
       readonly items?: Readonly<Record<string, Patch>>
       readonly added?: readonly Json[]
     }
 
-/** Undefined: they are equal. */
+/** Undefined where they are equal. */
 export function patchOf(before: Json, after: Json): Patch | undefined {
   if (Object.is(before, after)) return undefined
   if (isList(before) && isList(after)) return listPatch(before, after)
@@ -25,13 +25,13 @@ export function patchOf(before: Json, after: Json): Patch | undefined {
 export function patched(before: Json, patch: Patch): Json {
   if ('set' in patch) return patch.set
   if ('length' in patch) {
-    if (!isList(before)) throw new Error('a patch for a list met something else')
+    if (!isList(before)) throw new Error('the patch is for a list, but the value is no list')
     const kept = before.slice(0, patch.length)
     for (const [index, inner] of Object.entries(patch.items ?? {}))
       kept[Number(index)] = patched(before[Number(index)] ?? null, inner)
     return [...kept, ...(patch.added ?? [])]
   }
-  if (!isObject(before)) throw new Error('a patch for an object met something else')
+  if (!isObject(before)) throw new Error('the patch is for an object, but the value is no object')
   const gone = new Set(patch.gone ?? [])
   const entries = Object.entries(before).filter(([key]) => !gone.has(key) && !Object.hasOwn(patch.keys ?? {}, key))
   const changed = Object.entries(patch.keys ?? {}).map(([key, inner]): [string, Json] => [

@@ -1,4 +1,7 @@
-/** Payload: what an event says of a record. Every text in it is bounded, so that what is told of a run grows with its steps alone. */
+/**
+ * Event payloads, made from journal records. Texts are truncated, so that the size of a run's events depends on its
+ * steps alone.
+ */
 
 import type { Decision, Next, Verdict } from './decision.ts'
 import { assertNever } from './error.ts'
@@ -9,18 +12,18 @@ import type { Answer, Cut, JournalRecord, Setup } from './record.ts'
 export type Payload = Readonly<Record<string, Json>>
 export type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
-const MOST_TEXT = 2000
-const MOST_DIFF = 4096
+const MAX_TEXT = 2000
+const MAX_DIFF = 4096
 
-/** Contract: as it is, or its beginning with a mark that says how much is missing; never half a character. */
-export function shortened(text: string, most = MOST_TEXT): string {
+/** Contract: the text, or its beginning with the number of characters left out; never half a character. */
+export function shortened(text: string, most = MAX_TEXT): string {
   if (text.length <= most) return text
   const end = text.charCodeAt(most - 1) >= 0xd800 && text.charCodeAt(most - 1) <= 0xdbff ? most - 1 : most
   return `${text.slice(0, end)}… (${text.length - end} characters more)`
 }
 
-/** Contract: as it is, or the beginning of its JSON. */
-function bounded(value: object | Json, most = MOST_TEXT): Json {
+/** Contract: the value, or the beginning of its JSON. */
+function truncateValue(value: object | Json, most = MAX_TEXT): Json {
   if (typeof value === 'string') return shortened(value, most)
   if (typeof value !== 'object' || value === null) return value
   const text = JSON.stringify(value)
@@ -31,10 +34,10 @@ export const startPayload = ({ agent_id, behaviour, task, setup }: RecordOf<'run
   agent_id,
   behaviour,
   task: shortened(task),
-  setup: setupOf(setup),
+  setup: setupPayload(setup),
 })
 
-function setupOf({ skills, instructions, budget, ...setup }: Setup): Json {
+function setupPayload({ skills, instructions, budget, ...setup }: Setup): Json {
   return {
     ...setup,
     budget: { ...budget },
@@ -45,16 +48,16 @@ function setupOf({ skills, instructions, budget, ...setup }: Setup): Json {
 
 export function inputPayload({ input, feedback, observation }: RecordOf<'input_bound'>): Payload {
   return {
-    input: input.map(inputOf),
+    input: input.map(observationPayload),
     ...(feedback === undefined ? {} : { feedback: shortened(feedback) }),
-    ...(observation === undefined ? {} : { observation: bounded(observation, MOST_DIFF) }),
+    ...(observation === undefined ? {} : { observation: truncateValue(observation, MAX_DIFF) }),
   }
 }
 
-function inputOf(observed: Observation): Json {
+function observationPayload(observed: Observation): Json {
   if (observed.type === 'user_message') return { type: observed.type, text: shortened(observed.text) }
   const { type, name, payload } = observed
-  return payload === undefined ? { type, name } : { type, name, payload: bounded(payload) }
+  return payload === undefined ? { type, name } : { type, name, payload: truncateValue(payload) }
 }
 
 export const requestPayload = (
@@ -64,30 +67,30 @@ export const requestPayload = (
   model,
   digest,
   ...(prepared === undefined ? {} : { prepared: shortened(prepared) }),
-  ...(cut === undefined ? {} : { cut: cutOf(cut) }),
+  ...(cut === undefined ? {} : { cut: cutPayload(cut) }),
   ...(composition === undefined ? {} : { composition: { ...composition } }),
 })
 
-const cutOf = ({ from, summary, recalled }: Cut): Json => ({
+const cutPayload = ({ from, summary, recalled }: Cut): Json => ({
   from,
   summary: shortened(summary),
   recalled: recalled.map((text) => shortened(text)),
 })
 
-/** A call as it was asked for: of a model the text that it wrote, of a behaviour the arguments themselves. */
+/** A requested call: `args` is the raw text of a model, or the arguments of a behaviour. */
 export interface ToldCall {
   readonly tool: string
   readonly args: Json
 }
 
-const toldCalls = (calls: readonly ToldCall[]): readonly Json[] =>
-  calls.map(({ tool, args }) => ({ tool, args: bounded(args) }))
+const callPayloads = (calls: readonly ToldCall[]): readonly Json[] =>
+  calls.map(({ tool, args }) => ({ tool, args: truncateValue(args) }))
 
 export function answerPayload({ answer, usd }: RecordOf<'model_answered'>): Payload {
   const { text, calls, usage, said, notes, fault } = answer
   return {
     text: shortened(text),
-    calls: toldCalls(calls),
+    calls: callPayloads(calls),
     usage: { ...usage },
     ...(usd === undefined ? {} : { usd }),
     ...(said === undefined ? {} : { said: shortened(said) }),
@@ -98,7 +101,7 @@ export function answerPayload({ answer, usd }: RecordOf<'model_answered'>): Payl
   }
 }
 
-/** What was decided, as far as it is told: of a model's answer it is read off, as the engine's own reading needs its tools. */
+/** A decision for events. For a model's answer it is derived without the tools, unlike the engine's own parsing. */
 export interface Choice {
   readonly kind: Decision['kind']
   readonly payload: Payload
@@ -106,52 +109,54 @@ export interface Choice {
 }
 
 export function choiceOfAnswer({ text, calls, finish, said, fault }: Answer): Choice {
-  if (fault !== undefined) return choice('invalid', calls, { feedback: shortened(fault) })
-  if (finish === 'length') return choice('invalid', calls, { feedback: 'the answer was cut at the output limit' })
+  if (fault !== undefined) return makeDecision('invalid', calls, { feedback: shortened(fault) })
+  if (finish === 'length') return makeDecision('invalid', calls, { feedback: 'the answer was cut at the output limit' })
   const [only] = calls
-  if (only === undefined) return choice('final', calls, { answer: shortened(said ?? text) })
+  if (only === undefined) return makeDecision('final', calls, { answer: shortened(said ?? text) })
   if (calls.length === 1 && only.tool === 'finish')
-    return choice('final', calls, { answer: wordOf(only.args, 'answer'), via: only.tool })
+    return makeDecision('final', calls, { answer: textArgument(only.args, 'answer'), via: only.tool })
   if (calls.length === 1 && only.tool === 'wait')
-    return choice('wait', calls, { reason: wordOf(only.args, 'for'), via: only.tool })
-  return choice('act', calls, { calls: toldCalls(calls) })
+    return makeDecision('wait', calls, { reason: textArgument(only.args, 'for'), via: only.tool })
+  return makeDecision('act', calls, { calls: callPayloads(calls) })
 }
 
 export function choiceOfDecision(decision: Decision): Choice {
   switch (decision.kind) {
     case 'act':
-      return choice('act', decision.calls, { calls: toldCalls(decision.calls) })
+      return makeDecision('act', decision.calls, { calls: callPayloads(decision.calls) })
     case 'final':
-      return choice('final', [], { answer: shortened(decision.answer) })
+      return makeDecision('final', [], { answer: shortened(decision.answer) })
     case 'wait':
-      return choice('wait', [], { reason: shortened(decision.reason) })
+      return makeDecision('wait', [], { reason: shortened(decision.reason) })
     case 'invalid':
-      return choice('invalid', decision.calls, { feedback: shortened(decision.feedback) })
+      return makeDecision('invalid', decision.calls, { feedback: shortened(decision.feedback) })
     case 'branch':
-      return choice('branch', [], { candidates: decision.candidates.map((each) => choiceOfDecision(each).payload) })
+      return makeDecision('branch', [], {
+        candidates: decision.candidates.map((each) => choiceOfDecision(each).payload),
+      })
     default:
       return assertNever(decision)
   }
 }
 
-/** Contract: the candidate that was taken, told with the others; where none was, still the branch. */
+/** Contract: the chosen candidate with its alternatives; where none was chosen, the branch itself. */
 export function chosenOf(decision: Decision | undefined, record: RecordOf<'branched'>): Choice {
   const { scores, chosen } = record
   const candidates = record.candidates ?? (decision?.kind === 'branch' ? decision.candidates : [])
-  const told = { candidates: candidates.map((each) => choiceOfDecision(each).payload), scores: [...scores], chosen }
+  const details = { candidates: candidates.map((each) => choiceOfDecision(each).payload), scores: [...scores], chosen }
   const taken = chosen === null ? undefined : candidates[chosen]
-  if (taken === undefined) return choice('branch', [], told)
+  if (taken === undefined) return makeDecision('branch', [], details)
   const { kind, calls, payload } = choiceOfDecision(taken)
-  return choice(kind, calls, { ...payload, ...told })
+  return makeDecision(kind, calls, { ...payload, ...details })
 }
 
-const choice = (kind: Choice['kind'], calls: readonly ToldCall[], payload: Payload): Choice => ({
+const makeDecision = (kind: Choice['kind'], calls: readonly ToldCall[], payload: Payload): Choice => ({
   kind,
   calls,
   payload: { kind, ...payload },
 })
 
-function wordOf(args: string, key: string): string {
+function textArgument(args: string, key: string): string {
   try {
     const word = (JSON.parse(args) as Record<string, unknown>)[key]
     return typeof word === 'string' ? shortened(word) : ''
@@ -167,7 +172,7 @@ export const resultOf = (tool: string, { result }: RecordOf<'call_settled'>): Js
 })
 
 export const diffPayload = (patch: RecordOf<'step_committed'>['patch']): Payload => ({
-  state_diff: patch === undefined ? null : bounded(patch, MOST_DIFF),
+  state_diff: patch === undefined ? null : truncateValue(patch, MAX_DIFF),
 })
 
 export const verdictOf = ({ critic, verdict }: { readonly critic: string; readonly verdict: Verdict }): Json => {

@@ -11,7 +11,7 @@ const action = (n: number, summary: string | null = `did ${n}`): RecentAction =>
 })
 
 describe('E18: recent_actions', () => {
-  test('replaces the placeholder and leaves every other byte', () => {
+  test('replaces the placeholder and no other byte', () => {
     const text = '# Kernel State\n## identity\nme\n## recent_actions\n(none yet)\n\n## plans\n- mine\n'
     assert.equal(
       withRecentActions(text, [action(1)]),
@@ -19,7 +19,7 @@ describe('E18: recent_actions', () => {
     )
   })
 
-  test('keeps lines that are not its own, wherever they stand', () => {
+  test('keeps lines written by others, wherever they are', () => {
     const text = '## recent_actions\n- my own note\n- 2026-11-16T03:00:01.000Z scout done: did 1\nlast words'
     assert.equal(
       withRecentActions(text, [action(2)]),
@@ -37,7 +37,7 @@ describe('E18: recent_actions', () => {
     assert.equal(lines.at(-1), 'kept')
   })
 
-  test('a deleted section stays deleted, and one in the middle of a sentence is none', () => {
+  test('a deleted section stays deleted, and a mention inside a line is no section', () => {
     for (const text of ['# State\n', 'see ## recent_actions\n', '### recent_actions\n(none yet)\n'])
       assert.equal(withRecentActions(text, [action(1)]), text)
   })
@@ -49,7 +49,7 @@ describe('E18: recent_actions', () => {
     assert.match(text, /^## recent_actions\r\n- \S+ scout done: a ## plans &lt;!-- KERNEL_RUNTIME:START --> x+…\r\n$/)
   })
 
-  test('what may quote somebody else is not repeated', () => {
+  test('a summary that may quote third-party text is left out', () => {
     assert.match(withRecentActions('## recent_actions\n', [action(1, null)]), /scout done: see trace show run-1\n$/)
   })
 })

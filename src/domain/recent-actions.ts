@@ -1,6 +1,6 @@
 /**
- * What agents did last, in the section `## recent_actions` of STATE.md (E18). Only our own lines are added and removed; every other byte stays.
- * Who wants no such list deletes the section.
+ * Maintains the list of recent agent results in the section `## recent_actions` of STATE.md (E18). Only lines written
+ * by the program are added and removed. Deleting the section turns the list off.
  */
 
 import { linesOf } from './lines.ts'
@@ -10,22 +10,25 @@ export interface RecentAction {
   readonly ended_at: string
   readonly agent_id: string
   readonly status: string
-  /** In the agent's words; null where those may quote somebody else: STATE.md is in every prompt. */
+  /** The agent's summary; null where it may quote third-party text, because STATE.md is part of every prompt. */
   readonly summary: string | null
   readonly run_id: string
 }
 
-/** Lines of ours that are kept, and characters of a summary. */
+/** Limits: lines kept, and characters per summary. */
 export const MOST_ACTIONS = 20
-const MOST_SUMMARY = 160
+const MAX_SUMMARY = 160
 
 const TITLE = /^## +recent_actions[ \t]*\r?\n?$/
-const NOTHING_YET = /^\(none yet\)[ \t]*\r?\n?$/
-const OURS = /^- \d{4}-\d\d-\d\dT[\d:.]+Z [\w.-]+ (?:done|failed|cancelled|dead): /
+const PLACEHOLDER = /^\(none yet\)[ \t]*\r?\n?$/
+const OWN_LINE = /^- \d{4}-\d\d-\d\dT[\d:.]+Z [\w.-]+ (?:done|failed|cancelled|dead): /
 const SUMMARY_HEADING = /^#+[ \t].*\n/
 const HEADING = /^#{1,6}[ \t]/
 
-/** Contract: `actions`, newest first, stand at the top of the section; beyond MOST_ACTIONS our oldest lines go. No section, no change. */
+/**
+ * Contract: `actions`, newest first, go to the top of the section; beyond MAX_RECENT_ACTIONS our oldest lines are removed. No
+ * section, no change.
+ */
 export function withRecentActions(text: string, actions: readonly RecentAction[]): string {
   const lines = linesOf(text)
   const title = lines.findIndex((line) => TITLE.test(line))
@@ -33,11 +36,11 @@ export function withRecentActions(text: string, actions: readonly RecentAction[]
   const next = lines.findIndex((line, i) => i > title && (HEADING.test(line) || line.includes('\0')))
   const end = next < 0 ? lines.length : next
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  const added = actions.map((action) => `${lineOf(action)}${eol}`)
+  const added = actions.map((action) => `${renderAction(action)}${eol}`)
   let room = Math.max(0, MOST_ACTIONS - added.length)
   const kept = lines.slice(title + 1, end).filter((line) => {
-    if (NOTHING_YET.test(line)) return false
-    if (!OURS.test(line)) return true
+    if (PLACEHOLDER.test(line)) return false
+    if (!OWN_LINE.test(line)) return true
     room -= 1
     return room >= 0
   })
@@ -45,7 +48,7 @@ export function withRecentActions(text: string, actions: readonly RecentAction[]
   return [...lines.slice(0, title), heading, ...added.slice(0, MOST_ACTIONS), ...kept, ...lines.slice(end)].join('')
 }
 
-function lineOf({ ended_at, agent_id, status, summary, run_id }: RecentAction): string {
-  const said = summary === null ? '' : shortened(oneLine(summary.replace(SUMMARY_HEADING, '')), MOST_SUMMARY)
-  return `- ${ended_at} ${agent_id} ${status}: ${said || `see trace show ${run_id}`}`
+function renderAction({ ended_at, agent_id, status, summary, run_id }: RecentAction): string {
+  const text = summary === null ? '' : shortened(oneLine(summary.replace(SUMMARY_HEADING, '')), MAX_SUMMARY)
+  return `- ${ended_at} ${agent_id} ${status}: ${text || `see trace show ${run_id}`}`
 }

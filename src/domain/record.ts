@@ -1,6 +1,6 @@
 /**
- * The journal: what a session's turns were, in order, append-only. Events, progress, replay and resume are pure
- * functions of these records.
+ * Journal records: the turns of a session in order, append-only. Events, progress, replay and resume are pure functions
+ * of these records.
  *
  * Order inside a turn:
  *   input_bound → (cut)? → model_requested → (failed …) → model_answered | decided → (branched)?
@@ -26,11 +26,11 @@ export interface Usage {
   readonly input_tokens: number
   readonly output_tokens: number
   readonly cached_tokens: number
-  /** Of the input, what the provider was asked to keep; absent where it says nothing of it. */
+  /** Input tokens written to the provider's cache; absent where the provider does not report them. */
   readonly written_tokens?: number
 }
 
-/** A call as the model wrote it; `args` is the raw text, which may not even be JSON. */
+/** A call as the model wrote it; `args` is the raw text and may not be valid JSON. */
 export interface AskedCall {
   readonly id: string
   readonly tool: string
@@ -40,66 +40,74 @@ export interface AskedCall {
 export interface Answer {
   readonly text: string
   readonly calls: readonly AskedCall[]
-  /** `length`: the provider cut it; nothing in it may be acted on. */
+  /** `length`: truncated by the provider; no part of the answer may be acted on. */
   readonly finish: 'stop' | 'calls' | 'length'
   readonly usage: Usage
-  /** Reasoning parts of the provider, kept verbatim for it alone. */
+  /** The provider's reasoning parts, sent back to it unchanged. */
   readonly reasoning?: Json
-  /** With a text protocol: what was read as the answer, what the model said about its reasons, or why nothing could be read. */
+  /** With a text protocol: the final answer, the model's stated reasons, or the parse error. */
   readonly said?: string
   readonly notes?: Readonly<Record<string, string>>
   readonly fault?: string
 }
 
-/** What a run is made with; two runs whose set-ups differ in one word can be compared for that word. */
+/** The components and limits of a run, recorded so that two runs can be compared. */
 export interface Setup {
   readonly model: string | null
-  /** Those that stand in for it; absent where there are none. */
+  /** Fallback models; absent where there are none. */
   readonly fallback?: readonly string[]
-  /** How the model writes its decisions: `native` tool calls, or a text protocol. */
+  /** `native` tool calls, or the name of a text protocol. */
   readonly parser: string
   readonly memory: string
   readonly critics: readonly string[]
   readonly tools: readonly string[]
   readonly state_version: number
   readonly budget: Budget
-  /** Absent where there are none: the skills it can read, and the approved AGENTS.md of its workspace, as they were when it began. */
+  /**
+   * At the start of the run: its readable skills, and the approved AGENTS.md of its workspace. Absent where there are
+   * none.
+   */
   readonly skills?: readonly SkillLine[]
   readonly instructions?: string
 }
 
-/** What the model sees of the past from here on: a summary, what was recalled, and everything from turn `from` on. */
+/** Shortens the history from this turn on to a summary, recalled texts, and the turns from `from` on. */
 export interface Cut {
   readonly from: number
   readonly summary: string
   readonly recalled: readonly string[]
-  /** Tokens that the owner's words from before it may take, the task aside. Absent in cuts of compiler 4 and before, which showed none of them. */
+  /**
+   * Token limit for earlier messages of the owner, the task excluded. Absent in cuts of compiler 4 and before, which
+   * showed none.
+   */
   readonly words?: number
-  /** Tokens that one message may take; what is longer is shown without its middle. Absent: as long as they are. */
+  /** Token limit per message; longer ones lose their middle. Absent: no limit. */
   readonly longest?: number
-  /** With `longest`: also what is new in the turn that was cut in is shortened. */
+  /** With `longest`: also shortens the new input of the turn in which the cut was made. */
   readonly input?: true
 }
 
-/** What a request is made of. Tokens are estimated, rather too many than too few. */
+/** Composition of a request. Tokens are estimated, rounded up. */
 export interface Composition {
-  /** Tokens by section, in order. */
+  /** Tokens per section, in order. */
   readonly sections: Readonly<Record<string, number>>
   readonly bytes: number
-  /** Bytes at its beginning that the request before it began with: what a provider's cache can save. */
+  /** Bytes shared with the beginning of the previous request: the most that a provider's cache can save. */
   readonly cached: number
-  /** Names model, system prompt and tools: with others, nothing of the request before can be reused. */
+  /** Fingerprint of model, system prompt and tools: where it differs, the provider's cache is useless. */
   readonly prefix: string
-  /** What was shown in part, or found no room. */
+  /** Sections shown in part, or left out. */
   readonly cut?: readonly string[]
   readonly dropped?: readonly string[]
 }
 
-/** Phases in which a run can fail, and be recovered. */
 export const FAILING_PHASES = ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CRITIC', 'CHECK_STOP'] as const
 export type FailingPhase = (typeof FAILING_PHASES)[number]
 
-/** What the recovery policy ruled: the same turn again (now or at an instant), the next turn with the fault told to the mind, or the end. */
+/**
+ * Ruling of the retry policy: repeat the turn (now or at an instant), report the error to the model in the next turn,
+ * or stop.
+ */
 export type Ruling =
   | { readonly kind: 'retry'; readonly until: number | null }
   | { readonly kind: 'feedback' }
@@ -113,7 +121,7 @@ type Body =
       readonly behaviour: string
       readonly task: string
       readonly setup: Setup
-      /** What the behaviour begins with; absent where that is null. */
+      /** The behaviour's initial state; absent where it is null. */
       readonly state?: Json
     }
   | {
@@ -121,31 +129,31 @@ type Body =
       readonly turn: number
       readonly input: readonly Observation[]
       readonly feedback?: string
-      /** What is remembered from other sessions and may matter: with the first input of a run. */
+      /** Facts recalled from other sessions; with the first input of a run. */
       readonly recalled?: Recalled
-      /** What the behaviour made of it, where it observes for itself. */
+      /** The behaviour's own observation, where it makes one. */
       readonly observation?: Json
-      /** The behaviour puts what the model is told into its own words, which come with the request. */
+      /** The behaviour writes the request's text itself; it is in `model_requested`. */
       readonly prepares?: true
     }
-  /** The past is shown otherwise from this turn on. */
+  /** From this turn on the history is shortened. */
   | { readonly kind: 'cut'; readonly turn: number; readonly cut: Cut }
   | {
       readonly kind: 'model_requested'
       readonly turn: number
       readonly model: string
-      /** The request by reference: records [from, upto) under this compiler version, and a digest to prove it. */
+      /** The request by reference: records [from, upto) under this compiler version, with a digest to verify it. */
       readonly from: number
       readonly upto: number
       readonly compiler: number
       readonly digest: string
-      /** With the first request of a turn whose behaviour prepares for itself. */
+      /** The behaviour's own request text; with the first request of a turn. */
       readonly prepared?: string
       readonly composition?: Composition
-      /** US dollars that were set aside for the answer, at most; absent where the model is not metered. */
+      /** US dollars reserved for the answer (upper bound); absent where the model has no price. */
       readonly reserved?: number
     }
-  /** A phase failed. In DECIDE it may be one of several tries for the same turn. */
+  /** A phase failed. In DECIDE there may be several failures in one turn. */
   | {
       readonly kind: 'failed'
       readonly turn: number
@@ -154,16 +162,16 @@ type Body =
       readonly message: string
       readonly ruling: Ruling
     }
-  /** `usd`: what it cost, where the price is known. */
+  /** `usd`: the cost, where the price is known. */
   | { readonly kind: 'model_answered'; readonly turn: number; readonly answer: Answer; readonly usd?: number }
   | { readonly kind: 'decided'; readonly turn: number; readonly decision: Decision }
-  /** Of several candidates one was chosen, or none: then `chosen` is null and the search goes back. */
+  /** One of several candidates was chosen. `chosen` null: none, and the search goes back. */
   | {
       readonly kind: 'branched'
       readonly turn: number
-      /** What the search put in place of the candidates that were decided on, where it did. */
+      /** Candidates of the search, where it replaced the decided ones. */
       readonly candidates?: readonly Decision[]
-      /** Of each candidate; null where it was not scored. */
+      /** One per candidate; null where it was not scored. */
       readonly scores: readonly (number | null)[]
       readonly chosen: number | null
     }
@@ -171,11 +179,11 @@ type Body =
       readonly kind: 'call_intended'
       readonly turn: number
       readonly index: number
-      /** 1, or one more each time the owner said of an interrupted one that it did not happen. */
+      /** 1, plus 1 each time the owner says that an interrupted attempt did not happen. */
       readonly attempt: number
       readonly call: Omit<Call, 'fault' | 'effect'>
       readonly effect: Effect
-      /** What the tool noted about the world before acting, for its probe. */
+      /** State that the tool recorded before acting, for its probe. */
       readonly before?: Json
     }
   | {
@@ -184,17 +192,17 @@ type Body =
       readonly index: number
       readonly call_id: string
       readonly result: CallResult
-      /** What the result is worth, where that is less than the owner's word. */
+      /** Absent: the result is as trusted as the owner's own text. */
       readonly label?: Label
-      /** It holds what others wrote: the model is shown it in a data fence. */
+      /** The result holds third-party text: the model sees it in a data fence. */
       readonly outside?: true
     }
-  /** What the owner's words need of tools that reach others, by the judgement of a mind that saw nothing else. */
+  /** The outward calls that the owner's messages need, as judged by a model that saw only those messages. */
   | {
       readonly kind: 'intent_fixed'
       readonly turn: number
       readonly needs: readonly Need[]
-      /** How many texts of the owner it is about. */
+      /** The number of owner messages it is based on. */
       readonly words: number
       readonly usage: Usage
       readonly usd?: number
@@ -203,18 +211,18 @@ type Body =
       readonly kind: 'step_committed'
       readonly turn: number
       readonly next: Next
-      /** How the state changed, exactly; absent where it did not. */
+      /** The exact change of the state; absent where there is none. */
       readonly patch?: Patch
-      /** What each critic said, in the order asked; absent where nobody was asked. */
+      /** The verdicts in the order of the critics; absent where there were no critics. */
       readonly verdicts?: readonly { readonly critic: string; readonly verdict: Verdict }[]
-      /** How long the step took, waiting aside. */
+      /** Duration of the step, without waiting times. */
       readonly ms: number
     }
-  /** The state was brought to another version of its behaviour. */
+  /** The state was migrated to another version of its behaviour. */
   | { readonly kind: 'migrated'; readonly version: number; readonly patch?: Patch }
-  /** It was taken up again with something else than it was made with. */
+  /** The run was resumed with other components than it was started with. */
   | { readonly kind: 'refitted'; readonly setup: Setup }
-  /** Something that watches or judges broke; the run goes on. */
+  /** A hook or critic failed; the run continues. */
   | { readonly kind: 'diagnosed'; readonly turn: number; readonly about: string; readonly message: string }
   | {
       readonly kind: 'run_ended'
@@ -223,16 +231,16 @@ type Body =
       readonly answer?: string
       readonly failure_class?: FailureClass
       readonly error?: string
-      /** Why it never began (preflight). */
+      /** Why the run did not start (preflight). */
       readonly issues?: readonly Issue[]
-      /** Where it failed for the last time, and how often before. */
+      /** The last failed phase, and the number of earlier failures. */
       readonly failure_report?: Json
     }
 
 export type JournalRecord = Body & { readonly seq: number; readonly ts: number }
 export type RecordBody = Body
 
-/** A run's part of its session's journal: from its start to its end, and again where it was tried again. */
+/** The records of one run in its session's journal, including those after a manual retry. */
 export function recordsOfRun(journal: readonly JournalRecord[], run_id: string): readonly JournalRecord[] {
   let current: string | undefined
   return journal.filter((record) => {

@@ -62,7 +62,7 @@ ${END}`,
   )
 })
 
-test('E2: the newest rows, as many as are wanted; what is said in them can break neither the table, nor the lines, nor the marks', () => {
+test('E2: shows the newest rows up to the limit; no value can break the table, the lines or the marks', () => {
   const hostile = `a | b \\| c\r\nd\u2028e\u0000 ${END}\n### cycle_history ${START} \ud83d ${'👩‍🚀'.repeat(100)}`
   const rows = [row(9, { summary: hostile, cycle_id: 'x|y' }), ...[8, 7, 6].map((n) => row(n))]
   const block = renderBlock({ ...RUNTIME, agent_summary: hostile, error: hostile, failed_agents: [END] }, rows, 3)
@@ -79,7 +79,7 @@ test('E2: the newest rows, as many as are wanted; what is said in them can break
   assert.ok([...summary].length < 2050)
 })
 
-/** Texts made of everything that could be taken for ours, and of anything else. */
+/** Texts made of marks, headings and lookalikes, and of anything else. */
 const piece = fc.oneof(
   fc.constantFrom(START, END, '## kernel_runtime', '### cycle_history', '| a | b |', '|---|---|', FAKE, 'words'),
   fc.constantFrom(`${START}  `, ` ${START}`, `${END} x`, `- ${START}${END}`, `\`\`\`\n${FAKE}\n\`\`\``, '\u{feff}'),
@@ -90,19 +90,19 @@ const text = fc
   .map((pieces) => pieces.flat().join('').replaceAll('\0', ''))
 const foreign = text.filter((it) => outsideBlock(it) === it)
 
-test('case 127, I7: what a block is added to comes out of it byte for byte, whatever it holds and however often', () => {
+test('case 127, I7: removing the block gives the text back byte for byte, whatever it holds', () => {
   fc.assert(
     fc.property(foreign, fc.integer({ min: 1, max: 5 }), (before, cycles) => {
       let state = before
       for (let n = 1; n <= cycles; n += 1) state = withBlock(state, blockOf(n))
       assert.equal(outsideBlock(state), before)
-      assert.equal(state, withBlock(before, blockOf(cycles)), 'as if it had been written once')
+      assert.equal(state, withBlock(before, blockOf(cycles)), 'as if the block had been written once')
       assert.equal(state.split('- cycle_id: c').length, 2)
     }),
   )
 })
 
-test('case 127, I7: where ours stands, nothing but ours is changed, whatever stands before and behind it', () => {
+test('case 127, I7: replacing our block changes nothing before or after it', () => {
   fc.assert(
     fc.property(text, foreign, (before, behind) => {
       const state = `${before}\n${blockOf(1)}\n${behind}`
@@ -113,7 +113,7 @@ test('case 127, I7: where ours stands, nothing but ours is changed, whatever sta
   )
 })
 
-test('I7: a text that is lifted off its block and put back is the same; what was written meanwhile is there with one block', () => {
+test('I7: extracting and inserting the block gives the same text; a text written in between gets one block', () => {
   fc.assert(
     fc.property(text, (before) => {
       assert.equal(lowered(lifted(before)), before)
@@ -123,7 +123,7 @@ test('I7: a text that is lifted off its block and put back is the same; what was
       assert.equal(written, `a line\n${state}`)
       assert.equal(outsideBlock(lowered({ text: 'all new', block })), 'all new')
       const fake = `${FAKE}\nall new`
-      assert.equal(lowered({ text: fake, block }).startsWith(fake), true, 'nothing of others is taken for its place')
+      assert.equal(lowered({ text: fake, block }).startsWith(fake), true, 'no other text is its position')
       assert.equal(
         changedOutside(state, (outside) => outside),
         state,
@@ -132,7 +132,7 @@ test('I7: a text that is lifted off its block and put back is the same; what was
   )
 })
 
-test('case 127: one block after a hundred cycles; marks, tables and headings of others stay', () => {
+test('case 127: one block after a hundred cycles; marks, tables and headings in other text stay', () => {
   const before = `# Kernel State\n| a \\| b |\n${START}\nnot ours\n${END}\n### cycle_history\n| x |\n${START} ${FAKE}`
   let state = before
   for (let n = 1; n <= 100; n += 1) state = withBlock(state, blockOf(n))
@@ -141,7 +141,7 @@ test('case 127: one block after a hundred cycles; marks, tables and headings of 
   assert.ok(state.includes('- cycle_id: c100\n'))
 })
 
-test('E2: a block of before is replaced where it stands; one without an end is left alone, and ours is added', () => {
+test('E2: an existing block is replaced in place; one without an end mark is left alone, and ours is added', () => {
   const old = `# a\n${START}\n## kernel_runtime\n- status: old\n${END}\n# b\n`
   assert.equal(withBlock(old, blockOf(1)), `# a\n${blockOf(1)}\n# b\n`)
   assert.equal(outsideBlock(old), '# a\n# b\n')
@@ -150,7 +150,7 @@ test('E2: a block of before is replaced where it stands; one without an end is l
   assert.equal(outsideBlock(withBlock(torn, blockOf(1))), torn)
 })
 
-test('I7: a change outside reaches all but our block, at the end and between other lines', () => {
+test('I7: a change outside the block cannot touch it, at the end or between other lines', () => {
   const added = withBlock('a\nb', blockOf(1))
   assert.equal(
     changedOutside(added, (outside) => `${outside}c`),
@@ -168,38 +168,38 @@ test('I7: a change outside reaches all but our block, at the end and between oth
   assert.deepEqual([START, `a ${END} b`, 'KERNEL_RUNTIME'].map(hasMark), [true, true, false])
 })
 
-test('E2: a file that an editor turned to other line breaks keeps its block, and its line breaks', () => {
+test('E2: a file with changed line breaks keeps its block and its line breaks', () => {
   const state = withBlock('# a\n', blockOf(1)).replaceAll('\n', '\r\n')
   assert.equal(withBlock(state, blockOf(2)), withBlock('# a\n', blockOf(2)).replaceAll('\n', '\r\n'))
   assert.equal(outsideBlock(state), '# a\r\n')
 })
 
-test('case 127, E2: of several blocks in an edit, ours is the one in its place, else an exact copy of it, else none', () => {
+test('case 127, E2: of several blocks in an edit, ours is at its old position, else an exact copy, else none', () => {
   const ours = blockOf(1)
   const before = lifted(`# a\n${ours}\n# b\n`)
   const textOf = (edit: string): string => liftedLike(edit, before).text
   assert.equal(textOf(`# a\n${ours}\n# b\n${ours}\n`), `# a\n\0\n# b\n${ours}\n`)
   assert.equal(textOf(`${FAKE}\n# a\n${ours}\n# b\n`), `${FAKE}\n# a\n\0\n# b\n`)
-  assert.equal(textOf(`# a\n${FAKE}\n# b\n`), '# a\n\0\n# b\n', 'somebody wrote into ours')
+  assert.equal(textOf(`# a\n${FAKE}\n# b\n`), '# a\n\0\n# b\n', 'an edit inside our block')
   assert.equal(textOf(`# new\n${ours}`), '# new\n\0', 'moved')
-  assert.equal(textOf(`# b\n${FAKE}\n# c\n`), `# b\n${FAKE}\n# c\n`, 'ours is gone')
+  assert.equal(textOf(`# b\n${FAKE}\n# c\n`), `# b\n${FAKE}\n# c\n`, 'our block was deleted')
   assert.equal(textOf(`# a\n${ours}\n# b\n`.replaceAll('\n', '\r\n')), '# a\r\n\0\r\n# b\r\n')
 })
 
-test('case 127, I7: where ours lost its closing mark, it is text, and nothing up to the next mark is taken for it', () => {
+test('case 127, I7: a block without its closing mark is ordinary text, up to the next mark', () => {
   const torn = blockOf(1).slice(0, -END.length)
-  const edit = `# a\n${torn}\nwords of somebody\n${FAKE}\n# b\n`
+  const edit = `# a\n${torn}\ntext of the owner\n${FAKE}\n# b\n`
   const { text, block } = liftedLike(edit, lifted(`# a\n${blockOf(1)}\n# b\n`))
-  assert.ok(text.includes('words of somebody'), text)
-  assert.ok(!block?.includes('words of somebody'))
+  assert.ok(text.includes('text of the owner'), text)
+  assert.ok(!block?.includes('text of the owner'))
 })
 
-test('case 127, E2: who deletes our block keeps an exact copy of it that was pasted before', () => {
+test('case 127, E2: an edit that deletes our block keeps an exact copy that was pasted before', () => {
   const edit = `# a\n${blockOf(1)}\n# b\n`
   assert.deepEqual(liftedLike(edit, lifted(`${edit}${blockOf(1)}\n`)), { text: edit, block: null })
 })
 
-test('case 127, I7: with whatever is pasted, ours is the last block, and all else is there byte for byte', () => {
+test('case 127, I7: whatever is pasted, our block is the last one, and all other text is unchanged', () => {
   fc.assert(
     fc.property(text, text, (before, behind) => {
       const whole = withOursLast({ text: `${before}\n\0\n${behind}`, block: blockOf(1) })

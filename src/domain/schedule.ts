@@ -1,21 +1,24 @@
-/** Schedule: when something is due, as people write it and as it is kept. */
+/** Schedule: when an agent or the kernel is due. */
 
-/** A cron line or a nickname of one; the milliseconds from one to the next; one instant, on the schedule's own wall clock where it names no offset. */
+/**
+ * A cron line or its nickname; an interval in milliseconds; or one instant, in the schedule's time zone unless it names
+ * an offset.
+ */
 export type ScheduleSpec = string | { readonly every: number } | { readonly at: string }
 
-/** What is made up for of the beats that nobody was there for: nothing, the newest, all, the newest so many. */
+/** Which missed beats are made up for: none, the newest, all, or the newest N. */
 export type Missed = 'skip' | 'once' | 'all' | { readonly all: number }
 
-/** What becomes of the beats that were due while the one before them was still at work. */
+/** Whether beats that were due while the previous one still ran are skipped or made up for. */
 export type Overrun = 'skip' | 'catch_up'
 
-/** A schedule that a person added to those of the configuration. */
+/** A schedule added by a command, not by the configuration. */
 export interface ScheduleEntry {
   readonly id: string
   readonly spec: ScheduleSpec
   readonly timezone: string
   readonly agent_id: string
-  /** Null: the agent's own. */
+  /** Null: the agent's own prompt. */
   readonly prompt: string | null
   readonly paused: boolean
   readonly created_at: string
@@ -23,14 +26,17 @@ export interface ScheduleEntry {
 
 export type NewScheduleEntry = Omit<ScheduleEntry, 'paused'>
 
-/** How far a schedule has come: nothing up to `until` fires any more; `fired` is the last one that did. */
+/** Progress of a schedule: no beat up to `until` fires again; `fired` is the last one that did. */
 export interface Mark {
   readonly schedule_id: string
   readonly until: number
   readonly fired: number | null
 }
 
-/** The ids of the schedules that the configuration has: of the kernel, and of each agent that has one of its own. An added one has no colon. */
+/**
+ * Ids of the schedules in the configuration: the kernel's, its digest's, and each agent's own. Added schedules have no
+ * colon in their id.
+ */
 export const kernelScheduleId = (kernelId: string): string => `kernel:${kernelId}`
 export const digestScheduleId = (kernelId: string): string => `digest:${kernelId}`
 export const agentScheduleId = (agentId: string): string => `agent:${agentId}`

@@ -1,4 +1,6 @@
-/** A section of a Markdown text: a heading, and what stands below it up to the next one of its rank. */
+/**
+ * A section of a Markdown text: a heading, and the text below it up to the next heading of the same or a higher level.
+ */
 
 import { linesOf } from './lines.ts'
 
@@ -12,29 +14,32 @@ interface Heading {
   readonly title: string
 }
 
-/** Contract: the text below that heading is `body`; a section that is not there is added at the end. A line with a NUL ends a section. */
+/** Contract: replaces the text below the heading; a missing section is added at the end. A NUL line ends a section. */
 export function withSection(text: string, section: string, body: string): Written {
   const lines = linesOf(text)
-  const headings = headingsOf(lines)
+  const headings = findHeadings(lines)
   const title = section.replace(/^#+/, '').trim()
   const [found, ...more] = headings.filter((heading) => heading.title === title)
   if (more.length > 0)
-    return { kind: 'refused', why: `${more.length + 1} sections are called ${JSON.stringify(title)}` }
-  if (!found) return { kind: 'written', text: `${ended(text)}## ${title}\n${ended(body)}`, isNew: true }
+    return { kind: 'refused', why: `${more.length + 1} sections have the title ${JSON.stringify(title)}` }
+  if (!found) return { kind: 'written', text: `${endLine(text)}## ${title}\n${endLine(body)}`, isNew: true }
   const next = headings.find(({ line, rank }) => line > found.line && rank <= found.rank)?.line ?? lines.length
   const blocked = lines.findIndex((line, i) => i > found.line && line.includes('\0'))
   const end = blocked < 0 ? next : Math.min(next, blocked)
   let below = end
   while (below > found.line + 1 && lines[below - 1]?.trim() === '') below -= 1
-  const before = ended(lines.slice(0, found.line + 1).join(''))
-  return { kind: 'written', text: `${before}${ended(body)}${lines.slice(below).join('')}`, isNew: false }
+  const before = endLine(lines.slice(0, found.line + 1).join(''))
+  return { kind: 'written', text: `${before}${endLine(body)}${lines.slice(below).join('')}`, isNew: false }
 }
 
-/** Contract: what stands below each heading, up to the next one, by its title; before the first one, by none. Those of one title together. */
+/**
+ * Contract: the text below each heading, by title, up to the next heading; '' for the text before the first. Equal
+ * titles are joined.
+ */
 export function sectionsOf(text: string): ReadonlyMap<string, string> {
   const lines = linesOf(text)
   const found = new Map<string, string>()
-  const starts = [{ line: -1, title: '' }, ...headingsOf(lines)]
+  const starts = [{ line: -1, title: '' }, ...findHeadings(lines)]
   for (const [i, { line, title }] of starts.entries()) {
     const body = lines.slice(line + 1, starts[i + 1]?.line ?? lines.length).join('')
     found.set(title, `${found.get(title) ?? ''}${body}`)
@@ -42,18 +47,18 @@ export function sectionsOf(text: string): ReadonlyMap<string, string> {
   return found
 }
 
-/** Titles of those that are not what they were. */
+/** Titles of the sections that differ. */
 export function changedSections(before: string, after: string): readonly string[] {
   const was = sectionsOf(before)
   return [...sectionsOf(after)].filter(([title, body]) => was.get(title) !== body).map(([title]) => title)
 }
 
-const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
+const endLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
 
 const HEADING = /^(#{1,6})[ \t]+(.*?)[ \t]*#*\s*$/
 
-/** Not those in code. */
-function headingsOf(lines: readonly string[]): readonly Heading[] {
+/** Skips headings inside code fences. */
+function findHeadings(lines: readonly string[]): readonly Heading[] {
   let fence: string | undefined
   return lines.flatMap((text, line) => {
     const [, mark] = /^ {0,3}(```|~~~)/.exec(text) ?? []

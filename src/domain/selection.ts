@@ -1,4 +1,4 @@
-/** Selection: a model that was chosen for a chat, for one person in it, for a channel, or for everything (E13). */
+/** Model selection: the model chosen for a chat, a person in it, a channel, or everything (E13). */
 
 import type { Json } from './json.ts'
 
@@ -13,24 +13,24 @@ export interface Selection {
   readonly model: string
 }
 
-/** One spelling per scope. A person is one of a chat; a chat may be said with its channel. */
+/** One key per scope. A user belongs to a chat; a chat may be named with or without its channel. */
 export const scopeKey = (scope: Scope): string =>
   (['channel', 'chat', 'user'] as const)
     .flatMap((part) => (scope[part] === undefined ? [] : [`${part} ${scope[part]}`]))
-    .join(' ') || EVERYTHING
+    .join(' ') || DEFAULT_SCOPE
 
-const EVERYTHING = 'default'
+const DEFAULT_SCOPE = 'default'
 
-/** What was chosen for the nearest of a dispatch's scopes: its chat, its chat and user, its channel, everything. */
+/** The model of the most specific scope: chat, then chat and user, then channel, then the default. */
 export function selectedFor(
   metadata: Readonly<Record<string, Json>>,
   selections: readonly Selection[],
 ): string | undefined {
-  const word = (name: string): string | undefined => {
+  const textField = (name: string): string | undefined => {
     const value = metadata[name]
     return typeof value === 'string' && value !== '' ? value : undefined
   }
-  const [chat, user, channel] = [word('chat_id'), word('user_id'), word('channel')]
+  const [chat, user, channel] = [textField('chat_id'), textField('user_id'), textField('channel')]
   const scopes: readonly Scope[] = [
     ...(chat === undefined ? [] : [{ channel, chat }, { chat }, { channel, chat, user }, { chat, user }]),
     ...(channel === undefined ? [] : [{ channel }]),

@@ -1,4 +1,4 @@
-/** Session: the durable thread of one topic, strictly serial, one writer. */
+/** Session: one durable conversation of an agent, strictly serial, with one writer. */
 
 import type { DispatchStatus } from './dispatch.ts'
 
@@ -12,7 +12,7 @@ export interface Session {
   readonly created_at: string
 }
 
-/** Derived, never stored: a session cannot disagree with its queue. At most one of its dispatches is in flight. */
+/** Derived, never stored, so that it cannot contradict the queue. At most one dispatch of a session is in flight. */
 export function sessionStatus(archived: boolean, inFlight: DispatchStatus | null): SessionStatus {
   if (archived) return 'archived'
   if (inFlight === null) return 'idle'

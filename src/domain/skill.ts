@@ -1,12 +1,12 @@
-/** Skill: a folder of instructions, usable as long as it is as its owner approved it. */
+/** Skill: a folder of instructions, usable while it is unchanged since its owner approved it. */
 
-/** As a prompt names it. */
+/** One line of the skill list in a prompt. */
 export interface SkillLine {
   readonly name: string
   readonly description: string
 }
 
-/** What a run is told beyond its behaviour: the skills it can read, and the approved AGENTS.md of its workspace. */
+/** Extra instructions of a run: its readable skills, and the approved AGENTS.md of its workspace. */
 export interface Briefing {
   readonly skills: readonly SkillLine[]
   readonly instructions: string | null
@@ -17,20 +17,20 @@ export const NO_BRIEFING: Briefing = { skills: [], instructions: null }
 export const SKILL_STATUSES = ['approved', 'unapproved', 'changed', 'unusable'] as const
 export type SkillStatus = (typeof SKILL_STATUSES)[number]
 
-/** Whose it is: an agent's, everybody's, or a workspace's AGENTS.md. */
+/** A skill of an agent, of all agents (both null), or the AGENTS.md of a workspace. */
 export interface Skill extends SkillLine {
   readonly agent: string | null
   readonly workspace: string | null
   readonly path: string
   readonly status: SkillStatus
-  /** Of every file in it, with names and modes; null where it cannot be used. */
+  /** Digest of all files with names and modes; null where the skill is unusable. */
   readonly digest: string | null
   readonly approved_at: string | null
-  /** Why it cannot be used. */
+  /** Why it is unusable. */
   readonly problem: string | null
 }
 
-/** Something that its owner should look at before approving. */
+/** A suspicious place that the owner should check before approving. */
 export interface Finding {
   readonly file: string
   readonly line: number

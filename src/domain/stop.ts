@@ -1,4 +1,4 @@
-/** Why a run ended, and what that makes of its dispatch. */
+/** Stop reasons of a run, and the dispatch status that follows from each. */
 
 export const STOP_REASONS = [
   'success',
@@ -55,7 +55,7 @@ const ENDINGS: Readonly<Record<StopReason, Ending>> = {
   cancelled: { status: 'cancelled' },
 }
 
-/** `failureClass` refines a failure whose reason alone does not tell the class (unrecoverable_error by the provider, say). */
+/** `failureClass` overrides the default class of a failure, e.g. `provider` for an unrecoverable_error. */
 export function endingOf(reason: StopReason, failureClass?: FailureClass): Ending {
   const ending = ENDINGS[reason]
   return ending.status === 'failed' && failureClass ? { status: 'failed', failure_class: failureClass } : ending

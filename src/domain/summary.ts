@@ -1,15 +1,15 @@
-/** Summary: what is told of a run's result outside of it. Short, and free of what a model says to itself. */
+/** Summary of a run's result for people: short, without the model's reasoning and tool calls. */
 
-const MARK = '...'
+const ELLIPSIS = '...'
 
-/** Contract: at most `most` characters, counted by code point; what was cut ends with a mark. */
+/** Contract: at most `most` code points; a truncated text ends with `...`. */
 export function clipped(text: string, most: number): string {
   const points = [...text]
-  return points.length <= most ? text : `${points.slice(0, most - MARK.length).join('')}${MARK}`
+  return points.length <= most ? text : `${points.slice(0, most - ELLIPSIS.length).join('')}${ELLIPSIS}`
 }
 
-/** Anchored, because a report may speak of reasoning and of tool calls. */
-const INNER = [
+/** Matched at the start of a line only: a report may mention reasoning and tool calls. */
+const REASONING_LINE = [
   /^(?:```|~~~)/,
   /^<\/?(?:think|thinking|reasoning)>/i,
   /^(?:thinking|reasoning)\s*[:：]/i,
@@ -17,12 +17,15 @@ const INNER = [
   /^(?:recipient_name|tool_uses)\s*[:：]/i,
   /^[[{].*"tool_calls?"\s*:/,
 ]
-const RAW_MOST = 300
+const MAX_RAW = 300
 
-/** Contract: without the lines that are the model's own business; where nothing else is left, the beginning of what there was, marked as such. */
+/**
+ * Contract: drops lines of reasoning and tool calls; where no other line remains, the beginning of the text, marked
+ * `(raw)`.
+ */
 export function sanitised(text: string): string {
   const lines = text.split(/\r?\n/)
-  const kept = lines.filter((line) => !INNER.some((inner) => inner.test(line.trimStart())))
+  const kept = lines.filter((line) => !REASONING_LINE.some((inner) => inner.test(line.trimStart())))
   const clean = kept.join('\n').trim()
-  return clean !== '' || text.trim() === '' ? clean : `(raw) ${clipped(text.trim(), RAW_MOST)}`
+  return clean !== '' || text.trim() === '' ? clean : `(raw) ${clipped(text.trim(), MAX_RAW)}`
 }

@@ -1,4 +1,4 @@
-/** Task: what a dispatch is to achieve, with what, and within what limits. Its wishes travel in the dispatch's metadata. */
+/** Task: the goal of a dispatch, its limits, and its overrides, which are kept in the dispatch's metadata. */
 
 import type { Json } from './json.ts'
 
@@ -8,20 +8,20 @@ export interface Budget {
   readonly ms: number | null
   readonly tokens: number | null
   readonly usd: number | null
-  /** Tokens of one request; what is said of the past is shortened until it fits. */
+  /** Tokens per request; the history is shortened until the request fits. */
   readonly context: number | null
 }
 
-/** Something the task is about, which must be there before it begins. */
+/** A file or folder that must exist before the task starts. */
 export interface Resource {
   readonly path: string
-  /** Where it stands in the workspace; default: where it is. */
+  /** Its path in the workspace; default: its own path. */
   readonly mount_to?: string
   readonly required?: boolean
   readonly writable?: boolean
 }
 
-/** What a dispatch may ask for in place of what is configured. */
+/** Settings of a dispatch that override the configuration. */
 export interface Wishes {
   readonly behaviour?: string
   readonly model?: string
@@ -32,9 +32,9 @@ export interface Wishes {
   readonly resources: readonly Resource[]
 }
 
-/** Contract: reads what is there; what is wrong with it is for the preflight to say. */
+/** Contract: does not validate; the preflight reports invalid values. */
 export function wishesOf(metadata: Readonly<Record<string, Json>>, defaults: Budget): Wishes {
-  const word = (name: string): Record<string, string> => {
+  const textField = (name: string): Record<string, string> => {
     const value = metadata[name]
     return typeof value === 'string' ? { [name]: value } : {}
   }
@@ -42,11 +42,11 @@ export function wishesOf(metadata: Readonly<Record<string, Json>>, defaults: Bud
   const over = typeof asked === 'object' && asked !== null && !Array.isArray(asked) ? asked : {}
   const { resources } = metadata
   return {
-    ...word('behaviour'),
-    ...word('model'),
-    ...word('parser'),
-    ...word('memory'),
-    ...word('env'),
+    ...textField('behaviour'),
+    ...textField('model'),
+    ...textField('parser'),
+    ...textField('memory'),
+    ...textField('env'),
     budget: { ...defaults, ...over } as Budget,
     resources: Array.isArray(resources) ? (resources as unknown as readonly Resource[]) : [],
   }

@@ -1,41 +1,41 @@
-/** Label: what a text is worth. Trust never rises by itself (I12): only an owner's act raises a label. */
+/** Label: the trust level of a text. Trust never rises by itself (I12): only an action of the owner raises a label. */
 
 export const TRUSTS = ['trusted', 'untrusted'] as const
 export type Trust = (typeof TRUSTS)[number]
 
 export interface Label {
   readonly trust: Trust
-  /** It is nobody else's business. */
+  /** Must not reach third parties. */
   readonly private: boolean
 }
 
-/** What a tool's result is worth. `workspace`: whatever the workspace is worth. */
+/** Label of a tool's result. `workspace`: the label of the workspace. */
 export interface Given {
   readonly trust: Trust | 'workspace'
   readonly private: boolean
 }
 
-/** Under which the label of a workspace is kept. */
+/** The key of a workspace's label in the store. */
 export const workspaceKey = (folder: string): string => `workspace ${folder}`
 
 export const CLEAN: Label = { trust: 'trusted', private: false }
 export const UNTRUSTED: Label = { trust: 'untrusted', private: false }
 
 export function lowest(a: Label, b: Label): Label {
-  if (covers(a, b)) return a
-  if (covers(b, a)) return b
+  if (isAtMost(a, b)) return a
+  if (isAtMost(b, a)) return b
   return {
     trust: a.trust === 'untrusted' || b.trust === 'untrusted' ? 'untrusted' : 'trusted',
     private: a.private || b.private,
   }
 }
 
-/** Whether nothing is lost by taking `a` for both. */
-const covers = (a: Label, b: Label): boolean =>
+/** True where `a` is at most as trusted as `b` and at least as private. */
+const isAtMost = (a: Label, b: Label): boolean =>
   (a.trust === 'untrusted' || b.trust === 'trusted') && (a.private || !b.private)
 
 export const isClean = (label: Label): boolean => label.trust === 'trusted' && !label.private
 
-/** Of tools: whatever lies in the workspace, or only what the program itself says. */
+/** Labels of tools: the result shows workspace contents, or only the program's own text. */
 export const OF_WORKSPACE: Given = { trust: 'workspace', private: false }
 export const OWN_WORDS: Given = CLEAN

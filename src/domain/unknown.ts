@@ -1,4 +1,7 @@
-/** Unknown: a call that was intended and whose outcome nobody knows. Every one is listed, also those only the model needed to hear of. */
+/**
+ * Unknown outcome: a call that was started and whose result was lost. All are listed, also those resolved by telling
+ * the model.
+ */
 
 import type { Reach } from './effect.ts'
 import type { Json } from './json.ts'
@@ -7,12 +10,12 @@ export type UnknownStatus = 'open' | 'told_model' | 'resolved'
 export const RESOLUTIONS = ['happened', 'not', 'recheck'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
 
-/** Names a call over all lives of the program: its idempotency key. */
+/** The idempotency key of a call; the same after every restart. */
 export function callKeyOf(session_id: string, at: { readonly turn: number; readonly index: number }): string {
   return `${session_id}.${at.turn}.${at.index}`
 }
 
-/** Names one attempt at a call: the owner's word on it is good for no other. */
+/** Identifies one attempt at a call: the owner's resolution applies to this attempt only. */
 export function unknownIdOf(
   session_id: string,
   at: { readonly turn: number; readonly index: number; readonly attempt: number },

@@ -1,27 +1,27 @@
-/** Rows of the store that cannot be read: written by an earlier version, or edited in the database file. */
+/** Stored rows that cannot be read: written by an earlier version, or edited in the database file. */
 
 export interface UnreadableRow {
   readonly table: string
-  /** What names the row in its table: an id, where it has one. */
+  /** Identifies the row in its table: its id, where it has one. */
   readonly key: string
   readonly why: string
 }
 
-/** A row that was moved out of its table, as it was. */
+/** An unreadable row, moved out of its table unchanged. */
 export interface SetAsideRow {
   readonly n: number
-  /** The table it was in. */
+  /** The table it came from. */
   readonly source: string
   readonly why: string
-  /** Its columns, as JSON. */
+  /** Its columns as JSON. */
   readonly body: string
   readonly at: string
 }
 
 export const SET_ASIDE_REMEDY =
-  'set them aside: tireless doctor --fix (nothing is deleted; see tireless doctor --set-aside)'
+  'run `tireless doctor --fix` to set them aside; nothing is deleted (list: `tireless doctor --set-aside`)'
 
-/** The audit is a chain: a record that is taken out of it breaks it. */
+/** Audit rows stay: the audit is a hash chain, and removing a row breaks it. */
 export const isNeverMoved = ({ table }: Pick<UnreadableRow, 'table'>): boolean => table === 'audit'
 
 const MAX_NAMED = 10

@@ -1,20 +1,20 @@
-/** What a parked run waits for. Pure: whether an observation wakes it, whether its deadline has come. */
+/** What a parked run waits for. Pure: whether an observation wakes it. */
 
 import { isAnswer } from './approval.ts'
 import { assertNever } from './error.ts'
 import type { Observation } from './observation.ts'
 
 export type Wait =
-  /** For the clock alone: not to start before its time. */
+  /** Until its start time. */
   | { readonly kind: 'start'; readonly until: number; readonly reason: string }
   /**
-   * For the clock alone: a provider in trouble, a rest before another attempt, or a behaviour that this program does not have. The run goes on
-   * by itself.
+   * Until an instant: a provider's retry, the pause before another attempt, or a behaviour that this program lacks. The
+   * run then continues by itself.
    */
   | { readonly kind: 'retry'; readonly until: number; readonly reason: string; readonly behaviour?: string }
-  /** For an observation, or for the deadline, which is then told as one. */
+  /** For an observation, or for the deadline, which then becomes an observation. */
   | { readonly kind: 'observation'; readonly match: Match; readonly until: number; readonly reason: string }
-  /** For a human's word on an outcome that nobody knows. */
+  /** For a person to resolve an unknown outcome. */
   | { readonly kind: 'unknown'; readonly unknown_id: string; readonly until: null; readonly reason: string }
 
 export type Match = 'any' | 'user_message' | 'system_event' | `event:${string}`
@@ -26,7 +26,7 @@ export function wakes(wait: Wait, observation: Observation): boolean {
     case 'unknown':
       return false
     case 'observation':
-      // What a person has said of an approval is to be heeded, whatever else is waited for.
+      // An answered approval always wakes the run, whatever it waits for.
       return isAnswer(observation) || matches(wait.match, observation)
     default:
       return assertNever(wait)
@@ -39,7 +39,7 @@ function matches(match: Match, observation: Observation): boolean {
   return observation.type === 'system_event' && observation.name === match.slice('event:'.length)
 }
 
-/** A model names what it waits for in words; whatever we do not know wakes on anything new, so that nothing is missed. */
+/** Parses the model's description of what it waits for; an unknown one matches anything, so that no input is missed. */
 export function matchOf(words: string): Match {
   const word = words.trim().toLowerCase()
   if (/^(user_?message|message|reply|user)s?$/.test(word)) return 'user_message'

@@ -1,22 +1,24 @@
-/** The words of a text, in any script, for whoever looks something up by them. */
+/** Splits texts of any script into words, for search. */
 
 const UNSPACED = '[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}]'
 const WORD = new RegExp(`${UNSPACED}+|[[\\p{L}\\p{M}\\p{N}_]--${UNSPACED}]+`, 'gv')
 const IS_UNSPACED = new RegExp(`^${UNSPACED}`, 'v')
 
-/** Lower-cased words; where a script puts no space between them, each pair of neighbouring characters. */
+/** Lower-cased words; in scripts without spaces, each pair of neighbouring characters. */
 export function wordsOf(text: string): string[] {
-  return runsOf(text).flatMap((run) => (IS_UNSPACED.test(run) ? pairs(run) : [run]))
+  return splitRuns(text).flatMap((run) => (IS_UNSPACED.test(run) ? characterPairs(run) : [run]))
 }
 
-/** The same for what is looked through: with each character by itself, too, because a question may be only one. */
+/** For the searched text: also single characters, because a query may be a single one. */
 export function indexedWordsOf(text: string): string[] {
-  return runsOf(text).flatMap((run) => (IS_UNSPACED.test(run) ? [...new Set([...pairs(run), ...run])] : [run]))
+  return splitRuns(text).flatMap((run) =>
+    IS_UNSPACED.test(run) ? [...new Set([...characterPairs(run), ...run])] : [run],
+  )
 }
 
-const runsOf = (text: string): string[] => text.normalize('NFKC').toLowerCase().match(WORD) ?? []
+const splitRuns = (text: string): string[] => text.normalize('NFKC').toLowerCase().match(WORD) ?? []
 
-function pairs(run: string): string[] {
+function characterPairs(run: string): string[] {
   const characters = [...run]
   if (characters.length < 2) return characters
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`)

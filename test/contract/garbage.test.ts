@@ -393,10 +393,7 @@ describe('B2: a plugin that returns garbage or breaks', () => {
       Object.assign(secrets, { hide: (text: string) => (text === 'all done' ? odd() : hide(text)) })
       const { status, error, session_id } = await runRuled(app)
       assert.equal(status, 'failed')
-      assert.match(
-        error ?? '',
-        /^plugin_invalid: what hides secrets in texts returned an invalid value; got .*; expected a text/,
-      )
+      assert.match(error ?? '', /^plugin_invalid: the redactor returned an invalid value; got .*; expected a text/)
       assert.ok((await journalOf(app, session_id)).length > 0)
     }
     Object.assign(secrets, { hide })
