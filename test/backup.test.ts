@@ -92,7 +92,7 @@ describe('backup', () => {
     const dir = join(freshFolder(t, 'backup'), 'today')
     const made = await json<Backup>(home, 'backup', dir)
     assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 14])
-    assert.deepEqual(made.skipped, [`workspaces/${workspace}/pipe: neither a file, a folder nor a link`])
+    assert.deepEqual(made.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
     assert.match(made.notes.join(), /secret.*you alone/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
     assert.deepEqual([manifest.version, manifest.schema], [1, SCHEMA_VERSION])
@@ -133,7 +133,7 @@ describe('backup', () => {
     for (const dir of [full, join(home, 'backups'), join(home, 'workspaces', 'b'), join(full, 'precious.txt')]) {
       const refused = await tireless(home, 'backup', dir)
       assert.equal(refused.exit, 2, dir)
-      assert.match(refused.stderr, /do this: name a new or an empty folder/)
+      assert.match(refused.stderr, /do this: choose a new or empty folder/)
     }
     assert.deepEqual(treeOf(full), { 'precious.txt': sha(join(full, 'precious.txt')) })
     symlinkSync(home, join(full, 'way'))
@@ -248,9 +248,10 @@ describe('restore', () => {
         writeFileSync(file, bytes)
         signed(dir)
       },
-      'not one that this program understands': (dir) =>
+      'has an unknown format': (dir) =>
         rewrite(dir, ({ files }) => files.push({ ...files[0], path: '../outside', sha256: '' } as never)),
-      'no part of a backup': (dir) => rewrite(dir, ({ files }) => files.push({ ...files[0], path: 'lock' } as never)),
+      'does not belong in a backup': (dir) =>
+        rewrite(dir, ({ files }) => files.push({ ...files[0], path: 'lock' } as never)),
       'tireless.db is missing': (dir) =>
         rewrite(dir, (manifest) => Object.assign(manifest, { files: manifest.files.slice(1) })),
     }
@@ -263,8 +264,8 @@ describe('restore', () => {
       assert.match(
         refused.stderr,
         what === 'no manifest' || what.startsWith('half')
-          ? /there is no manifest\.json/
-          : new RegExp(what.startsWith('a manifest') ? 'understands' : what),
+          ? /no readable manifest\.json/
+          : new RegExp(what.startsWith('a manifest') ? 'unknown format' : what),
         what,
       )
       assert.match(refused.stderr, /do this: /, what)

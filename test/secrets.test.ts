@@ -293,7 +293,7 @@ describe('secrets set, list, remove', () => {
     chmodSync(join(home, 'secrets.json'), 0o640)
     const { exit, stderr } = await tireless(home, 'status')
     assert.equal(exit, 1)
-    assert.match(stderr, /others can read the secrets \(its mode is 0640\).*do this: chmod 600 /)
+    assert.match(stderr, /other users can read the secrets \(mode 0640\).*do this: chmod 600 /)
     await tireless(home, 'doctor', '--fix')
     assert.equal((await tireless(home, 'status')).exit, 0)
   })

@@ -100,13 +100,13 @@ describe('O17: a skill', () => {
       await approve(app, { name: 'reports' })
       const [first, second] = await resultsOf(app, (await runTaskIn(app)).session_id)
       assert.equal(first, SKILL)
-      assert.match(second ?? '', /not approved as it is now/)
+      assert.match(second ?? '', /its current content is not approved/)
       assert.match(systemOf(model), /- reports:/, 'what the run began with stays as it was, byte for byte')
       assert.match((await listed(app))[0]?.status ?? '', /changed|unusable/)
       await runTaskIn(app)
       assert.doesNotMatch(systemOf(model, -1), /- reports:/)
       const { degraded } = (await app.run('status', {})) as { degraded: string[] }
-      assert.match(degraded.join(), /the skill reports of default .*(has changed|cannot be used)/)
+      assert.match(degraded.join(), /the skill reports of default .*(changed after its approval|cannot be used)/)
     })
 
   test('a run that waits goes on with what it began with, byte for byte, whatever has changed meanwhile', async (t) => {
@@ -131,7 +131,7 @@ describe('O17: a skill', () => {
     writeFileSync(join(home, REPORTS, 'SKILL.md'), SKILL.replace('Three', 'Four'))
     await listed(its.app)
     await once(its)
-    assert.match(texts(its).join(), /reports of default has changed since it was approved/)
+    assert.match(texts(its).join(), /reports of default changed after its approval/)
   })
 
   test('of everybody is everybody’s, of one agent only its own, and comes first', async (t) => {
@@ -146,7 +146,7 @@ describe('O17: a skill', () => {
     for (const input of [{ name: 'reports', agent: 'default' }, { name: 'hidden' }]) await approve(app, input)
     const [shown, hidden] = await resultsOf(app, (await runTaskIn(app)).session_id)
     assert.equal(shown, own)
-    assert.match(hidden ?? '', /no such skill/)
+    assert.match(hidden ?? '', /unknown skill/)
     assert.doesNotMatch(systemOf(model), /hidden/)
   })
 
@@ -163,7 +163,7 @@ describe('O17: a skill', () => {
     for (const why of [
       /^empty unusable: .*SKILL\.md/,
       /^linked unusable: .*link/,
-      /^lying unusable: .*calls itself "reports"/,
+      /^lying unusable: .*the name in SKILL\.md is "reports"/,
       /^nameless unusable: .*name and description/,
     ])
       assert.ok(
@@ -218,7 +218,7 @@ ${'QUJD'.repeat(40)}
     const [, digest = ''] = /--digest (\w+)/.exec(first.stdout) ?? []
     writeFileSync(join(folder, 'skills/reports/run.sh'), 'echo something else\n')
     const late = await tireless(folder, 'skills', 'approve', 'reports', '--yes', '--digest', digest)
-    assert.match(late.stderr, /it has changed since you looked/)
+    assert.match(late.stderr, /the skill changed since you reviewed it/)
     const { exit, stdout } = await tireless(folder, 'skills', 'approve', 'reports', '--yes')
     assert.equal(exit, 0)
     assert.match(stdout, /reports is approved as it is now/)
@@ -272,7 +272,7 @@ describe('AGENTS.md of a workspace', () => {
     await commit(workspace)
     await work()
     assert.doesNotMatch(systemOf(model), /lower case|evil/)
-    assert.match(JSON.stringify(await app.run('status', {})), /AGENTS\.md of .* has changed since it was approved/)
+    assert.match(JSON.stringify(await app.run('status', {})), /AGENTS\.md of .* changed after its approval/)
   })
 
   test('one that is too long for every request is refused', async (t) => {

@@ -211,7 +211,7 @@ describe('logs', () => {
     assert.deepEqual(
       entries.map(({ event, lines }) => [event, lines]),
       [
-        ['lines of the log were lost', 2],
+        ['log lines were lost', 2],
         ['kept', undefined],
       ],
     )

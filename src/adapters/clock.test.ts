@@ -13,7 +13,7 @@ test('a sleep beyond 24.8 days does not fire early, does not spin, and an abort 
   stop.abort()
   await long
   process.off('warning', note)
-  // Node warns of every timer that is too long, and fires it after 1 ms.
+  // Node prints a warning for a timer that is too long, and fires it after 1 ms.
   assert.deepEqual(warnings, [])
 })
 

@@ -1,8 +1,8 @@
-/** The machine's clock: the one owner of Date and timers. */
+/** The system clock: the only file that uses Date and timers. */
 
 import type { Clock } from '../ports/clock.ts'
 
-/** Node fires a longer timer after 1 ms, so a long sleep is made of pieces. */
+/** In ms. Node fires a longer timer after 1 ms, so a longer sleep uses several timers. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
 export const systemClock: Clock = {
@@ -10,11 +10,11 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   async sleep(ms, signal) {
     const until = performance.now() + ms
-    for (let left = ms; left > 0 && !signal?.aborted; left = until - performance.now()) await piece(left, signal)
+    for (let left = ms; left > 0 && !signal?.aborted; left = until - performance.now()) await waitOnce(left, signal)
   },
 }
 
-function piece(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function waitOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {
       clearTimeout(timer)

@@ -1,26 +1,26 @@
-/** Hears when a file is changed, made, replaced or removed. A hint: whoever has to be sure looks as well. */
+/** Watches a file or a folder for changes. Events can be missed, so callers that must be sure also poll. */
 
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-/** Contract: `changed` may be called more often than something changed; never throws. Where nothing can be watched, nothing is heard. */
-export function watchFile(file: string, changed: () => void): { close(): void } {
-  // The folder, because editors put a new file in the old one's place.
-  return undisturbed(() =>
+/** Contract: may call `onChange` without a change; never throws. Where watching is impossible, never calls it. */
+export function watchFile(file: string, onChange: () => void): { close(): void } {
+  // Watches the folder, because editors save by replacing the file.
+  return startWatcher(() =>
     watch(dirname(file), { persistent: false }, (_, name) => {
-      if (name === null || name === basename(file)) changed()
+      if (name === null || name === basename(file)) onChange()
     }),
   )
 }
 
-/** Contract: as watchFile, of everything below the folder. */
-export function watchFolder(folder: string, changed: () => void): { close(): void } {
-  return undisturbed(() => watch(folder, { persistent: false, recursive: true }, changed))
+/** Contract: as watchFile, for everything below the folder. */
+export function watchFolder(folder: string, onChange: () => void): { close(): void } {
+  return startWatcher(() => watch(folder, { persistent: false, recursive: true }, onChange))
 }
 
-function undisturbed(begin: () => FSWatcher): { close(): void } {
+function startWatcher(start: () => FSWatcher): { close(): void } {
   try {
-    const watcher = begin()
+    const watcher = start()
     watcher.on('error', () => watcher.close())
     return watcher
   } catch {

@@ -1,7 +1,4 @@
-/**
- * The log: JSON lines in the home, for whoever looks for what happened. Told in passing: neither a full disk nor a folder that cannot be
- * written ever fails whoever tells (I9).
- */
+/** The log: JSON lines in the home. Writing to it never throws, also with a full disk or a read-only folder (I9). */
 
 import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
@@ -16,7 +13,7 @@ const FILES = 5
 export interface LogOptions {
   readonly folder: string
   readonly clock: Clock
-  /** Contract: at most so many characters of a text, without what is secret or looks it. */
+  /** Contract: at most `most` characters of the text, with secrets and likely secrets removed. */
   readonly cut: (text: string, most: number) => string
   readonly maxBytes?: number
 }
@@ -30,35 +27,35 @@ export interface Log {
 
 export function openLog({ folder, clock, cut, maxBytes = MAX_BYTES }: LogOptions): Log {
   const appender = createAppender({ folder, maxBytes, count: FILES })
-  let waiting: string[] = []
-  let lost = 0
+  let pending: string[] = []
+  let lostLines = 0
 
-  /** What is told in one go is written in one. */
-  function add(entry: Entry): void {
-    if (waiting.length === 0) queueMicrotask(write)
-    waiting.push(lineOf(entry, cut))
+  /** Entries of one turn of the event loop are written together. */
+  function enqueueEntry(entry: Entry): void {
+    if (pending.length === 0) queueMicrotask(flush)
+    pending.push(lineOf(entry, cut))
   }
 
-  function write(): void {
-    const lines = waiting
-    waiting = []
+  function flush(): void {
+    const lines = pending
+    pending = []
     if (lines.length === 0) return
     try {
-      appender.append((lost === 0 ? '' : lostLine()) + lines.join(''))
-      lost = 0
+      appender.append((lostLines === 0 ? '' : formatLostLine()) + lines.join(''))
+      lostLines = 0
     } catch {
-      lost += lines.length
+      lostLines += lines.length
     }
   }
 
-  const lostLine = (): string =>
-    lineOf({ ts: iso(clock.now()), level: 'warn', event: 'lines of the log were lost', lines: lost }, cut)
+  const formatLostLine = (): string =>
+    lineOf({ ts: iso(clock.now()), level: 'warn', event: 'log lines were lost', lines: lostLines }, cut)
 
   return {
-    write: (level, event, details) => add({ ...details, ts: iso(clock.now()), level, event }),
-    event: (event) => isWorthALine(event) && add(entryOf(event)),
+    write: (level, event, details) => enqueueEntry({ ...details, ts: iso(clock.now()), level, event }),
+    event: (event) => isWorthALine(event) && enqueueEntry(entryOf(event)),
     close() {
-      write()
+      flush()
       appender.close()
     },
   }

@@ -1,10 +1,10 @@
-/** What can be seen of the machine: versions, programs, disks, and who may reach a file. */
+/** Facts about the machine: Node version, programs on the PATH, disks, file permissions. */
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { chmod, lstat, statfs } from 'node:fs/promises'
 import { delimiter, dirname, join, resolve } from 'node:path'
 
-/** The same as `engines` of package.json; a test compares them. */
+/** Equals `engines` in package.json; a test compares them. */
 export const NEEDED_NODE = '24.16'
 
 export function nodeVersion(): { readonly got: string; readonly needed: string; readonly ok: boolean } {
@@ -14,7 +14,7 @@ export function nodeVersion(): { readonly got: string; readonly needed: string; 
   return { got: process.versions.node, needed: NEEDED_NODE, ok }
 }
 
-/** Contract: undefined where it is not on that PATH. */
+/** Contract: the program's file; undefined if it is not on `path`. */
 export function programAt(name: string, path: string): string | undefined {
   return path
     .split(delimiter)
@@ -30,12 +30,12 @@ export function programAt(name: string, path: string): string | undefined {
     })
 }
 
-/** Contract: what people call `~/x`, or `x` from `base` on. */
+/** Contract: expands `~/x` with the folder `user`; resolves other paths from `base`. */
 export function fullPath(path: string, base: string, user: string): string {
   return path === '~' || path.startsWith('~/') ? join(user, path.slice(1)) : resolve(base, path)
 }
 
-/** Contract: the top of the git work tree that the folder is in. */
+/** Contract: the root of the git work tree that contains the folder. */
 export async function workTreeAt(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
     const found = await lstat(join(at, '.git')).catch(() => undefined)
@@ -44,7 +44,7 @@ export async function workTreeAt(folder: string): Promise<string | undefined> {
   }
 }
 
-/** File systems over a network, by the number Linux gives them; other systems use other numbers. */
+/** Network file systems by their magic number on Linux; other systems use other numbers. */
 const NETWORK: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -58,7 +58,7 @@ const NETWORK: ReadonlyMap<number, string> = new Map([
   [0x6b414653, 'AFS'],
 ])
 
-/** Contract: `network` is undefined where the file system is local, or cannot be told. */
+/** Contract: `network` is undefined if the file system is local or unknown. */
 export async function diskOf(
   folder: string,
 ): Promise<{ readonly freeBytes: number; readonly network: string | undefined }> {
@@ -70,22 +70,22 @@ export interface Exposed {
   readonly path: string
   readonly mode: number
   readonly wanted: number
-  /** Another user's. */
+  /** Owned by another user. */
   readonly foreign: boolean
 }
 
-/** Contract: of the parts that are there, those that others may reach or that are another's. */
+/** Contract: the existing paths that other users can access or own. */
 export async function exposedOf(
   parts: readonly { readonly path: string; readonly mode: number }[],
 ): Promise<readonly Exposed[]> {
-  const self = process.getuid?.()
-  const looked = await Promise.all(
+  const ownUid = process.getuid?.()
+  const found = await Promise.all(
     parts.map(async ({ path, mode: wanted }) => {
       const stat = await lstat(path).catch(() => undefined)
-      return stat && { path, mode: stat.mode & 0o777, wanted, foreign: self !== undefined && stat.uid !== self }
+      return stat && { path, mode: stat.mode & 0o777, wanted, foreign: ownUid !== undefined && stat.uid !== ownUid }
     }),
   )
-  return looked.filter((part) => part !== undefined).filter(({ mode, foreign }) => (mode & 0o077) !== 0 || foreign)
+  return found.filter((part) => part !== undefined).filter(({ mode, foreign }) => (mode & 0o077) !== 0 || foreign)
 }
 
 export async function shut({ path, wanted }: Exposed): Promise<void> {

@@ -1,11 +1,11 @@
-/** Memory that is not needed any more, given back to the machine. By itself V8 does so when it needs more, and who sleeps needs none. */
+/** Forces a garbage collection. V8 collects only when it allocates, so an idle process would keep its memory. */
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-type Collect = (how: { readonly type: 'major'; readonly execution: 'sync'; readonly flavor: 'last-resort' }) => void
+type Collect = (options: { readonly type: 'major'; readonly execution: 'sync'; readonly flavor: 'last-resort' }) => void
 
-/** Contract: for a tenth of a second nothing else happens in this thread. */
+/** Contract: blocks this thread for about 0.1 s. */
 export function giveBack(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as Collect

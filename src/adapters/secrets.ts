@@ -1,4 +1,4 @@
-/** The file of secrets: JSON that nobody but its owner can read, written whole or not at all. */
+/** The secrets file: JSON that only its owner can read, replaced atomically. */
 
 import {
   closeSync,
@@ -23,27 +23,27 @@ const shape = z.object({
 export interface KeptSecret {
   readonly value: string
   readonly set_at: string
-  /** Where tools may send it; nowhere, where there is none. */
+  /** Hosts to which tools may send it; empty means none. */
   readonly to: readonly string[]
 }
 
 export type KeptSecrets = Readonly<Record<string, KeptSecret>>
 
-/** Contract: none where there is no file; throws `config_invalid` where others could have read it, or it is not one of ours. */
+/** Contract: empty without a file; throws `config_invalid` if others can read the file or its content is invalid. */
 export function readSecrets(file: string): KeptSecrets {
   const text = readPrivate(file)
   if (text === undefined) return {}
-  const { success, data } = shape.safeParse(parsed(text))
+  const { success, data } = shape.safeParse(parseJson(text))
   if (success) return data.secrets
-  throw refused(
+  throw invalidFile(
     file,
-    'it is not a file of secrets',
-    'what `tireless secrets set` writes',
-    'move it away, and set them again',
+    'not a secrets file',
+    'a file written by `tireless secrets set`',
+    'move it away, then set the secrets again',
   )
 }
 
-/** Contract: on disk when it returns. */
+/** Contract: the file is on disk when this returns. */
 export function writeSecrets(file: string, secrets: KeptSecrets): void {
   const draft = `${file}.draft`
   rmSync(draft, { force: true })
@@ -63,7 +63,7 @@ export function writeSecrets(file: string, secrets: KeptSecrets): void {
   }
 }
 
-/** Looked at by its handle: what is checked is what is read. */
+/** Checks and reads through one handle, so the checked file is the one that is read. */
 function readPrivate(file: string): string | undefined {
   let handle: number
   try {
@@ -71,25 +71,30 @@ function readPrivate(file: string): string | undefined {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw refused(file, `it cannot be read (${code})`, 'a file of yours', 'make it one, or move it away')
+    throw invalidFile(
+      file,
+      `the secrets file cannot be read (${code})`,
+      'a file that you own',
+      'change its owner, or move it away',
+    )
   }
   try {
     const stat = fstatSync(handle)
-    const self = process.getuid?.()
-    if (!stat.isFile() || (self !== undefined && stat.uid !== self))
-      throw refused(
+    const ownUid = process.getuid?.()
+    if (!stat.isFile() || (ownUid !== undefined && stat.uid !== ownUid))
+      throw invalidFile(
         file,
-        "it is another user's, or no file",
-        'a file of yours',
-        'move it away, and set the secrets again',
+        'the secrets file belongs to another user, or is not a file',
+        'a file that you own',
+        'move it away, then set the secrets again',
       )
     const mode = stat.mode & 0o777
     if ((mode & 0o077) !== 0)
-      throw refused(
+      throw invalidFile(
         file,
-        `others can read the secrets (its mode is ${mode.toString(8).padStart(4, '0')})`,
+        `other users can read the secrets (mode ${mode.toString(8).padStart(4, '0')})`,
         '0600',
-        `chmod 600 ${file}, and make new ones of what others may have read`,
+        `chmod 600 ${file}, and replace the secrets that others may have read`,
       )
     return readFileSync(handle, 'utf8')
   } finally {
@@ -97,7 +102,7 @@ function readPrivate(file: string): string | undefined {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -105,5 +110,5 @@ function parsed(text: string): unknown {
   }
 }
 
-const refused = (where: string, what: string, expected: string, fix: string): TirelessError =>
+const invalidFile = (where: string, what: string, expected: string, fix: string): TirelessError =>
   new TirelessError('config_invalid', { what, where, expected, fix })

@@ -1,36 +1,36 @@
-/** The token of a home: a secret in a file that only the owner can read, made where there is none. */
+/** The access token of a home: a secret in a file that only the owner can read, created if missing. */
 
 import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { TirelessError } from '../domain/error.ts'
 
-/** What is shorter could be guessed; an owner may write a longer one of their own. */
-const SHORTEST = 32
+/** In characters. A shorter token could be guessed; the owner may choose a longer one. */
+const MIN_LENGTH = 32
 
-/** Contract: the same answer every time until the file is changed or removed; nobody but the owner can read the file afterwards. */
-export function tokenIn(file: string, make: () => string): string {
-  const token = read(file) ?? made(file, make())
-  if (token.length < SHORTEST)
+/** Contract: the token in the file, created if missing; afterwards only the owner can read the file. */
+export function tokenIn(file: string, generate: () => string): string {
+  const token = readToken(file) ?? createToken(file, generate())
+  if (token.length < MIN_LENGTH)
     throw new TirelessError('config_invalid', {
-      what: 'the token is too short to be safe',
+      what: 'the access token is too short',
       where: file,
       got: `${token.length} characters`,
-      expected: `at least ${SHORTEST}`,
-      fix: 'remove the file: a new token is made at the next start',
+      expected: `at least ${MIN_LENGTH}`,
+      fix: 'delete the file; the next start creates a new token',
     })
   return token
 }
 
-/** Contract: the token as it is in this moment; undefined where there is none that is safe. Whoever removes or replaces the file has ended the old one. */
+/** Contract: the token in the file now; undefined if missing or too short. Replacing the file revokes the old token. */
 export function currentToken(file: string): string | undefined {
   try {
     const token = readFileSync(file, 'utf8').trim()
-    return token.length < SHORTEST ? undefined : token
+    return token.length < MIN_LENGTH ? undefined : token
   } catch {
     return undefined
   }
 }
 
-function read(file: string): string | undefined {
+function readToken(file: string): string | undefined {
   try {
     const token = readFileSync(file, 'utf8').trim()
     chmodSync(file, 0o600)
@@ -40,24 +40,24 @@ function read(file: string): string | undefined {
     throw new TirelessError(
       'config_invalid',
       {
-        what: 'the token cannot be read',
+        what: 'the access token cannot be read',
         where: file,
         got: String(cause),
-        fix: 'make it a file of yours, or remove it',
+        fix: 'make it a file that you own, or delete it',
       },
       { cause },
     )
   }
 }
 
-/** Made exclusively and with its mode from the first byte on: there is no moment at which others could open it. */
-function made(file: string, token: string): string {
-  const opened = openSync(file, 'wx', 0o600)
+/** Creates the file with its final mode, so other users can never open it. */
+function createToken(file: string, token: string): string {
+  const fd = openSync(file, 'wx', 0o600)
   try {
-    writeSync(opened, `${token}\n`)
-    fsyncSync(opened)
+    writeSync(fd, `${token}\n`)
+    fsyncSync(fd)
   } finally {
-    closeSync(opened)
+    closeSync(fd)
   }
   return token
 }

@@ -7,36 +7,36 @@ import { gitIn, unconfined } from './envs/git.ts'
 import { gitNews, gitSight } from './envs/git-news.ts'
 import { createWatch, type Watch } from './watch.ts'
 
-const HOST = unconfined({ PATH: process.env.PATH, HOME: '/nowhere' })
+const UNCONFINED = unconfined({ PATH: process.env.PATH, HOME: '/nowhere' })
 
 let base: string
 let watch: Watch
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'tireless-watch-'))
   watch = createWatch(base, {
-    sight: (folder) => gitSight(folder, HOST),
-    news: (folder, since) => gitNews(folder, HOST, since),
+    sight: (folder) => gitSight(folder, UNCONFINED),
+    news: (folder, since) => gitNews(folder, UNCONFINED, since),
   })
 })
 afterEach(() => rmSync(base, { recursive: true }))
 
 const put = (name: string, text: string): void => writeFileSync(join(base, name), text)
 
-describe('E5: what an agent watches', () => {
-  test('E5: a folder is another one when a file comes, changes or goes; what is excepted does not count', async () => {
+describe('E5: paths that an agent watches', () => {
+  test('E5: the fingerprint changes when a file is added or changed; excluded files do not count', async () => {
     mkdirSync(join(base, 'in'))
-    const look = (): Promise<string> => watch.look([{ path: 'in', except: ['INDEX.md'] }])
-    const sights = [await look()]
+    const fingerprint = (): Promise<string> => watch.look([{ path: 'in', except: ['INDEX.md'] }])
+    const fingerprints = [await fingerprint()]
     put('in/a.txt', 'a')
-    sights.push(await look())
+    fingerprints.push(await fingerprint())
     put('in/a.txt', 'ab')
-    sights.push(await look())
-    assert.equal(new Set(sights).size, 3)
+    fingerprints.push(await fingerprint())
+    assert.equal(new Set(fingerprints).size, 3)
     put('in/INDEX.md', 'x')
-    assert.equal(await look(), sights[2])
+    assert.equal(await fingerprint(), fingerprints[2])
   })
 
-  test('E4: what is there is told, what is new since the last time first; an old file that was moved here is new', async () => {
+  test('E4: the survey lists files, new ones first; an old file moved into the folder counts as new', async () => {
     mkdirSync(join(base, 'in'))
     put('in/b.txt', 'bb')
     const first = await watch.survey(['in'], undefined)
@@ -48,16 +48,16 @@ describe('E5: what an agent watches', () => {
     assert.match((await watch.survey(['in'], later)).text, /in: 2 files, [12] new or changed\n- new or changed: a\.txt/)
   })
 
-  test('E4: of many files so many are named, and what is not there is said', async () => {
+  test('E4: the survey names at most 200 files and says what is missing', async () => {
     mkdirSync(join(base, 'in'))
     for (let i = 0; i < 230; i += 1) put(`in/${i}`, '')
     const { text } = await watch.survey(['in', 'gone', { nothing: 1 }], undefined)
     assert.equal(text.split('\n').filter((line) => line.startsWith('- new')).length, 200)
-    assert.match(text, /- … and 30 more\n\n"gone" cannot be looked at: ENOENT\n\nnothing that can be looked at$/)
+    assert.match(text, /- … and 30 more\n\n"gone" cannot be read: ENOENT\n\nnothing to watch: [^\n]*$/)
   })
 
-  test('E4: a git work tree: its last commits the first time, then those since, and what is not committed', async () => {
-    const git = gitIn({ top: base, gitFolder: join(base, '.git'), common: join(base, '.git') }, HOST, {
+  test('E4: a git work tree: the latest commits first, later only new ones, and uncommitted changes', async () => {
+    const git = gitIn({ top: base, gitFolder: join(base, '.git'), common: join(base, '.git') }, UNCONFINED, {
       ...{ GIT_AUTHOR_NAME: 'Ann', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'Ann', GIT_COMMITTER_EMAIL: 'a@b' },
     })
     const commit = async (subject: string): Promise<void> => {

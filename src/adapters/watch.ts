@@ -1,4 +1,7 @@
-/** Looks at what an agent watches, without a model: files, folders, git work trees. Tells whether something is different, and what is there. */
+/**
+ * Examines the paths that an agent watches (files, folders, git work trees) without a model: whether
+ * something changed, and a text that lists the content.
+ */
 
 import { hash } from 'node:crypto'
 import type { Stats } from 'node:fs'
@@ -7,69 +10,70 @@ import { isAbsolute, join, resolve } from 'node:path'
 import type { Survey, SurveyMarks, Watched } from '../domain/agent.ts'
 
 export interface GitSight {
-  /** Contract: another text whenever there is another commit or another change. */
+  /** Contract: changes with every commit and every uncommitted change. */
   sight(folder: string): Promise<string>
-  /** Contract: in words, what is new in it since that commit; `head`: the last one there is. */
+  /** Contract: describes the changes since the commit `since`; `head` is the latest commit. */
   news(folder: string, since: string | undefined): Promise<{ readonly text: string; readonly head: string }>
 }
 
-/** More than this is looked at by its date and size alone, and no more entries than that at all. */
+/** A larger file is compared by date and size, not by content. */
 const MOST_BYTES = 1024 * 1024
+/** Further entries of a folder are ignored. */
 const MOST_ENTRIES = 5000
-/** Folders that change without anybody's doing. */
+/** Folders that tools change by themselves. */
 const IGNORED: readonly string[] = ['.git', 'node_modules']
-/** Files that are named in words. */
+/** Most files that a survey names. */
 const MOST_NAMED = 200
 
 export interface Watch {
-  /** Contract: another text whenever something that is watched has changed; never rejects. */
+  /** Contract: a fingerprint that changes with every watched change; never rejects. */
   look(watched: readonly Watched[]): Promise<string>
-  /** Contract: what is there in words, with what is new since those marks; never rejects. */
+  /** Contract: a text that lists the content and marks what is new since `since`; never rejects. */
   survey(watched: readonly Watched[], since: SurveyMarks | undefined): Promise<Survey>
 }
 
 interface Entry {
   readonly path: string
   readonly size: number
-  /** When it came there, or was changed. */
+  /** When the file was changed or moved here, in ms. */
   readonly at: number
 }
 
-/** `base`: what relative paths are relative to. */
+/** `base`: the folder that relative paths start from. */
 export function createWatch(base: string, git: GitSight): Watch {
-  const at = (path: string): string => (isAbsolute(path) ? path : resolve(base, path))
-  async function lookAt(one: Watched): Promise<string> {
-    const { path, git: tree, except } = probeOf(one)
-    if (path !== undefined) return pathSight(at(path), except)
-    if (tree !== undefined) return git.sight(at(tree))
+  const resolvePath = (path: string): string => (isAbsolute(path) ? path : resolve(base, path))
+  async function fingerprintOne(watchedItem: Watched): Promise<string> {
+    const { path, git: tree, except } = parseWatched(watchedItem)
+    if (path !== undefined) return fingerprintPath(resolvePath(path), except)
+    if (tree !== undefined) return git.sight(resolvePath(tree))
     return NOTHING
   }
-  async function tellOf(one: Watched, since: SurveyMarks | undefined): Promise<Survey> {
-    const { path, git: tree, except } = probeOf(one)
-    if (path !== undefined) return pathNews(at(path), except, since?.newest)
+  async function surveyOne(watchedItem: Watched, since: SurveyMarks | undefined): Promise<Survey> {
+    const { path, git: tree, except } = parseWatched(watchedItem)
+    if (path !== undefined) return surveyPath(resolvePath(path), except, since?.newest)
     if (tree === undefined) return { text: NOTHING, marks: NO_MARKS }
-    const { text, head } = await git.news(at(tree), since?.heads[at(tree)])
-    return { text, marks: { newest: 0, heads: { [at(tree)]: head } } }
+    const { text, head } = await git.news(resolvePath(tree), since?.heads[resolvePath(tree)])
+    return { text, marks: { newest: 0, heads: { [resolvePath(tree)]: head } } }
   }
   return {
     async look(watched) {
-      const seen = await Promise.all(
-        watched.map((one) => lookAt(one).catch((thrown) => `not there: ${codeOf(thrown)}`)),
+      const fingerprints = await Promise.all(
+        watched.map((watchedItem) => fingerprintOne(watchedItem).catch((thrown) => `not there: ${codeOf(thrown)}`)),
       )
-      return hash('sha256', JSON.stringify(seen))
+      return hash('sha256', JSON.stringify(fingerprints))
     },
     async survey(watched, since) {
-      const told = await Promise.all(
-        watched.map((one) =>
-          tellOf(one, since).catch((thrown) => ({
-            text: `${JSON.stringify(one)} cannot be looked at: ${codeOf(thrown)}`,
+      const surveys = await Promise.all(
+        watched.map((watchedItem) =>
+          surveyOne(watchedItem, since).catch((thrown) => ({
+            text: `${JSON.stringify(watchedItem)} cannot be read: ${codeOf(thrown)}`,
             marks: NO_MARKS,
           })),
         ),
       )
-      const marks = told.map((each) => each.marks)
+      const marks = surveys.map((each) => each.marks)
       return {
-        text: told.map(({ text }) => text).join('\n\n'),
+        text: surveys.map(({ text }) => text).join('\n\n'),
         marks: {
           newest: Math.max(since?.newest ?? 0, ...marks.map(({ newest }) => newest)),
           heads: Object.assign({}, since?.heads, ...marks.map(({ heads }) => heads)),
@@ -80,16 +84,17 @@ export function createWatch(base: string, git: GitSight): Watch {
 }
 
 const NO_MARKS: SurveyMarks = { newest: 0, heads: {} }
-const NOTHING = 'nothing that can be looked at'
+const NOTHING = 'nothing to watch: neither a path nor a git work tree is given'
 
-interface Probe {
+interface ParsedWatched {
   readonly path: string | undefined
   readonly git: string | undefined
   readonly except: readonly string[]
 }
 
-function probeOf(one: Watched): Probe {
-  const { path, git, except } = typeof one === 'string' ? { path: one, git: null, except: null } : one
+function parseWatched(watchedItem: Watched): ParsedWatched {
+  const { path, git, except } =
+    typeof watchedItem === 'string' ? { path: watchedItem, git: null, except: null } : watchedItem
   return {
     path: typeof path === 'string' ? path : undefined,
     git: typeof git === 'string' ? git : undefined,
@@ -99,54 +104,56 @@ function probeOf(one: Watched): Probe {
 
 const codeOf = (thrown: unknown): string => (thrown as NodeJS.ErrnoException).code ?? 'unknown'
 
-async function pathSight(path: string, except: readonly string[]): Promise<string> {
+async function fingerprintPath(path: string, except: readonly string[]): Promise<string> {
   const found = await stat(path)
-  if (!found.isDirectory()) return fileSight(path, found.size, found.mtimeMs)
-  const seen = await entriesOf(path, except)
-  return seen.map((entry) => `${entry.path} ${entry.size} ${entry.at}`).join('\n')
+  if (!found.isDirectory()) return fingerprintFile(path, found.size, found.mtimeMs)
+  const entries = await listEntries(path, except)
+  return entries.map((entry) => `${entry.path} ${entry.size} ${entry.at}`).join('\n')
 }
 
-async function fileSight(path: string, size: number, mtimeMs: number): Promise<string> {
+async function fingerprintFile(path: string, size: number, mtimeMs: number): Promise<string> {
   return size > MOST_BYTES ? `${size} ${mtimeMs}` : hash('sha256', await readFile(path))
 }
 
-async function pathNews(path: string, except: readonly string[], since: number | undefined): Promise<Survey> {
+async function surveyPath(path: string, except: readonly string[], since: number | undefined): Promise<Survey> {
   const found = await stat(path)
-  const entries = found.isDirectory() ? await entriesOf(path, except) : [entryOf('', found)]
+  const entries = found.isDirectory() ? await listEntries(path, except) : [entryFromStats('', found)]
   const isNew = ({ at }: Entry): boolean => since === undefined || at > since
-  // What is new is told first, and whole if need be at the expense of the rest.
+  // New files come first, so the limit drops old ones.
   const ordered = [...entries.filter(isNew), ...entries.filter((entry) => !isNew(entry))]
   const lines = ordered.slice(0, MOST_NAMED).map((entry) => {
-    const name = entry.path === '' ? 'the file itself' : entry.path
-    return `- ${isNew(entry) ? 'new or changed: ' : ''}${name}, ${entry.size} bytes, ${new Date(entry.at).toISOString()}`
+    const name = entry.path === '' ? 'this file' : entry.path
+    const mark = isNew(entry) ? 'new or changed: ' : ''
+    return `- ${mark}${name}, ${entry.size} bytes, ${new Date(entry.at).toISOString()}`
   })
   const more = ordered.length > MOST_NAMED ? [`- … and ${ordered.length - MOST_NAMED} more`] : []
-  const count = `${entries.length} ${entries.length === 1 ? 'file' : 'files'}, ${entries.filter(isNew).length} new or changed`
+  const files = `${entries.length} ${entries.length === 1 ? 'file' : 'files'}`
+  const count = `${files}, ${entries.filter(isNew).length} new or changed`
   return {
     text: [`${path}: ${count}`, ...lines, ...more].join('\n'),
-    // By the files' own clock, which need not be ours.
+    // Measured by the file system's clock, which may differ from ours.
     marks: { newest: Math.max(0, ...entries.map(({ at }) => at)), heads: {} },
   }
 }
 
-async function entriesOf(root: string, except: readonly string[]): Promise<readonly Entry[]> {
-  const seen: Entry[] = []
-  await walk(root, '', except, seen)
-  return seen
+async function listEntries(root: string, except: readonly string[]): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  await walk(root, '', except, entries)
+  return entries
 }
 
-async function walk(root: string, below: string, except: readonly string[], seen: Entry[]): Promise<void> {
-  const entries = await readdir(join(root, below), { withFileTypes: true })
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+async function walk(root: string, below: string, except: readonly string[], entries: Entry[]): Promise<void> {
+  const children = await readdir(join(root, below), { withFileTypes: true })
+  for (const entry of children.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(below, entry.name)
-    if (seen.length >= MOST_ENTRIES || except.includes(entry.name) || except.includes(path)) continue
-    if (entry.isDirectory()) await walk(root, path, except, seen)
-    else if (entry.isFile()) seen.push(entryOf(path, await stat(join(root, path))))
+    if (entries.length >= MOST_ENTRIES || except.includes(entry.name) || except.includes(path)) continue
+    if (entry.isDirectory()) await walk(root, path, except, entries)
+    else if (entry.isFile()) entries.push(entryFromStats(path, await stat(join(root, path))))
   }
 }
 
-/** Whole milliseconds: what is kept between runs is. A file that was moved here is new here, however old it is. */
-const entryOf = (path: string, { size, mtimeMs, ctimeMs }: Stats): Entry => ({
+/** Rounded up, because stored marks are whole milliseconds. A moved file counts as new by its ctime. */
+const entryFromStats = (path: string, { size, mtimeMs, ctimeMs }: Stats): Entry => ({
   path,
   size,
   at: Math.ceil(Math.max(mtimeMs, ctimeMs)),

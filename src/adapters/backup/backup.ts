@@ -1,4 +1,4 @@
-/** A backup: a copy of the home in a folder of its own, made while work goes on. */
+/** Makes a backup: a copy of the home in a separate folder, taken while the kernel runs. */
 
 import { chmod, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
@@ -7,13 +7,13 @@ import { writeManifest } from './manifest.ts'
 import { copyTree, digestOf, syncFolders } from './tree.ts'
 
 export interface BackupOptions {
-  /** The home. */
+  /** The home folder. */
   readonly root: string
-  /** The database's name in it. */
+  /** Name of the database file in the home. */
   readonly database: string
   readonly dir: string
   readonly created_at: string
-  /** Names at the top of the home that are no part of a backup. */
+  /** Names at the top of the home that a backup excludes. */
   isLeftOut(name: string): boolean
   copyDatabase(file: string): Promise<{ readonly schema: number }>
 }
@@ -27,12 +27,12 @@ export interface Backup {
 }
 
 /**
- * The database first: what its journal says was done is in the files that are copied after it.
- * Contract: whole, or nothing is left of it.
+ * Copies the database first, so that the files copied later contain all effects in its journal.
+ * Contract: makes a complete backup, or leaves nothing behind.
  */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const { root, database, created_at } = options
-  const dir = await emptyFolder(options.dir, root)
+  const dir = await prepareFolder(options.dir, root)
   try {
     const { schema } = await options.copyDatabase(join(dir, database))
     const copied = await copyTree(root, dir, options.isLeftOut)
@@ -44,32 +44,32 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   } catch (thrown) {
     for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })
     if (thrown instanceof TirelessError) throw thrown
-    const [what, fix] = ['the backup cannot be written', 'free the disk, or name a folder elsewhere']
+    const [what, fix] = ['the backup cannot be written', 'free disk space, or choose another folder']
     throw new TirelessError('store_failed', { what, where: dir, got: String(thrown), fix }, { cause: thrown })
   }
 }
 
-async function emptyFolder(wanted: string, root: string): Promise<string> {
-  const refused = (what: string, got?: string, cause?: unknown): TirelessError => {
-    const fix = 'name a new or an empty folder outside of the home'
-    return new TirelessError('usage', { what, where: wanted, got, fix }, { cause })
+async function prepareFolder(requested: string, root: string): Promise<string> {
+  const invalidFolder = (what: string, got?: string, cause?: unknown): TirelessError => {
+    const fix = 'choose a new or empty folder outside the home'
+    return new TirelessError('usage', { what, where: requested, got, fix }, { cause })
   }
-  if (isInside(wanted, root)) throw refused('a backup inside of the home is lost with it')
+  if (isInside(requested, root)) throw invalidFolder('a backup cannot be inside the home')
   let dir: string
   try {
-    await mkdir(wanted, { recursive: true, mode: 0o700 })
-    dir = await realpath(wanted)
+    await mkdir(requested, { recursive: true, mode: 0o700 })
+    dir = await realpath(requested)
   } catch (cause) {
-    throw refused('the folder cannot be made', String(cause), cause)
+    throw invalidFolder('the folder cannot be created', String(cause), cause)
   }
-  if (isInside(dir, await realpath(root))) throw refused('a backup inside of the home is lost with it')
+  if (isInside(dir, await realpath(root))) throw invalidFolder('a backup cannot be inside the home')
   const names = await readdir(dir)
-  if (names.length > 0) throw refused('the folder is not empty', names.slice(0, 3).join(', '))
+  if (names.length > 0) throw invalidFolder('the folder is not empty', names.slice(0, 3).join(', '))
   await chmod(dir, 0o700)
   return dir
 }
 
 function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way === '' || !(way === '..' || way.startsWith(`..${sep}`))
+  const fromFolder = relative(folder, path)
+  return fromFolder === '' || !(fromFolder === '..' || fromFolder.startsWith(`..${sep}`))
 }

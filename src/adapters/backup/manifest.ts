@@ -1,4 +1,4 @@
-/** manifest.json: what a backup is made of. It is written last, so a folder without one is no backup. */
+/** manifest.json: the contents of a backup. It is written last, so a folder without it is not a backup. */
 
 import { open, readFile, rename } from 'node:fs/promises'
 import { join, posix } from 'node:path'
@@ -9,19 +9,19 @@ import { describeMismatch } from '../../domain/mismatch.ts'
 export const MANIFEST = 'manifest.json'
 const VERSION = 1
 
-/** Below the backup's folder, with forward slashes, and never out of it. */
+/** Relative to the backup folder, with forward slashes; must not lead out of it. */
 const path = z.string().refine((text) => {
   const parts = text.split('/')
   return !text.includes('\0') && posix.normalize(text) === text && parts.every((part) => part !== '' && part !== '..')
-}, 'a path inside of the backup')
+}, 'a path inside the backup')
 const mode = z.int().min(0).max(0o777)
 
 const manifestShape = z.object({
   version: z.literal(VERSION),
-  /** Of the database. */
+  /** Schema version of the database. */
   schema: z.int().positive(),
   created_at: z.string(),
-  /** The folder it is a copy of. */
+  /** The home folder that was copied. */
   home: z.string(),
   files: z.array(z.object({ path, mode, bytes: z.int().nonnegative(), sha256: z.string() })),
   folders: z.array(z.object({ path, mode })),
@@ -32,25 +32,21 @@ export type Manifest = Readonly<z.output<typeof manifestShape>>
 export type Contents = Pick<Manifest, 'files' | 'folders' | 'links'>
 
 export async function readManifest(dir: string): Promise<Manifest> {
-  const refused = (what: string, got: string, cause?: unknown): TirelessError =>
+  const invalidBackup = (what: string, got: string, cause?: unknown): TirelessError =>
     new TirelessError(
       'conflict',
-      { what, where: dir, got, expected: 'a folder that `tireless backup` has made', fix: 'name another backup' },
+      { what, where: dir, got, expected: 'a folder written by `tireless backup`', fix: 'choose another backup' },
       { cause },
     )
   let data: unknown
   try {
     data = JSON.parse(await readFile(join(dir, MANIFEST), 'utf8'))
   } catch (cause) {
-    throw refused(
-      `there is no ${MANIFEST} that can be read: this is no backup, or one that was not finished`,
-      String(cause),
-      cause,
-    )
+    throw invalidBackup(`no readable ${MANIFEST}: this is not a backup, or an unfinished one`, String(cause), cause)
   }
   const { success, data: manifest, error } = manifestShape.safeParse(data)
   if (success) return manifest
-  throw refused(`${MANIFEST} is not one that this program understands`, describeMismatch(error.issues, data))
+  throw invalidBackup(`${MANIFEST} has an unknown format`, describeMismatch(error.issues, data))
 }
 
 export async function writeManifest(dir: string, manifest: Omit<Manifest, 'version'>): Promise<void> {
@@ -58,7 +54,7 @@ export async function writeManifest(dir: string, manifest: Omit<Manifest, 'versi
   await syncPath(dir)
 }
 
-/** Whole or not at all. */
+/** Replaces the file atomically, with fsync. */
 export async function writeDurably(file: string, value: unknown): Promise<void> {
   const unfinished = `${file}.unfinished`
   {

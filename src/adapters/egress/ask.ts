@@ -1,4 +1,6 @@
-/** One request and the redirects that may be followed: every hop is judged and connected to by itself, within one limit of time. */
+/**
+ * Sends a request and follows allowed redirects. Each hop is checked and connected separately; one timeout covers all.
+ */
 
 import { type Address, addressOf, isSameSite } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
@@ -7,37 +9,37 @@ import type { Answered, Egress, EgressRules, Outgoing, SentOn } from '../../port
 import { exchange } from './exchange.ts'
 import { type Reach, unreachable } from './reach.ts'
 
-const WITHIN_MS = 30_000
-const MOST_HOPS = 5
+const TIMEOUT_MS = 30_000
+const MAX_HOPS = 5
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
-interface Parts {
+interface Deps {
   readonly rules: EgressRules
   readonly reach: Reach
   readonly clock: Clock
 }
 
-export function asking({ rules, reach, clock }: Parts): Egress['ask'] {
+export function asking({ rules, reach, clock }: Deps): Egress['ask'] {
   return async (outgoing, signal) => {
-    const [late, over] = [new AbortController(), new AbortController()]
-    void clock.sleep(WITHIN_MS, over.signal).then(() => over.signal.aborted || late.abort())
-    const either = AbortSignal.any([signal, late.signal])
+    const [timeout, done] = [new AbortController(), new AbortController()]
+    void clock.sleep(TIMEOUT_MS, done.signal).then(() => done.signal.aborted || timeout.abort())
+    const either = AbortSignal.any([signal, timeout.signal])
     try {
-      return await orAbort(hops(rules, reach, outgoing, either), either)
+      return await raceAbort(followHops(rules, reach, outgoing, either), either)
     } catch (thrown) {
-      if (signal.aborted) throw new TirelessError('aborted', 'it was called off', { cause: thrown })
-      if (late.signal.aborted)
-        throw unreachable(outgoing.to, `there was no whole answer within ${WITHIN_MS / 1000} s`, thrown)
+      if (signal.aborted) throw new TirelessError('aborted', 'the request was cancelled', { cause: thrown })
+      if (timeout.signal.aborted)
+        throw unreachable(outgoing.to, `no complete response within ${TIMEOUT_MS / 1000} s`, thrown)
       throw thrown
     } finally {
-      over.abort('over')
-      // What is still under way belongs to nobody any more.
-      late.abort()
+      done.abort('over')
+      // Ends connections that are still open.
+      timeout.abort()
     }
   }
 }
 
-async function hops(
+async function followHops(
   rules: EgressRules,
   reach: Reach,
   outgoing: Outgoing,
@@ -45,8 +47,8 @@ async function hops(
 ): Promise<Answered | SentOn> {
   let { to } = outgoing
   for (let hop = 0; ; hop += 1) {
-    // What was said to the one that was asked is nobody else's business, least of all a key.
-    const headers = isSamePlace(to, outgoing.to) ? outgoing.headers : undefined
+    // Headers may contain keys, so only the requested host receives them.
+    const headers = isSameOrigin(to, outgoing.to) ? outgoing.headers : undefined
     const answered = await exchange(
       headers ? { ...outgoing, to, headers } : withoutHeaders(outgoing, to),
       await reach(to),
@@ -54,14 +56,15 @@ async function hops(
     )
     const location = REDIRECTS.includes(answered.status) ? answered.headers.location : undefined
     if (location === undefined) return answered
-    const next = nextAfter(to, location)
-    const follow = next && hop < MOST_HOPS && isSafe(outgoing.method) && mayFollow(rules, outgoing.to, to, next)
+    const next = redirectTarget(to, location)
+    const follow = next && hop < MAX_HOPS && isSafe(outgoing.method) && mayFollow(rules, outgoing.to, to, next)
     if (!follow) return { kind: 'sent_on', from: to, status: answered.status, to: next?.url ?? location }
     to = next
   }
 }
 
-const isSamePlace = (a: Address, b: Address): boolean => a.scheme === b.scheme && a.host === b.host && a.port === b.port
+const isSameOrigin = (a: Address, b: Address): boolean =>
+  a.scheme === b.scheme && a.host === b.host && a.port === b.port
 
 function withoutHeaders({ headers: _, ...rest }: Outgoing, to: Address): Outgoing {
   return { ...rest, to }
@@ -69,24 +72,24 @@ function withoutHeaders({ headers: _, ...rest }: Outgoing, to: Address): Outgoin
 
 const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
-function nextAfter({ url }: Address, location: string): Address | undefined {
+function redirectTarget({ url }: Address, location: string): Address | undefined {
   const full = URL.canParse(location, url) ? new URL(location, url).href : location
-  const read = addressOf(full)
-  return read.kind === 'read' ? read.value : undefined
+  const parsed = addressOf(full)
+  return parsed.kind === 'read' ? parsed.value : undefined
 }
 
-/** `first`: what was asked for. Everything else nobody has judged. */
+/** `first`: the requested address. Other sites are followed only if they are listed. */
 function mayFollow(rules: EgressRules, first: Address, from: Address, next: Address): boolean {
   if (from.scheme === 'https' && next.scheme === 'http') return false
   if (rules.isListed(next)) return true
   return isSameSite(next, first)
 }
 
-function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
-    const leave = (): void => reject(new TirelessError('aborted', 'it was called off'))
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
+    const rejectAborted = (): void => reject(new TirelessError('aborted', 'the request was cancelled'))
+    if (signal.aborted) rejectAborted()
+    else signal.addEventListener('abort', rejectAborted, { once: true })
   })
   aborted.catch(() => {})
   work.catch(() => {})

@@ -1,4 +1,4 @@
-/** A body, unpacked and no longer than so many bytes: what a few of them would unfold to is never made. */
+/** Reads a response body, decompressed, up to a limit of bytes. Decompression stops at the limit (zip bombs). */
 
 import type { Duplex, Readable } from 'node:stream'
 import zlib from 'node:zlib'
@@ -9,23 +9,23 @@ export interface Taken {
   readonly cut: boolean
 }
 
-const UNPACKERS: Readonly<Record<string, () => Duplex>> = {
+const DECOMPRESSORS: Readonly<Record<string, () => Duplex>> = {
   gzip: () => zlib.createGunzip(),
   'x-gzip': () => zlib.createGunzip(),
   deflate: () => zlib.createInflate(),
   br: () => zlib.createBrotliDecompress(),
 }
 
-/** `encoding`: of the header `content-encoding`. Only one is unpacked: whoever packs a thing several times wants it to be large. */
+/** `encoding`: the `content-encoding` header. Several encodings are refused: only a zip bomb needs them. */
 export function unpacked(from: Readable, encoding: string | undefined): Readable {
   const name = encoding?.trim().toLowerCase() ?? 'identity'
-  const unpacker = UNPACKERS[name]
-  if (!unpacker && name !== 'identity' && name !== '')
+  const decompressor = DECOMPRESSORS[name]
+  if (!decompressor && name !== 'identity' && name !== '')
     throw new TirelessError('tool_failed', {
-      what: 'the answer is packed in a way that nobody asked for',
+      what: 'unexpected Content-Encoding',
       got: name.slice(0, 40),
     })
-  return unpacker ? piped(from, unpacker()) : from
+  return decompressor ? pipeBoth(from, decompressor()) : from
 }
 
 export async function bodyOf(from: Readable, encoding: string | undefined, maxBytes: number): Promise<Taken> {
@@ -46,8 +46,8 @@ export async function bodyOf(from: Readable, encoding: string | undefined, maxBy
   return { bytes: Buffer.concat(kept), cut: left < 0 }
 }
 
-/** What breaks at one end breaks at the other, too. */
-function piped(from: Readable, into: Duplex): Duplex {
+/** Pipes, and passes errors and closing on to the other stream. */
+function pipeBoth(from: Readable, into: Duplex): Duplex {
   from.once('error', (error) => into.destroy(error))
   into.once('close', () => from.destroy())
   return from.pipe(into)

@@ -1,4 +1,4 @@
-/** The way out, against real servers on this machine: what is connected to, what is followed, and how much is taken. */
+/** Egress against real servers on this machine: connections, redirects and limits. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -17,34 +17,34 @@ import { FakeClock } from '../../testing/fake-clock.ts'
 import { systemClock } from '../clock.ts'
 import { createEgress } from './egress.ts'
 
-const never = (): AbortSignal => new AbortController().signal
+const neverAborts = (): AbortSignal => new AbortController().signal
 
-function at(url: string): Address {
-  const read = addressOf(url)
-  assert.ok(read.kind === 'read', url)
-  return read.value
+function parseAddress(url: string): Address {
+  const parsed = addressOf(url)
+  assert.ok(parsed.kind === 'read', url)
+  return parsed.value
 }
 
-interface Served {
+interface TestServer {
   readonly port: number
-  readonly asked: string[]
+  readonly requests: string[]
 }
 
-async function serve(t: TestContext, answer: http.RequestListener): Promise<Served> {
-  const asked: string[] = []
+async function startServer(t: TestContext, handler: http.RequestListener): Promise<TestServer> {
+  const requests: string[] = []
   const server = http.createServer((request, response) => {
-    asked.push(`${request.method} ${request.headers.host}${request.url}`)
-    answer(request, response)
+    requests.push(`${request.method} ${request.headers.host}${request.url}`)
+    handler(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
     server.closeAllConnections()
     server.close()
   })
-  return { port: (server.address() as net.AddressInfo).port, asked }
+  return { port: (server.address() as net.AddressInfo).port, requests }
 }
 
-/** Every name leads to this machine, unless it is told otherwise. */
+/** Resolves every name to this machine, unless `resolve` is given. */
 function egressWith(
   listed: readonly string[],
   resolve: Resolver = async () => ['127.0.0.1'],
@@ -55,11 +55,11 @@ function egressWith(
 }
 
 const get = (egress: Egress, url: string, maxBytes = 100_000) =>
-  egress.ask({ to: at(url), method: 'GET', maxBytes }, never())
+  egress.ask({ to: parseAddress(url), method: 'GET', maxBytes }, neverAborts())
 
 describe('one request', () => {
-  test('goes to the address that was judged, under its own name, and the name is resolved once', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.end('hello'))
+  test('connects to the checked address, keeps the host name, and resolves it once', async (t) => {
+    const { port, requests } = await startServer(t, (_, response) => response.end('hello'))
     const names: string[] = []
     const egress = egressWith([`site.test:${port}`], async (name) => {
       names.push(name)
@@ -68,14 +68,14 @@ describe('one request', () => {
     const answered = await get(egress, `http://site.test:${port}/a?b=c`)
     assert.ok(answered.kind === 'answered')
     assert.deepEqual([answered.status, answered.body.toString(), answered.cut], [200, 'hello', false])
-    assert.deepEqual(asked, [`GET site.test:${port}/a?b=c`])
+    assert.deepEqual(requests, [`GET site.test:${port}/a?b=c`])
     assert.deepEqual(names, ['site.test'])
   })
 
-  test('rebinding: an answer that is harmless the first time and private the second gets nobody in', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.end('secret'))
+  test('rebinding: a name that resolves to a private address the second time is refused', async (t) => {
+    const { port, requests } = await startServer(t, (_, response) => response.end('secret'))
     let answers = 0
-    // The first answer is public and leads nowhere from here; whoever asked a second time would be sent to this machine.
+    // The first address is refused, the second is this machine.
     const egress = egressWith([], async () => (answers++ === 0 ? ['192.0.0.1'] : ['127.0.0.1']))
     await assert.rejects(get(egress, `http://rebind.example:${port}/`), { code: 'egress_refused' })
     await assert.rejects(get(egress, `http://rebind.example:${port}/`), {
@@ -84,30 +84,32 @@ describe('one request', () => {
     })
     const mixed = egressWith([], async () => ['10.0.0.1', '127.0.0.1', '::1', '169.254.169.254'])
     await assert.rejects(get(mixed, `http://mixed.example:${port}/`), { code: 'egress_refused' })
-    assert.deepEqual(asked, [])
+    assert.deepEqual(requests, [])
   })
 
-  test('rebinding: what is connected to is what was judged, though the resolver says something else by then', async (t) => {
-    const listed = await serve(t, (_, response) => response.end('the listed one'))
-    let asked = 0
-    const egress = egressWith([`site.test:${listed.port}`], async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']))
+  test('rebinding: the connection uses the checked address, although the resolver now returns another', async (t) => {
+    const listed = await startServer(t, (_, response) => response.end('the listed one'))
+    let lookups = 0
+    const egress = egressWith([`site.test:${listed.port}`], async () =>
+      lookups++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'],
+    )
     const answered = await get(egress, `http://site.test:${listed.port}/`)
     assert.ok(answered.kind === 'answered')
-    assert.deepEqual([answered.body.toString(), asked], ['the listed one', 1])
+    assert.deepEqual([answered.body.toString(), lookups], ['the listed one', 1])
   })
 
-  test('private places are refused by name, by number and by what a name leads to, before anything is sent', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.end('secret'))
+  test('private hosts are refused by name, by number and by resolved address, before anything is sent', async (t) => {
+    const { port, requests } = await startServer(t, (_, response) => response.end('secret'))
     const egress = egressWith(['*.example.com', 'bare.test'])
     for (const host of ['127.0.0.1', 'localhost', 'evil.example', 'a.example.com', 'bare.test', '[::1]'])
       await assert.rejects(get(egress, `http://${host}:${port}/`), { code: 'egress_refused' }, host)
-    assert.deepEqual(asked, [])
+    assert.deepEqual(requests, [])
   })
 
-  test('what its name says is enough to be refused: nobody is asked where it leads', async () => {
-    const asked: string[] = []
+  test('a host that is refused by its name is not resolved', async () => {
+    const requests: string[] = []
     const egress = egressWith(['*.example.com'], async (name) => {
-      asked.push(name)
+      requests.push(name)
       return ['93.184.216.34']
     })
     for (const url of [
@@ -117,10 +119,10 @@ describe('one request', () => {
       'http://mail.example.com:25/',
     ])
       await assert.rejects(get(egress, url), { code: 'egress_refused' }, url)
-    assert.deepEqual(asked, [])
+    assert.deepEqual(requests, [])
   })
 
-  test('TLS: the name goes into the handshake with the judged address, and a certificate that proves nothing ends it', async (t) => {
+  test('TLS: the handshake with the checked address uses the host name; a self-signed certificate fails', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'tireless-tls-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
@@ -132,7 +134,7 @@ describe('one request', () => {
         { stdio: 'ignore' },
       )
     } catch {
-      return t.skip('there is no openssl to make a certificate with')
+      return t.skip('openssl is missing; it makes the certificate')
     }
     const names: string[] = []
     const server = tls.createServer({
@@ -154,23 +156,24 @@ describe('one request', () => {
   })
 })
 
-describe('an address that its owner wrote down', () => {
-  const opened = (egress: Egress, url: string, signal = never()) => egress.open({ to: at(url), method: 'GET' }, signal)
+describe('an address from the configuration', () => {
+  const openUrl = (egress: Egress, url: string, signal = neverAborts()) =>
+    egress.open({ to: parseAddress(url), method: 'GET' }, signal)
 
-  test('is answered as it is said: piece by piece, unpacked, a redirect as one; and ends when nobody wants it', async (t) => {
+  test('streams the decompressed body, returns a redirect as it is, and ends on abort', async (t) => {
     const closed = Promise.withResolvers<void>()
-    const { port } = await serve(t, (request, response) => {
+    const { port } = await startServer(t, (request, response) => {
       if (request.url === '/on') return void response.writeHead(307, { location: '/' }).end()
-      const packed = zlib.createGzip()
+      const gzip = zlib.createGzip()
       response.writeHead(200, { 'content-encoding': 'gzip' }).once('close', closed.resolve)
-      packed.pipe(response)
-      packed.write('first')
-      packed.flush()
+      gzip.pipe(response)
+      gzip.write('first')
+      gzip.flush()
     })
-    const on = await opened(egressWith([]), `http://127.0.0.1:${port}/on`)
+    const on = await openUrl(egressWith([]), `http://127.0.0.1:${port}/on`)
     assert.deepEqual([on.status, on.headers.location], [307, '/'])
     const leave = new AbortController()
-    const { body } = await opened(egressWith([]), `http://127.0.0.1:${port}/`, leave.signal)
+    const { body } = await openUrl(egressWith([]), `http://127.0.0.1:${port}/`, leave.signal)
     const reader = body?.getReader()
     assert.equal(Buffer.from((await reader?.read())?.value ?? []).toString(), 'first')
     leave.abort()
@@ -178,28 +181,28 @@ describe('an address that its owner wrote down', () => {
     await closed.promise
   })
 
-  test('SSRF: may be of this machine or its network where it says so itself, and nowhere else', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.end())
+  test('SSRF: may name this machine or its network, but a public name must not resolve there', async (t) => {
+    const { port, requests } = await startServer(t, (_, response) => response.end())
     for (const host of ['127.0.0.1', 'localhost', 'nas', 'nas.local'])
-      assert.equal((await opened(egressWith([]), `http://${host}:${port}/`)).status, 200, host)
-    const before = asked.length
-    await assert.rejects(opened(egressWith([]), `http://site.test:${port}/`), { code: 'egress_refused' })
+      assert.equal((await openUrl(egressWith([]), `http://${host}:${port}/`)).status, 200, host)
+    const before = requests.length
+    await assert.rejects(openUrl(egressWith([]), `http://site.test:${port}/`), { code: 'egress_refused' })
     for (const ip of ['169.254.169.254', '0.0.0.0', '::ffff:127.0.0.1'])
       await assert.rejects(
-        opened(
+        openUrl(
           egressWith([], async () => [ip]),
           `http://nas.local:${port}/`,
         ),
         { code: 'egress_refused' },
         ip,
       )
-    assert.equal(asked.length, before)
+    assert.equal(requests.length, before)
   })
 })
 
 describe('redirects', () => {
-  test('SSRF: a redirect to a private place, in any disguise, is told and not followed', async (t) => {
-    const secret = await serve(t, (_, response) => response.end('secret'))
+  test('SSRF: a redirect to a private address, in any notation, is returned and not followed', async (t) => {
+    const secret = await startServer(t, (_, response) => response.end('secret'))
     const places = [
       ...[`http://127.0.0.1:${secret.port}/`, `http://localhost:${secret.port}/`, `http://[::1]:${secret.port}/`],
       ...[`http://2130706433:${secret.port}/`, `http://0x7f.1:${secret.port}/`, `http://127.1:${secret.port}/`],
@@ -212,17 +215,17 @@ describe('redirects', () => {
       ],
     ]
     let next = ''
-    const { port } = await serve(t, (_, response) => response.writeHead(302, { location: next }).end())
+    const { port } = await startServer(t, (_, response) => response.writeHead(302, { location: next }).end())
     for (next of places) {
       const answered = await get(egressWith([`site.test:${port}`]), `http://site.test:${port}/`)
       assert.equal(answered.kind, 'sent_on', next)
     }
-    assert.deepEqual(secret.asked, [])
+    assert.deepEqual(secret.requests, [])
   })
 
-  test('the same host is followed, so is one that is listed, each judged again; never from https to http, never for ever', async (t) => {
-    const listed = await serve(t, (_, response) => response.end('there'))
-    const { port, asked } = await serve(t, (request, response) => {
+  test('redirects to the same or a listed host are followed and checked again, at most five times', async (t) => {
+    const listed = await startServer(t, (_, response) => response.end('there'))
+    const { port, requests } = await startServer(t, (request, response) => {
       const to: Record<string, string> = {
         '/here': '/there',
         '/listed': `http://listed.test:${listed.port}/x`,
@@ -241,12 +244,12 @@ describe('redirects', () => {
     const other = await get(egress, `http://site.test:${port}/listed`)
     assert.equal(other.kind === 'answered' && other.body.toString(), 'there')
     assert.equal((await get(egress, `http://site.test:${port}/loop`)).kind, 'sent_on')
-    assert.equal(asked.filter((line) => line.endsWith('/loop')).length, 6)
+    assert.equal(requests.filter((line) => line.endsWith('/loop')).length, 6)
   })
 
-  test('www. makes no other host of it, everything else does; headers stay with the place that was named', async (t) => {
+  test('a www. prefix counts as the same host; headers go to the requested host only', async (t) => {
     const keys: (string | undefined)[] = []
-    const { port, asked } = await serve(t, (request, response) => {
+    const { port, requests } = await startServer(t, (request, response) => {
       keys.push(request.headers.authorization)
       const to = new URL(request.url ?? '', 'http://x').searchParams.get('to')
       if (to === null) response.end('done')
@@ -257,8 +260,8 @@ describe('redirects', () => {
     const egress = createEgress({ rules, ownersRules: rules, ...parts })
     const from = async (host: string, to: string): Promise<string> => {
       const headers = { authorization: 'Bearer key' }
-      const asking = { to: at(`http://${host}:${port}/?to=${to}`), method: 'GET', maxBytes: 100, headers }
-      return (await egress.ask(asking, never())).kind
+      const asking = { to: parseAddress(`http://${host}:${port}/?to=${to}`), method: 'GET', maxBytes: 100, headers }
+      return (await egress.ask(asking, neverAborts())).kind
     }
     assert.deepEqual(
       [await from('site.test', 'www.site.test'), await from('www.site.test', 'site.test')],
@@ -274,11 +277,13 @@ describe('redirects', () => {
       'site.test.www',
     ])
       assert.equal(await from('site.test', to), 'sent_on', to)
-    assert.equal(asked.length, 10)
+    assert.equal(requests.length, 10)
   })
 
-  test('SSRF: a host that is listed and leads elsewhere by then is judged anew at every hop', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.writeHead(302, { location: '/again' }).end())
+  test('SSRF: every hop is checked again, also when a listed host now resolves to another address', async (t) => {
+    const { port, requests } = await startServer(t, (_, response) =>
+      response.writeHead(302, { location: '/again' }).end(),
+    )
     let answers = 0
     const egress = egressWith([`site.test:${port}`], async () =>
       answers++ === 0 ? ['127.0.0.1'] : ['169.254.169.254'],
@@ -287,24 +292,26 @@ describe('redirects', () => {
       code: 'egress_refused',
       message: /169\.254\.169\.254/,
     })
-    assert.equal(asked.length, 1)
+    assert.equal(requests.length, 1)
   })
 
-  test('what is not GET or HEAD is never said a second time', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.writeHead(307, { location: '/there' }).end())
+  test('a redirect of a method other than GET or HEAD is not followed', async (t) => {
+    const { port, requests } = await startServer(t, (_, response) =>
+      response.writeHead(307, { location: '/there' }).end(),
+    )
     const egress = egressWith([`site.test:${port}`])
     const answered = await egress.ask(
-      { to: at(`http://site.test:${port}/`), method: 'POST', body: 'x', maxBytes: 10 },
-      never(),
+      { to: parseAddress(`http://site.test:${port}/`), method: 'POST', body: 'x', maxBytes: 10 },
+      neverAborts(),
     )
-    assert.deepEqual([answered.kind, asked.length], ['sent_on', 1])
+    assert.deepEqual([answered.kind, requests.length], ['sent_on', 1])
   })
 })
 
 describe('limits', () => {
-  test('of an answer no more is taken than was wanted, packed or not; what a bomb unfolds to is never made', async (t) => {
+  test('a response is read up to the limit, compressed or not; a zip bomb is not expanded', async (t) => {
     const bomb = zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024))
-    const { port } = await serve(t, (request, response) => {
+    const { port } = await startServer(t, (request, response) => {
       if (request.url === '/bomb') response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)
       else if (request.url === '/br')
         response.writeHead(200, { 'content-encoding': 'br' }).end(zlib.brotliCompressSync('packed'))
@@ -318,30 +325,30 @@ describe('limits', () => {
       } else response.end('x'.repeat(1000))
     })
     const egress = egressWith([`site.test:${port}`])
-    const took = async (path: string, most: number) => {
+    const readUpTo = async (path: string, most: number) => {
       const answered = await get(egress, `http://site.test:${port}${path}`, most)
       return answered.kind === 'answered' && [answered.body.length, answered.cut]
     }
-    assert.deepEqual(await took('/', 1000), [1000, false])
-    assert.deepEqual(await took('/', 999), [999, true])
-    assert.deepEqual(await took('/bomb', 50_000), [50_000, true])
-    assert.deepEqual(await took('/br', 50_000), [6, false])
-    assert.deepEqual(await took('/endless', 100_000), [100_000, true])
-    await assert.rejects(took('/twice', 1000), { code: 'tool_failed', message: /packed in a way/ })
+    assert.deepEqual(await readUpTo('/', 1000), [1000, false])
+    assert.deepEqual(await readUpTo('/', 999), [999, true])
+    assert.deepEqual(await readUpTo('/bomb', 50_000), [50_000, true])
+    assert.deepEqual(await readUpTo('/br', 50_000), [6, false])
+    assert.deepEqual(await readUpTo('/endless', 100_000), [100_000, true])
+    await assert.rejects(readUpTo('/twice', 1000), { code: 'tool_failed', message: /unexpected Content-Encoding/ })
   })
 
-  test('headers without end, a broken answer and a closed door are failures of that request alone', async (t) => {
-    const rude = net.createServer((socket) => {
+  test('endless headers, an invalid response and a closed port fail only their own request', async (t) => {
+    const brokenServer = net.createServer((socket) => {
       socket.on('error', () => {})
-      socket.once('data', (asked) => {
-        if (asked.includes('/headers'))
+      socket.once('data', (received) => {
+        if (received.includes('/headers'))
           socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`)
         else socket.end('this is not HTTP\r\n\r\n')
       })
     })
-    await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve))
-    t.after(() => rude.close())
-    const { port } = rude.address() as net.AddressInfo
+    await new Promise<void>((resolve) => brokenServer.listen(0, '127.0.0.1', resolve))
+    t.after(() => brokenServer.close())
+    const { port } = brokenServer.address() as net.AddressInfo
     const egress = egressWith([`site.test:${port}`, 'site.test:1'])
     for (const url of [`http://site.test:${port}/headers`, `http://site.test:${port}/nonsense`, 'http://site.test:1/'])
       await assert.rejects(get(egress, url), { code: 'tool_failed' }, url)
@@ -351,8 +358,8 @@ describe('limits', () => {
     await assert.rejects(get(lost, 'http://nowhere.example/'), { code: 'tool_failed', message: /ENOTFOUND/ })
   })
 
-  test('who says nothing is left after a while, and at once where it is called off', async (t) => {
-    const { port } = await serve(t, (_, response) => response.writeHead(200).write('a bit'))
+  test('a silent server times out after 30 s; an abort ends the request at once', async (t) => {
+    const { port } = await startServer(t, (_, response) => response.writeHead(200).write('a bit'))
     const clock = new FakeClock()
     const egress = egressWith([`site.test:${port}`], undefined, clock)
     const late = assert.rejects(get(egress, `http://site.test:${port}/`), {
@@ -363,7 +370,7 @@ describe('limits', () => {
     await late
     const abort = new AbortController()
     const off = assert.rejects(
-      egress.ask({ to: at(`http://site.test:${port}/`), method: 'GET', maxBytes: 10_000 }, abort.signal),
+      egress.ask({ to: parseAddress(`http://site.test:${port}/`), method: 'GET', maxBytes: 10_000 }, abort.signal),
       { code: 'aborted' },
     )
     abort.abort()
@@ -371,38 +378,41 @@ describe('limits', () => {
   })
 })
 
-describe('a proxy for programs of their own', () => {
-  /** Speaks to the proxy as it stands, and hears everything that comes back. */
-  function say(port: number, text: string): Promise<string> {
+describe('a proxy for other programs', () => {
+  /** Sends raw text to the proxy and collects the response. */
+  function sendRaw(port: number, text: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = net.connect(port, '127.0.0.1', () => socket.write(text))
-      let heard = ''
+      let received = ''
       socket.on('data', (data) => {
-        heard += data.toString()
+        received += data.toString()
       })
-      socket.on('close', () => resolve(heard))
+      socket.on('close', () => resolve(received))
       socket.on('error', reject)
     })
   }
-  const known = `Proxy-Authorization: Basic ${Buffer.from('tireless:secret').toString('base64')}`
+  const authHeader = `Proxy-Authorization: Basic ${Buffer.from('tireless:secret').toString('base64')}`
 
-  test('serves who knows its password, to what is admitted and open, and nobody and nothing else', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.setHeader('connection', 'close').end('hello'))
+  test('requires the password, and forwards only to hosts that are admitted and allowed', async (t) => {
+    const { port, requests } = await startServer(t, (_, response) =>
+      response.setHeader('connection', 'close').end('hello'),
+    )
     const egress = egressWith([`site.test:${port}`, `shut.test:${port}`])
     const proxy = await egress.proxy(({ host }) => host !== 'shut.test')
     t.after(() => proxy.close())
-    const whole = (url: string, more = known) =>
-      say(proxy.port, `GET ${url} HTTP/1.1\r\nHost: x\r\n${more}\r\nConnection: close\r\n\r\n`)
-    const tunnel = (place: string, more = known) =>
-      say(
+    const getThrough = (url: string, more = authHeader) =>
+      sendRaw(proxy.port, `GET ${url} HTTP/1.1\r\nHost: x\r\n${more}\r\nConnection: close\r\n\r\n`)
+    const connectThrough = (place: string, more = authHeader) =>
+      sendRaw(
         proxy.port,
-        `CONNECT ${place} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\nGET / HTTP/1.1\r\nHost: site.test:${port}\r\nConnection: close\r\n\r\n`,
+        `CONNECT ${place} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n` +
+          `GET / HTTP/1.1\r\nHost: site.test:${port}\r\nConnection: close\r\n\r\n`,
       )
-    assert.match(await whole(`http://site.test:${port}/a`), /200 OK.*hello/s)
-    assert.match(await tunnel(`site.test:${port}`), /200 Connection established.*hello/s)
-    assert.deepEqual(asked, [`GET site.test:${port}/a`, `GET site.test:${port}/`])
-    assert.match(await whole(`http://site.test:${port}/`, 'X: y'), /^HTTP\/1\.1 407/)
-    assert.match(await tunnel(`site.test:${port}`, 'X: y'), /^HTTP\/1\.1 407/)
+    assert.match(await getThrough(`http://site.test:${port}/a`), /200 OK.*hello/s)
+    assert.match(await connectThrough(`site.test:${port}`), /200 Connection established.*hello/s)
+    assert.deepEqual(requests, [`GET site.test:${port}/a`, `GET site.test:${port}/`])
+    assert.match(await getThrough(`http://site.test:${port}/`, 'X: y'), /^HTTP\/1\.1 407/)
+    assert.match(await connectThrough(`site.test:${port}`, 'X: y'), /^HTTP\/1\.1 407/)
     const places = [
       `127.0.0.1:${port}`,
       `localhost:${port}`,
@@ -414,22 +424,22 @@ describe('a proxy for programs of their own', () => {
       '',
     ]
     for (const place of places) {
-      assert.match(await tunnel(place), /^HTTP\/1\.1 4(03|00)/, `CONNECT ${place}`)
-      assert.match(await whole(`http://${place}/`), /^HTTP\/1\.1 4(03|00)/, `GET ${place}`)
+      assert.match(await connectThrough(place), /^HTTP\/1\.1 4(03|00)/, `CONNECT ${place}`)
+      assert.match(await getThrough(`http://${place}/`), /^HTTP\/1\.1 4(03|00)/, `GET ${place}`)
     }
-    assert.match(await whole('https://example.com/'), /^HTTP\/1\.1 403/)
-    assert.equal(asked.length, 2)
+    assert.match(await getThrough('https://example.com/'), /^HTTP\/1\.1 403/)
+    assert.equal(requests.length, 2)
     assert.ok(proxy.refusals().length > 5)
     assert.deepEqual(proxy.refusals(), [])
   })
 
-  test('on the file of a socket, for who cannot reach a port', async (t) => {
+  test('listens on a Unix socket for clients without network', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'tireless-proxy-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
-    const { port } = await serve(t, (_, response) => response.end('hello'))
+    const { port } = await startServer(t, (_, response) => response.end('hello'))
     const proxy = await egressWith([`site.test:${port}`]).proxy(() => true, join(folder, 'socket'))
     t.after(() => proxy.close())
-    const headers = { 'proxy-authorization': known.slice('Proxy-Authorization: '.length) }
+    const headers = { 'proxy-authorization': authHeader.slice('Proxy-Authorization: '.length) }
     const status = await new Promise((resolve, reject) => {
       const request = http.get({ socketPath: join(folder, 'socket'), path: `http://site.test:${port}/`, headers })
       request.once('response', (response) => resolve(response.resume().statusCode)).once('error', reject)

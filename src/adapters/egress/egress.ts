@@ -1,4 +1,4 @@
-/** The egress of this machine: rules and a resolver in, requests and proxies out. */
+/** The egress adapter: sends requests and opens proxies, within the given rules. */
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress, EgressRules, Resolver } from '../../ports/egress.ts'
@@ -6,24 +6,26 @@ import { reachOf } from './reach.ts'
 
 export interface EgressParts {
   readonly rules: EgressRules
-  /** Those for an address that the owner wrote down himself. */
+  /** Rules for addresses from the owner's configuration. */
   readonly ownersRules: EgressRules
   readonly resolve: Resolver
   readonly clock: Clock
-  /** Contract: what nobody can guess. */
+  /** Contract: a new random secret. */
   secret(): string
 }
 
 export function createEgress({ rules, ownersRules, resolve, clock, secret }: EgressParts): Egress {
-  const reach = reachOf(rules, resolve)
-  const reachOwn = reachOf(ownersRules, resolve)
+  const resolveChecked = reachOf(rules, resolve)
+  const resolveOwners = reachOf(ownersRules, resolve)
   return {
     isListed: rules.isListed,
     refusal: rules.refusal,
-    // Loaded when something goes out: most commands never do.
-    ask: async (outgoing, signal) => (await import('./ask.ts')).asking({ rules, reach, clock })(outgoing, signal),
+    // Imported on first use: most commands send no request.
+    ask: async (outgoing, signal) =>
+      (await import('./ask.ts')).asking({ rules, reach: resolveChecked, clock })(outgoing, signal),
     open: async (outgoing, signal) =>
-      (await import('./exchange.ts')).opened(outgoing, await reachOwn(outgoing.to), signal),
-    proxy: async (admits, at) => (await import('./proxy.ts')).openProxy({ admits, reach, password: secret(), at }),
+      (await import('./exchange.ts')).opened(outgoing, await resolveOwners(outgoing.to), signal),
+    proxy: async (admits, at) =>
+      (await import('./proxy.ts')).openProxy({ admits, reach: resolveChecked, password: secret(), at }),
   }
 }

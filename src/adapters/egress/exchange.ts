@@ -1,4 +1,4 @@
-/** One request to one IP address that was judged before: its name goes into the header and into TLS, and is not looked up again. */
+/** Sends one request to an IP address that was checked before. The host name is used for the header and TLS only. */
 
 import http from 'node:http'
 import https from 'node:https'
@@ -11,25 +11,29 @@ import { codeOf, unreachable } from './reach.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 
-type Asking = Omit<Outgoing, 'maxBytes'>
+type RequestWithoutLimit = Omit<Outgoing, 'maxBytes'>
 
-/** `ips`: tried in this order until one takes the connection. */
+/** `ips`: tried in this order until one accepts the connection. */
 export async function exchange(outgoing: Outgoing, ips: readonly string[], signal: AbortSignal): Promise<Answered> {
-  const response = await answerFrom(outgoing, ips, signal)
+  const response = await requestFirstReachable(outgoing, ips, signal)
   try {
-    return await wholeOf(response, outgoing)
+    return await readResponse(response, outgoing)
   } catch (thrown) {
-    throw silent(outgoing, thrown)
+    throw noResponse(outgoing, thrown)
   } finally {
     response.destroy()
   }
 }
 
-/** The same, up to where the body begins. */
-export async function opened(outgoing: Asking, ips: readonly string[], signal: AbortSignal): Promise<Opened> {
-  const response = await answerFrom(outgoing, ips, signal)
-  const [status, headers] = [response.statusCode ?? 0, plain(response.headers)]
-  if (isEmpty(outgoing.method, status)) {
+/** Contract: as exchange, but resolves before the body is read. */
+export async function opened(
+  outgoing: RequestWithoutLimit,
+  ips: readonly string[],
+  signal: AbortSignal,
+): Promise<Opened> {
+  const response = await requestFirstReachable(outgoing, ips, signal)
+  const [status, headers] = [response.statusCode ?? 0, joinHeaders(response.headers)]
+  if (hasNoBody(outgoing.method, status)) {
     response.destroy()
     return { status, headers, body: null }
   }
@@ -42,43 +46,43 @@ export async function opened(outgoing: Asking, ips: readonly string[], signal: A
   }
 }
 
-async function answerFrom(
-  outgoing: Asking,
+async function requestFirstReachable(
+  outgoing: RequestWithoutLimit,
   ips: readonly string[],
   signal: AbortSignal,
 ): Promise<http.IncomingMessage> {
   for (const [at, ip] of ips.entries()) {
     try {
-      return await answerOf(outgoing.to, ip, outgoing, signal)
+      return await sendRequest(outgoing.to, ip, outgoing, signal)
     } catch (thrown) {
-      // Once it may have been heard, it is not said again.
-      if (at < ips.length - 1 && !signal.aborted && isDeaf(thrown)) continue
-      throw silent(outgoing, thrown)
+      // Only a failed connection is retried: otherwise the server may have received the request.
+      if (at < ips.length - 1 && !signal.aborted && isConnectFailure(thrown)) continue
+      throw noResponse(outgoing, thrown)
     }
   }
-  throw unreachable(outgoing.to, 'it leads nowhere')
+  throw unreachable(outgoing.to, 'the host has no address')
 }
 
-const silent = ({ to }: Asking, thrown: unknown): TirelessError =>
-  thrown instanceof TirelessError ? thrown : unreachable(to, `it did not answer (${codeOf(thrown)})`, thrown)
+const noResponse = ({ to }: RequestWithoutLimit, thrown: unknown): TirelessError =>
+  thrown instanceof TirelessError ? thrown : unreachable(to, `no response (${codeOf(thrown)})`, thrown)
 
-const isDeaf = (thrown: unknown): boolean =>
+const isConnectFailure = (thrown: unknown): boolean =>
   ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'].includes(codeOf(thrown))
 
-async function wholeOf(response: http.IncomingMessage, { to, method, maxBytes }: Outgoing): Promise<Answered> {
-  const [status, headers] = [response.statusCode ?? 0, plain(response.headers)]
-  const { bytes, cut } = isEmpty(method, status)
+async function readResponse(response: http.IncomingMessage, { to, method, maxBytes }: Outgoing): Promise<Answered> {
+  const [status, headers] = [response.statusCode ?? 0, joinHeaders(response.headers)]
+  const { bytes, cut } = hasNoBody(method, status)
     ? { bytes: Buffer.alloc(0), cut: false }
     : await bodyOf(response, headers['content-encoding'], maxBytes)
   return { kind: 'answered', from: to, status, headers, body: bytes, cut }
 }
 
-const isEmpty = (method: string, status: number): boolean => method === 'HEAD' || [204, 205, 304].includes(status)
+const hasNoBody = (method: string, status: number): boolean => method === 'HEAD' || [204, 205, 304].includes(status)
 
-function answerOf(
+function sendRequest(
   to: Address,
   ip: string,
-  { method, headers, body }: Asking,
+  { method, headers, body }: RequestWithoutLimit,
   signal: AbortSignal,
 ): Promise<http.IncomingMessage> {
   const { pathname, search, host } = new URL(to.url)
@@ -96,18 +100,18 @@ function answerOf(
     const request = (to.scheme === 'https' ? https : http).request(options)
     request.once('response', resolve)
     request.once('error', reject)
-    // Whoever wants another protocol is not the web.
+    // A switch to another protocol is refused.
     request.once('upgrade', (_, socket) => {
       socket.destroy()
-      reject(unreachable(to, 'it wants to speak another protocol'))
+      reject(unreachable(to, 'the server asks for another protocol (Upgrade)'))
     })
     request.end(body)
   })
 }
 
-function plain(headers: http.IncomingHttpHeaders): Record<string, string> {
-  const kept: Record<string, string> = {}
+function joinHeaders(headers: http.IncomingHttpHeaders): Record<string, string> {
+  const joined: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) kept[name] = Array.isArray(value) ? value.join(', ') : value
-  return kept
+    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value
+  return joined
 }

@@ -1,34 +1,38 @@
-/** From a place to an IP address that may be connected to: judged by its name, resolved once, each answer judged. Whoever connects uses that address. */
+/**
+ * Turns a host into IP addresses that may be connected to: checks the name, resolves it once, checks each address.
+ * Callers
+ * connect to the returned address and do not resolve again.
+ */
 
 import { lookup } from 'node:dns/promises'
 import { isIp, type Place, placeText } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { EgressRules, Resolver } from '../../ports/egress.ts'
 
-/** As this machine resolves names for everybody. */
+/** The resolver of the operating system. */
 export const systemResolver: Resolver = async (name) =>
   (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
 
-/** Contract: where to connect to, best first, at least one; `egress_refused` where none may be. */
+/** Contract: at least one allowed address, best first; throws `egress_refused` if none is allowed. */
 export type Reach = (place: Place) => Promise<readonly string[]>
 
 export function reachOf(rules: EgressRules, resolve: Resolver): Reach {
   return async (place) => {
     const why = rules.refusal(place)
     if (why !== undefined) throw egressRefused(why)
-    const ips = isIp(place.host) ? [place.host] : await resolved(resolve, place)
-    const judged = ips.map((ip) => ({ ip, why: rules.refusalOf(place, ip) }))
-    const open = judged.filter((one) => one.why === undefined).map(({ ip }) => ip)
-    if (open.length > 0) return open
-    throw egressRefused(judged[0]?.why ?? `${place.host} leads nowhere`)
+    const ips = isIp(place.host) ? [place.host] : await resolveName(resolve, place)
+    const checked = ips.map((ip) => ({ ip, why: rules.refusalOf(place, ip) }))
+    const allowed = checked.filter((one) => one.why === undefined).map(({ ip }) => ip)
+    if (allowed.length > 0) return allowed
+    throw egressRefused(checked[0]?.why ?? `${place.host} has no address`)
   }
 }
 
-async function resolved(resolve: Resolver, place: Place): Promise<readonly string[]> {
+async function resolveName(resolve: Resolver, place: Place): Promise<readonly string[]> {
   try {
     return await resolve(place.host)
   } catch (cause) {
-    throw unreachable(place, `its name leads nowhere (${codeOf(cause)})`, cause)
+    throw unreachable(place, `the name cannot be resolved (${codeOf(cause)})`, cause)
   }
 }
 

@@ -1,4 +1,4 @@
-/** An entry of the log, and how an event becomes one: who, what, how it went; of texts no more than their beginning. */
+/** A log entry, and its conversion from an event. Texts are shortened. */
 
 import type { Event } from '../../domain/event.ts'
 import type { Json } from '../../domain/json.ts'
@@ -13,10 +13,10 @@ export interface Entry {
   readonly [detail: string]: Json
 }
 
-/** That a run began and how it ended, what went wrong and what it waits for; step by step, what happened is in the run's trace. */
+/** Start, end, failure and waiting of a run are logged; its single steps are in its trace. */
 export function isWorthALine({ phase, stage, ok, payload }: Event): boolean {
   if (phase === 'INIT' || phase === 'END' || phase === 'RECOVER') return true
-  // A call that failed is the model's to deal with.
+  // The model handles failed calls, so they are not logged.
   return (!ok && phase !== 'ACT') || stage === 'diagnostic' || payload.parked !== undefined
 }
 
@@ -33,17 +33,20 @@ export function entryOf({ ts, phase, stage, run_id, session_id, step_id, ok, pay
   }
 }
 
-const SHORT = 120
-/** What went wrong is worth more words. */
-const TROUBLE = new Set(['message', 'error', 'reason', 'parked'])
-const LONGER = 500
+const LENGTH = 120
+/** Fields about failures keep more text. */
+const FAILURE_FIELDS = new Set(['message', 'error', 'reason', 'parked'])
+const FAILURE_LENGTH = 500
 
-/** Contract: never throws, whatever is in it; one line of JSON. */
-export function lineOf({ ts, level, event, ...details }: Entry, cut: (text: string, most: number) => string): string {
-  const told = Object.entries(details).map(([name, value]) => {
+/** Contract: one line of JSON; never throws. */
+export function lineOf(
+  { ts, level, event, ...details }: Entry,
+  truncate: (text: string, most: number) => string,
+): string {
+  const shortened = Object.entries(details).map(([name, value]) => {
     if (typeof value === 'number' || typeof value === 'boolean' || value === null) return [name, value]
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return [name, cut(text, TROUBLE.has(name) ? LONGER : SHORT)]
+    return [name, truncate(text, FAILURE_FIELDS.has(name) ? FAILURE_LENGTH : LENGTH)]
   })
-  return `${JSON.stringify({ ts, level, event, ...Object.fromEntries(told) })}\n`
+  return `${JSON.stringify({ ts, level, event, ...Object.fromEntries(shortened) })}\n`
 }

@@ -1,6 +1,6 @@
 /**
- * The files of the log: the newest is `tireless.jsonl`, older ones are numbered, the oldest goes when a new one is begun.
- * Written at once and without a sync, which costs 3 µs a line; the way through the thread pool costs the main thread 50.
+ * The log files: the newest is `tireless.jsonl`, older ones are numbered; a rotation removes the oldest.
+ * Writes are synchronous without fsync: 3 µs a line. Asynchronous writes cost the main thread 50 µs.
  */
 
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
@@ -12,13 +12,13 @@ export interface LogFiles {
   readonly count: number
 }
 
-/** `age` 0 is the one that is written to. */
+/** `age` 0 is the current file. */
 export function logFile({ folder }: Pick<LogFiles, 'folder'>, age: number): string {
   return join(folder, age === 0 ? 'tireless.jsonl' : `tireless.${age}.jsonl`)
 }
 
 export interface Appender {
-  /** Contract: whole lines; throws when it cannot, and begins anew with the next. */
+  /** Contract: appends whole lines; throws if it fails, and reopens the file at the next call. */
   append(text: string): void
   close(): void
 }
@@ -26,31 +26,31 @@ export interface Appender {
 export function createAppender(files: LogFiles): Appender {
   let current: { readonly fd: number; size: number } | undefined
 
-  function begin(): NonNullable<typeof current> {
+  function openCurrent(): NonNullable<typeof current> {
     mkdirSync(files.folder, { recursive: true, mode: 0o700 })
     const fd = openSync(logFile(files, 0), 'a+', 0o600)
     const { size } = fstatSync(fd)
     current = { fd, size }
-    // Whoever wrote last was killed, or ran out of disk, in the middle of a line.
+    // The last writer was killed, or the disk was full, in the middle of a line.
     if (size > 0 && lastByte(fd, size) !== NEWLINE) writeAll(fd, '\n')
     return current
   }
 
   function close(): void {
-    const was = current
+    const previous = current
     current = undefined
-    if (was) closeSync(was.fd)
+    if (previous) closeSync(previous.fd)
   }
 
   return {
     close,
     append(text) {
       try {
-        let file = current ?? begin()
+        let file = current ?? openCurrent()
         if (file.size >= files.maxBytes) {
           close()
           rotate(files)
-          file = begin()
+          file = openCurrent()
         }
         file.size += writeAll(file.fd, text)
       } catch (thrown) {
@@ -78,9 +78,9 @@ function lastByte(fd: number, size: number): number | undefined {
   return byte[0]
 }
 
-/** A disk that is nearly full may take a part only. */
+/** Loops, because a nearly full disk may accept only some of the bytes. */
 function writeAll(fd: number, text: string): number {
   const bytes = Buffer.from(text)
-  for (let from = 0; from < bytes.length; ) from += writeSync(fd, bytes, from)
+  for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset)
   return bytes.length
 }

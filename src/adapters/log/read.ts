@@ -1,4 +1,4 @@
-/** Reading the log, also while another process writes it and begins new files. */
+/** Reads the log, also while another process writes and rotates it. */
 
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import type { Clock } from '../../ports/clock.ts'
@@ -7,31 +7,33 @@ import { logFile } from './files.ts'
 
 export interface LogReader {
   last(count: number): Promise<readonly Entry[]>
-  follow(count: number, signal: AbortSignal, hear: (entry: Entry) => void): Promise<void>
+  follow(count: number, signal: AbortSignal, onEntry: (entry: Entry) => void): Promise<void>
 }
 
-const LOOK_EVERY_MS = 200
+const POLL_MS = 200
 
 export function logReader(folder: string, files: number, clock: Clock): LogReader {
-  /** Newest files first, until there are enough; `newest` stands for the one that is written to. */
+  /**
+   * Reads the newest files first, until there are enough entries; `newest`: the entries of the current file, if read.
+   */
   async function last(count: number, newest?: readonly Entry[]): Promise<readonly Entry[]> {
     let found: readonly Entry[] = newest ?? []
     for (let age = newest ? 1 : 0; age < files && found.length < count; age += 1) {
       const text = await readFile(logFile({ folder }, age), 'utf8').catch(() => '')
-      found = [...text.split('\n').flatMap(parsed), ...found]
+      found = [...text.split('\n').flatMap(parseLine), ...found]
     }
     return count === 0 ? [] : found.slice(-count)
   }
 
   return {
     last: (count) => last(count),
-    async follow(count, signal, hear) {
-      const tail = tailOf(logFile({ folder }, 0))
+    async follow(count, signal, onEntry) {
+      const tail = openTail(logFile({ folder }, 0))
       try {
-        for (const entry of await last(count, await tail.read())) hear(entry)
+        for (const entry of await last(count, await tail.read())) onEntry(entry)
         while (!signal.aborted) {
-          await clock.sleep(LOOK_EVERY_MS, signal)
-          for (const entry of await tail.read()) hear(entry)
+          await clock.sleep(POLL_MS, signal)
+          for (const entry of await tail.read()) onEntry(entry)
         }
       } finally {
         await tail.close()
@@ -41,16 +43,16 @@ export function logReader(folder: string, files: number, clock: Clock): LogReade
 }
 
 interface Tail {
-  /** Contract: what has come since the last time. */
+  /** Contract: the entries written since the previous call. */
   read(): Promise<readonly Entry[]>
   close(): Promise<void>
 }
 
-/** One file by its name, read on from where it was; when the name passes to another file, the old one is read to its end first. */
-function tailOf(path: string): Tail {
+/** Reads a file incrementally. When a rotation replaces it, the old file is read to its end first. */
+function openTail(path: string): Tail {
   let file: { readonly handle: FileHandle; position: number; rest: Buffer } | undefined
 
-  async function readOn(): Promise<readonly Entry[]> {
+  async function readMore(): Promise<readonly Entry[]> {
     const handle = file ? undefined : await open(path, 'r').catch(() => undefined)
     if (handle) file = { handle, position: 0, rest: Buffer.alloc(0) }
     if (!file) return []
@@ -61,13 +63,13 @@ function tailOf(path: string): Tail {
     const bytes = Buffer.concat([file.rest, more.subarray(0, bytesRead)])
     const end = bytes.lastIndexOf('\n') + 1
     file.rest = bytes.subarray(end)
-    return bytes.toString('utf8', 0, end).split('\n').flatMap(parsed)
+    return bytes.toString('utf8', 0, end).split('\n').flatMap(parseLine)
   }
 
   async function isReplaced(): Promise<boolean> {
-    const there = await stat(path).catch(() => undefined)
-    const ours = await file?.handle.stat()
-    return there !== undefined && ours !== undefined && there.ino !== ours.ino
+    const current = await stat(path).catch(() => undefined)
+    const opened = await file?.handle.stat()
+    return current !== undefined && opened !== undefined && current.ino !== opened.ino
   }
 
   async function close(): Promise<void> {
@@ -78,18 +80,18 @@ function tailOf(path: string): Tail {
   return {
     close,
     async read() {
-      const entries = await readOn()
+      const entries = await readMore()
       if (!(await isReplaced())) return entries
-      // What was written between the two looks, then the new file.
-      const rest = await readOn()
+      // First the lines written to the old file in between, then the new file.
+      const rest = await readMore()
       await close()
-      return [...entries, ...rest, ...(await readOn())]
+      return [...entries, ...rest, ...(await readMore())]
     },
   }
 }
 
-/** A line that was cut short says nothing. */
-function parsed(line: string): Entry[] {
+/** Incomplete lines are skipped. */
+function parseLine(line: string): Entry[] {
   if (line === '') return []
   try {
     return [JSON.parse(line) as Entry]

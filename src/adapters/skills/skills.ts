@@ -1,6 +1,6 @@
 /**
- * The skills there are, and which of them may be used: those whose digest is what their owner approved. Looked at when a run begins and again
- * whenever one is read, so that a changed one is off at once.
+ * Lists skills and decides which may be used: those whose digest equals the approved one. The digest is computed when a
+ * run starts and at every read, so a changed skill is disabled at once.
  */
 
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
@@ -15,17 +15,17 @@ import { type Contents, contentsOf, fileOf, type SkillFile } from './contents.ts
 import { describedBy } from './front-matter.ts'
 import { scan, textOf } from './scan.ts'
 
-/** Among the store's settings. */
+/** Settings key in the store. */
 const PINS = 'skill pins'
 export const AGENTS_MD = 'AGENTS.md'
 const SKILL_MD = 'SKILL.md'
-/** More than this a prompt does not name. */
+/** Most skills that a prompt names. */
 const MOST_NAMED = 24
 const MOST_INSTRUCTIONS = 16 * 1024
 
 type Pins = Readonly<Record<string, { readonly digest: string; readonly approved_at: string }>>
 
-/** Which one is meant; without an agent or a workspace, whichever has that name. */
+/** Identifies a skill; without agent and workspace, by its name alone. */
 export interface Wanted {
   readonly name?: string | undefined
   readonly agent?: string | undefined
@@ -33,15 +33,15 @@ export interface Wanted {
 }
 
 export interface OwnSkills extends Skills {
-  /** `workspaces`: where an AGENTS.md is looked for. */
+  /** `workspaces`: folders to search for an AGENTS.md. */
   list(workspaces: readonly string[]): Promise<readonly Skill[]>
-  /** Contract: throws `not_found`, or `usage` where several are meant. */
-  find(wanted: Wanted): Promise<Scanned>
-  /** Contract: pins it as it is now; throws `conflict` where `digest` is given and it is not that any more. */
-  approve(wanted: Wanted, digest: string | undefined): Promise<Scanned>
-  /** Contract: a file of one that may be used; throws what the model can be told. */
+  /** Contract: throws `not_found`, or `usage` if several skills match. */
+  find(requestedFile: Wanted): Promise<Scanned>
+  /** Contract: approves the current content; throws `conflict` if its digest differs from a given `digest`. */
+  approve(requestedFile: Wanted, digest: string | undefined): Promise<Scanned>
+  /** Contract: a file of an approved skill; the messages of thrown errors are written for the model. */
   read(agentId: string, name: string, file: string | undefined): Promise<string>
-  /** What was approved once and is off, because it has changed. */
+  /** Approved skills that are disabled because they changed. */
   changes(): readonly Note[]
 }
 
@@ -57,7 +57,7 @@ interface Source {
   readonly workspace: string | null
 }
 
-interface Looked {
+interface InspectedSkill {
   readonly skill: Skill
   readonly files: readonly SkillFile[]
 }
@@ -69,42 +69,46 @@ export function skillsIn(options: {
   readonly clock: Clock
 }): OwnSkills {
   const { store, clock } = options
-  const off = new Map<string, Note>()
+  const disabled = new Map<string, Note>()
 
-  async function look(source: Source, pins: Pins): Promise<Looked> {
+  async function inspect(source: Source, pins: Pins): Promise<InspectedSkill> {
     const { key, folder, agent, workspace } = source
     const pin = Object.hasOwn(pins, key) ? pins[key] : undefined
     const about = { agent, workspace, path: folder, approved_at: pin?.approved_at ?? null }
     try {
       const contents = workspace === null ? await contentsOf(folder) : await fileOf(folder, AGENTS_MD)
-      const line = workspace === null ? lineOf(contents, basename(folder)) : instructionsLine(contents)
+      const line = workspace === null ? skillLine(contents, basename(folder)) : instructionsLine(contents)
       const status = !pin ? 'unapproved' : pin.digest === contents.digest ? 'approved' : 'changed'
-      note(key, status === 'changed' ? `${describe(source)} has changed since it was approved, and is off` : undefined)
+      setNote(key, status === 'changed' ? `${describe(source)} changed after its approval and is disabled` : undefined)
       return { skill: { ...about, ...line, status, digest: contents.digest, problem: null }, files: contents.files }
     } catch (thrown) {
       const { message } = asTirelessError(thrown)
       const name = workspace === null ? basename(folder) : AGENTS_MD
-      note(key, pin && `${describe(source)} was approved and cannot be used any more: ${message}`)
+      setNote(key, pin && `${describe(source)} is approved but cannot be used: ${message}`)
       const line = { name, description: '' }
       return { skill: { ...about, ...line, status: 'unusable', digest: null, problem: message }, files: [] }
     }
   }
 
-  function note(key: string, text: string | undefined): void {
-    if (text === undefined) off.delete(key)
-    else off.set(key, { about: `skill ${key}`, text: `${text}: look at it (skills scan), then: skills approve` })
+  function setNote(key: string, text: string | undefined): void {
+    if (text === undefined) disabled.delete(key)
+    else
+      disabled.set(key, {
+        about: `skill ${key}`,
+        text: `${text}. Review it with \`tireless skills scan\`, then run \`tireless skills approve\`.`,
+      })
   }
 
-  // What cannot be read approves of nothing.
-  const pinned = async (): Promise<Pins> => {
+  // Unreadable approvals count as none.
+  const readPins = async (): Promise<Pins> => {
     const pins = await unlessUnreadable(store.setting(PINS), null)
     return (typeof pins === 'object' && pins !== null ? pins : {}) as unknown as Pins
   }
 
-  async function found({ name, agent, workspace }: Wanted): Promise<Source> {
+  async function resolveSource({ name, agent, workspace }: Wanted): Promise<Source> {
     if (workspace !== undefined) {
       if (name !== undefined && name !== AGENTS_MD)
-        throw new TirelessError('usage', { what: 'of a workspace only AGENTS.md can be approved', got: name })
+        throw new TirelessError('usage', { what: 'in a workspace, only AGENTS.md can be approved', got: name })
       return workspaceSource(await realpath(workspace).catch(() => workspace))
     }
     const all = (await sourcesIn(options)).filter(
@@ -114,31 +118,32 @@ export function skillsIn(options: {
     if (only && more.length === 0) return only
     if (!only)
       throw new TirelessError('not_found', {
-        what: 'there is no such skill',
+        what: 'unknown skill',
         got: name ?? '',
-        fix: name === AGENTS_MD ? 'name the folder it lies in: --workspace DIR' : 'see: skills list',
+        fix: name === AGENTS_MD ? 'name its folder with --workspace DIR' : 'run `tireless skills list`',
       })
     throw new TirelessError('usage', {
       what: 'several skills have this name',
       got: name ?? '',
-      expected: `one of --agent ${all.map((source) => source.agent ?? '(everybody)').join(', ')}`,
+      expected: `one of --agent ${all.map((source) => source.agent ?? '(all agents)').join(', ')}`,
     })
   }
 
-  async function find(wanted: Wanted): Promise<Scanned & Looked & { readonly key: string }> {
-    const source = await found(wanted)
-    const looked = await look(source, await pinned())
-    return { ...looked, key: source.key, findings: scan(looked.files) }
+  async function find(requestedFile: Wanted): Promise<Scanned & InspectedSkill & { readonly key: string }> {
+    const source = await resolveSource(requestedFile)
+    const inspected = await inspect(source, await readPins())
+    return { ...inspected, key: source.key, findings: scan(inspected.files) }
   }
 
-  /** An agent's own come before everybody's. */
-  async function usable(agentId: string): Promise<readonly Looked[]> {
-    const pins = await pinned()
+  /** A skill of the agent hides a shared skill of the same name. */
+  async function listUsable(agentId: string): Promise<readonly InspectedSkill[]> {
+    const pins = await readPins()
     const sources = (await sourcesIn(options)).filter(({ agent }) => agent === null || agent === agentId)
-    const own = new Map<string, Looked>()
+    const own = new Map<string, InspectedSkill>()
     for (const source of sources) {
-      const looked = await look(source, pins)
-      if (looked.skill.status === 'approved' && !own.has(looked.skill.name)) own.set(looked.skill.name, looked)
+      const inspected = await inspect(source, pins)
+      if (inspected.skill.status === 'approved' && !own.has(inspected.skill.name))
+        own.set(inspected.skill.name, inspected)
     }
     return [...own.values()]
   }
@@ -146,84 +151,89 @@ export function skillsIn(options: {
   return {
     find,
     async list(workspaces) {
-      const pins = await pinned()
-      const places = await Promise.all(workspaces.map((path) => realpath(path).catch(() => undefined)))
-      const kept = Object.keys(pins).flatMap((key) =>
-        key.startsWith(OF_WORKSPACE) ? [key.slice(OF_WORKSPACE.length)] : [],
+      const pins = await readPins()
+      const realPaths = await Promise.all(workspaces.map((path) => realpath(path).catch(() => undefined)))
+      const pinnedFolders = Object.keys(pins).flatMap((key) =>
+        key.startsWith(WORKSPACE_PREFIX) ? [key.slice(WORKSPACE_PREFIX.length)] : [],
       )
-      const folders = [...new Set([...places, ...kept])].filter((path) => path !== undefined)
-      const there = await Promise.all(folders.map(async (path) => ((await hasInstructions(path)) ? [path] : [])))
-      const sources = [...(await sourcesIn(options)), ...(await Promise.all(there.flat().map(workspaceSource)))]
-      return Promise.all(sources.map(async (source) => (await look(source, pins)).skill))
+      const folders = [...new Set([...realPaths, ...pinnedFolders])].filter((path) => path !== undefined)
+      const withInstructions = await Promise.all(
+        folders.map(async (path) => ((await hasInstructions(path)) ? [path] : [])),
+      )
+      const sources = [
+        ...(await sourcesIn(options)),
+        ...(await Promise.all(withInstructions.flat().map(workspaceSource))),
+      ]
+      return Promise.all(sources.map(async (source) => (await inspect(source, pins)).skill))
     },
-    async approve(wanted, digest) {
-      const { key, skill, files, findings } = await find(wanted)
+    async approve(requestedFile, digest) {
+      const { key, skill, files, findings } = await find(requestedFile)
       if (skill.digest === null)
         throw new TirelessError('conflict', {
-          what: 'it cannot be approved',
+          what: 'the skill cannot be approved',
           where: skill.path,
           got: skill.problem ?? '',
         })
       if (digest !== undefined && !skill.digest.startsWith(digest))
         throw new TirelessError('conflict', {
-          what: 'it has changed since you looked',
+          what: 'the skill changed since you reviewed it',
           where: skill.path,
           got: skill.digest.slice(0, 12),
           expected: digest,
-          fix: 'look again: skills scan',
+          fix: 'run `tireless skills scan` again',
         })
       const approved_at = iso(clock.now())
-      const pins = { ...(await pinned()), [key]: { digest: skill.digest, approved_at } }
+      const pins = { ...(await readPins()), [key]: { digest: skill.digest, approved_at } }
       await commitOne(store, [{ op: 'set', name: PINS, value: pins }])
-      note(key, undefined)
+      setNote(key, undefined)
       return { skill: { ...skill, status: 'approved', approved_at }, files, findings } as Scanned
     },
     async brief(agentId, workspace) {
-      const skills = (await usable(agentId)).slice(0, MOST_NAMED)
+      const skills = (await listUsable(agentId)).slice(0, MOST_NAMED)
       return {
         skills: skills.map(({ skill: { name, description } }) => ({ name, description })),
         instructions: await instructionsIn(workspace),
       }
     },
     async read(agentId, name, file = SKILL_MD) {
-      const all = await usable(agentId)
-      const skill = all.find((looked) => looked.skill.name === name)
+      const all = await listUsable(agentId)
+      const skill = all.find((inspected) => inspected.skill.name === name)
       if (!skill)
-        throw unknown(
-          'there is no such skill, or it is not approved as it is now',
+        throw notFound(
+          'unknown skill, or its current content is not approved',
           name,
           all.map(({ skill: { name: known } }) => known),
         )
-      const wanted = skill.files.find(({ path }) => path === file)
-      if (!wanted)
-        throw unknown(
-          'there is no such file in the skill',
+      const requestedFile = skill.files.find(({ path }) => path === file)
+      if (!requestedFile)
+        throw notFound(
+          'the skill has no such file',
           file,
           skill.files.map(({ path }) => path),
         )
-      return textOf(wanted.bytes) ?? '[not text]'
+      return textOf(requestedFile.bytes) ?? '[not text]'
     },
-    changes: () => [...off.values()],
+    changes: () => [...disabled.values()],
   }
 
   async function instructionsIn(workspace: string): Promise<string | null> {
     const folder = await realpath(workspace).catch(() => undefined)
     if (folder === undefined) return null
     const source = await workspaceSource(folder)
-    const pins = await pinned()
+    const pins = await readPins()
     if (!Object.hasOwn(pins, source.key)) return null
-    const { skill, files } = await look(source, pins)
+    const { skill, files } = await inspect(source, pins)
     return skill.status === 'approved' ? (textOf(files[0]?.bytes ?? Buffer.alloc(0)) ?? null) : null
   }
 }
 
-const OF_WORKSPACE = 'workspace '
+const WORKSPACE_PREFIX = 'workspace '
 
-/** A work tree that was made of another is worth what that one is, as long as it holds the same text. */
+/** A linked git work tree shares the approval of its main work tree, while AGENTS.md is the same. */
 async function workspaceSource(folder: string): Promise<Source> {
   const pointer = await readFile(join(folder, '.git'), 'utf8').catch(() => '')
   const origin = /^gitdir: (.+)[\\/]\.git[\\/]worktrees[\\/][^\\/]+\s*$/.exec(pointer)?.[1]
-  return { key: `${OF_WORKSPACE}${origin ?? folder}`, folder, agent: null, workspace: folder }
+  return { key: `${WORKSPACE_PREFIX}${origin ?? folder}`, folder, agent: null, workspace: folder }
 }
 
 const describe = ({ agent, workspace, folder }: Source): string =>
@@ -260,7 +270,7 @@ async function sourcesIn({
   ]
 }
 
-/** Links too: what they are is told when they are looked at. */
+/** Includes links; reading one reports it as a problem. */
 async function foldersIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   return entries
@@ -275,10 +285,10 @@ const hasInstructions = (folder: string): Promise<boolean> =>
     () => false,
   )
 
-function lineOf({ files }: Contents, folder: string): SkillLine {
+function skillLine({ files }: Contents, folder: string): SkillLine {
   const main = files.find(({ path }) => path === SKILL_MD)
   const text = main && textOf(main.bytes)
-  if (text === undefined) throw new TirelessError('conflict', { what: 'there is no SKILL.md that is text' })
+  if (text === undefined) throw new TirelessError('conflict', { what: 'there is no readable SKILL.md' })
   return describedBy(text, folder)
 }
 
@@ -287,17 +297,17 @@ function instructionsLine({ files: [file] }: Contents): SkillLine {
   if (text === undefined) throw new TirelessError('conflict', { what: 'AGENTS.md is not text' })
   if (text.length > MOST_INSTRUCTIONS)
     throw new TirelessError('conflict', {
-      what: 'AGENTS.md is too long: it would be in every request',
+      what: 'AGENTS.md is too long: every request contains it',
       got: `${text.length} characters`,
       expected: `at most ${MOST_INSTRUCTIONS}`,
     })
-  return { name: AGENTS_MD, description: 'instructions for whoever works there' }
+  return { name: AGENTS_MD, description: 'instructions for agents in this folder' }
 }
 
-function unknown(what: string, got: string, known: readonly string[]): TirelessError {
+function notFound(what: string, got: string, known: readonly string[]): TirelessError {
   return new TirelessError('not_found', {
     what,
     got,
-    expected: known.length === 0 ? 'none is there' : `one of ${known.join(', ')}`,
+    expected: known.length === 0 ? 'none (there are no others)' : `one of ${known.join(', ')}`,
   })
 }
