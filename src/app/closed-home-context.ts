@@ -17,8 +17,8 @@ import { BEFORE_RESTORE, type HomePaths, homePaths, isLeftOut, isOfSecrets, priv
 import { type Clock, iso } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
-import { type KeySource, modelsIn } from './models.ts'
-import { limitsIn, sandboxFor } from './sandbox.ts'
+import { limitsIn, sandboxFor } from './choose-sandbox.ts'
+import { type KeySource, modelsIn } from './model-service.ts'
 import { furnish } from './scaffold-home.ts'
 
 export function neverStop(): Signals {

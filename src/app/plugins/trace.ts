@@ -1,7 +1,7 @@
 /** The plugin that writes a trace of every run, in passing. */
 
-import { definePlugin, type Plugin } from '../ports/plugin.ts'
-import { type TraceWriter, traceWriter } from '../trace/writer.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { type TraceWriter, traceWriter } from '../../trace/writer.ts'
 
 export function trace(): Plugin {
   let writer: TraceWriter | undefined

@@ -1,14 +1,14 @@
 /** The plugin of the servers that bring tools from elsewhere. It starts none of them: whoever needs one does. */
 
 import { join } from 'node:path'
-import { markedTree } from '../adapters/envs/host/marked-tree.ts'
-import { Servers } from '../adapters/mcp/servers.ts'
-import { environment } from '../config.ts'
-import { covers, listedOf, type Place } from '../domain/address.ts'
-import { asTirelessError } from '../domain/error.ts'
-import type { Engine } from '../engine/run.ts'
-import { definePlugin, type Plugin, type PluginHost } from '../ports/plugin.ts'
-import { startServers } from './server-sandbox.ts'
+import { markedTree } from '../../adapters/envs/host/marked-tree.ts'
+import { Servers } from '../../adapters/mcp/servers.ts'
+import { environment } from '../../config.ts'
+import { covers, listedOf, type Place } from '../../domain/address.ts'
+import { asTirelessError } from '../../domain/error.ts'
+import type { Engine } from '../../engine/run.ts'
+import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
+import { startServers } from '../server-sandbox.ts'
 
 /** What a server knows of our environment, beside what it is given. */
 const KNOWN = ['PATH', 'HOME', 'LANG']

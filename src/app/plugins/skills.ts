@@ -1,8 +1,8 @@
 /** The plugin of the skills: which there are, which may be used, and the tool by which they are read. */
 
-import { skillsIn } from '../adapters/skills/skills.ts'
-import { readSkill } from '../adapters/tools/read-skill.ts'
-import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import { skillsIn } from '../../adapters/skills/skills.ts'
+import { readSkill } from '../../adapters/tools/read-skill.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
 export function skills(): Plugin {
   return definePlugin({

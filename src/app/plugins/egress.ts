@@ -1,11 +1,11 @@
 /** The plugin of the one way out: the owner's list, names resolved, and who connects. */
 
-import { createEgress } from '../adapters/egress/egress.ts'
-import { systemResolver } from '../adapters/egress/reach.ts'
-import { newSecret } from '../adapters/ids.ts'
-import { egressRules, ownersRules } from '../policy/egress.ts'
-import type { Resolver } from '../ports/egress.ts'
-import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import { createEgress } from '../../adapters/egress/egress.ts'
+import { systemResolver } from '../../adapters/egress/reach.ts'
+import { newSecret } from '../../adapters/ids.ts'
+import { egressRules, ownersRules } from '../../policy/egress.ts'
+import type { Resolver } from '../../ports/egress.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
 export function egress(resolve: Resolver = systemResolver): Plugin {
   return definePlugin({

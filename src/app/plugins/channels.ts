@@ -1,16 +1,16 @@
 /** The plugins that tell people: the channels, and who carries messages to them. */
 
-import { consoleChannel } from '../adapters/channels/console.ts'
-import { desktopChannel } from '../adapters/channels/desktop.ts'
-import { send } from '../adapters/channels/http.ts'
-import { type Webhook, webhookChannel } from '../adapters/channels/webhook.ts'
-import { programAt } from '../adapters/machine.ts'
-import { messageTools } from '../adapters/tools/tools.ts'
-import { environment, type LoadedConfig, webhookSecretOf } from '../config.ts'
-import { Notifier } from '../kernel/notifier.ts'
-import type { Channel } from '../ports/channel.ts'
-import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import { registry } from './registry.ts'
+import { consoleChannel } from '../../adapters/channels/console.ts'
+import { desktopChannel } from '../../adapters/channels/desktop.ts'
+import { send } from '../../adapters/channels/http.ts'
+import { type Webhook, webhookChannel } from '../../adapters/channels/webhook.ts'
+import { programAt } from '../../adapters/machine.ts'
+import { messageTools } from '../../adapters/tools/tools.ts'
+import { environment, type LoadedConfig, webhookSecretOf } from '../../config.ts'
+import { Notifier } from '../../kernel/notifier.ts'
+import type { Channel } from '../../ports/channel.ts'
+import { definePlugin, type Plugin, type Services } from '../../ports/plugin.ts'
+import { registry } from '../registry.ts'
 
 export function channels(more: readonly Channel[]): Plugin {
   return definePlugin({

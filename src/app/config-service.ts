@@ -18,10 +18,10 @@ import type { Embedder } from '../ports/embedder.ts'
 import type { Ids } from '../ports/ids.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
 import { type Batch, type Op, type Store, unlessUnreadable } from '../ports/store.ts'
+import { refuseBadSchedules } from './check-schedules.ts'
 import { fanOut } from './event-fanout.ts'
 import { refuseUnbuilt } from './refuse-unbuilt.ts'
 import { rosterIn } from './roster.ts'
-import { refuseBadSchedules } from './schedules.ts'
 import type { StrayFaults } from './stray-faults.ts'
 
 export function base(clock: Clock, ids: Ids, strays: StrayFaults): Plugin {

@@ -1,13 +1,13 @@
 /** The plugin of the kernel's documents: store, files and mirror, and the tools by which agents reach STATE.md. */
 
 import { join } from 'node:path'
-import { createDocuments, type OwnDocuments } from '../adapters/documents/documents.ts'
-import { diskFiles } from '../adapters/documents/files.ts'
-import { gitMirror } from '../adapters/documents/mirror.ts'
-import { bareGitIn } from '../adapters/envs/git.ts'
-import { stateTools } from '../adapters/tools/tools.ts'
-import { environment } from '../config.ts'
-import { definePlugin, type Plugin } from '../ports/plugin.ts'
+import { createDocuments, type OwnDocuments } from '../../adapters/documents/documents.ts'
+import { diskFiles } from '../../adapters/documents/files.ts'
+import { gitMirror } from '../../adapters/documents/mirror.ts'
+import { bareGitIn } from '../../adapters/envs/git.ts'
+import { stateTools } from '../../adapters/tools/tools.ts'
+import { environment } from '../../config.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
 export function documents(): Plugin {
   let made: OwnDocuments | undefined

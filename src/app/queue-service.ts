@@ -20,9 +20,9 @@ import { createHeldDispatches } from '../kernel/held.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hook, HookFailure } from '../ports/hook.ts'
 import { definePlugin, type Plugin, type Services } from '../ports/plugin.ts'
-import { meeting } from './mcp.ts'
-import { policyOf } from './policy.ts'
-import { isByName } from './tool-plugins.ts'
+import { policyOf } from './owner-policy.ts'
+import { meeting } from './plugins/mcp.ts'
+import { isByName } from './plugins/tools.ts'
 
 export function engine(): Plugin {
   return definePlugin({
