@@ -64,7 +64,7 @@ describe('attach: a live view of the holder', () => {
     const home = freshFolder(t)
     const { exit, stderr } = await tireless(home, 'attach')
     assert.equal(exit, 1)
-    assert.match(stderr, /nobody is at work there.*do this: begin with: tireless start/)
+    assert.match(stderr, /No kernel is running in this home.*do this: start one: tireless start/)
     const app = await openApp(t, { home })
     await assert.rejects(app.run('attach', {}), { code: 'usage' })
   })

@@ -24,7 +24,7 @@ import { runSingleCycle } from '../kernel/single-cycle.ts'
 import { waitingNotes } from '../kernel/waiting-documents.ts'
 import { type Hands, workOn } from '../kernel/work-on.ts'
 import { iso } from '../ports/clock.ts'
-import { definePlugin, type Plugin, type PluginHost, type Services } from '../ports/plugin.ts'
+import type { PluginHost, Services } from '../ports/plugin.ts'
 import { type Op, type Store, unlessUnreadable } from '../ports/store.ts'
 import { compileSystem } from '../prompt/sections.ts'
 import { removeTraces } from '../trace/remove.ts'
@@ -34,21 +34,7 @@ import { initDocument } from './init-document.ts'
 /** Cycles that are looked at to tell how the kernel is. */
 const PULSE = 20
 
-export function kernel(): Plugin {
-  return definePlugin({
-    name: 'kernel',
-    needs: [
-      ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
-      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events', 'sandbox'] as const),
-    ],
-    provides: ['kernel'],
-    setup(host) {
-      host.provide('kernel', kernelOf(host))
-    },
-  })
-}
-
-function kernelOf(host: PluginHost): Services['kernel'] {
+export function createKernelService(host: PluginHost): Services['kernel'] {
   const [clock, store, config, queue] = [host.get('clock'), host.get('store'), host.get('config'), host.get('queue')]
   const log = host.get('log')
   const settings = (): Settings => {

@@ -1,25 +1,13 @@
-/** The plugin that knows the models: those of the configuration as it is now. */
+/** The models of the configuration in use. */
 
 import { configuredModels } from '../adapters/models/configured.ts'
 import { apiKeyOf, environment, type LoadedConfig, mindsMoney } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type Model, type Models, onlyModel } from '../ports/model.ts'
-import { definePlugin, type Plugin, type PluginHost, type Services } from '../ports/plugin.ts'
-
-/** `model`: used instead of what the configuration names. */
-export function models(model: Model | undefined): Plugin {
-  return definePlugin({
-    name: 'models',
-    needs: ['clock', 'config', 'secrets'],
-    provides: ['models'],
-    setup(host) {
-      host.provide('models', model ? onlyModel(model) : liveModels(host))
-    },
-  })
-}
+import type { Models } from '../ports/model.ts'
+import type { PluginHost, Services } from '../ports/plugin.ts'
 
 /** Made anew when the configuration is another, or the secrets that it names. */
-function liveModels(host: PluginHost): Models {
+export function createModelService(host: PluginHost): Models {
   const [config, clock, secrets] = [host.get('config'), host.get('clock'), host.get('secrets')]
   let [made, of, by]: [Models | undefined, LoadedConfig | undefined, number] = [undefined, undefined, -1]
   const current = (): Models => {

@@ -6,24 +6,13 @@ import type { SecretEntry, SecretKeeper } from '../commands/command.ts'
 import { environment, type LoadedConfig, type SecretText, secretsOf } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import { iso } from '../ports/clock.ts'
-import { definePlugin, type Plugin, type PluginHost } from '../ports/plugin.ts'
+import type { PluginHost } from '../ports/plugin.ts'
 import { isLikely, secretsIn } from '../secrets/looks.ts'
 import { Redactor } from '../secrets/redactor.ts'
 import { filled, mentionedIn, refuseUnfit } from '../secrets/rules.ts'
 import type { SecretService } from './services.ts'
 
-export function secrets(): Plugin {
-  return definePlugin({
-    name: 'secrets',
-    needs: ['home', 'config', 'clock'],
-    provides: ['secrets'],
-    setup(host) {
-      host.provide('secrets', serviceOf(host))
-    },
-  })
-}
-
-function serviceOf(host: PluginHost): SecretService {
+export function createSecretService(host: PluginHost): SecretService {
   const [paths, config, clock] = [host.get('home'), host.get('config'), host.get('clock')]
   let kept = readSecrets(paths.secrets)
   let changes = 0

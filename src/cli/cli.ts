@@ -9,7 +9,7 @@ import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts
 import { agreed } from './confirm.ts'
 import { addInputs, commonLast, inputOf, secretOf } from './options.ts'
 import { progressView } from './progress.ts'
-import { reach } from './run-command.ts'
+import { runCommand } from './run-command.ts'
 import { type SecretSource, secretInput } from './secret-input.ts'
 import { jsonText, print } from './terminal.ts'
 import { render, renderItem } from './views/views.ts'
@@ -89,9 +89,8 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
       print(process.stderr, 'nothing was done\n')
       return 1
     }
-    const where = { home, configFile: options.config, verb: command.name }
-    const asked = { command, input: await withSecret(command, input, options), where, tell }
-    const output = await (command.place === 'beside' ? (await import('./mcp-serve.ts')).beside(asked) : reach(asked))
+    const at = { home, configFile: options.config }
+    const output = await runCommand({ command, input: await withSecret(command, input, options), at, tell })
     progress.end()
     // Null: all of it was told already.
     if (output !== null) print(process.stdout, options.json ? `${jsonText(output, 2)}\n` : render(command.name, output))

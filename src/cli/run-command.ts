@@ -1,4 +1,7 @@
-/** Getting a command run: by whoever holds the home, or by this process. */
+/**
+ * The one way to run a command: the kernel that holds the home runs it, else this process does. Asks the kernel before anything
+ * else is loaded: beside a running kernel most commands need nothing but the socket.
+ */
 
 import type { Command, Context, Progress } from '../commands/command.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -7,44 +10,43 @@ import { askHolder } from '../server/socket.ts'
 import { onStop } from './signals.ts'
 import { waitForExit } from './wait-for-exit.ts'
 
-export interface Where {
+export interface HomeLocation {
   readonly home: string
   readonly configFile?: string | undefined
-  /** For whoever is kept out: what it was asked is nobody else's business. */
-  readonly verb: string
 }
 
-export interface Asked {
+export interface CommandRequest {
   readonly command: Command
   readonly input: unknown
-  readonly where: Where
+  readonly at: HomeLocation
   tell(progress: Progress): void
-  /** How it is asked to stop, where it is not by a signal. */
+  /** Given where the caller handles SIGTERM and SIGINT itself. */
   readonly signals?: Context['signals']
 }
 
-/** The question first, the program after it: while a kernel lives, most commands need nothing loaded but the way to it. */
-export async function reach(asked: Asked): Promise<unknown> {
-  const { command, input, where, tell } = asked
-  if (command.place === 'guest') return asGuest(asked)
-  const paths = homePaths(where.home)
+export type RunCommand = (request: CommandRequest) => Promise<unknown>
+
+export async function runCommand(request: CommandRequest): Promise<unknown> {
+  const { command, input, at, tell } = request
+  if (command.place === 'guest') return runInKernel(request)
+  const paths = homePaths(at.home)
   const holder = command.endsHolder && holderPid(paths)
   const answered = command.place === 'home' ? await askHolder(paths.socket, command.name, input, tell) : undefined
   if (answered && holder !== undefined) await waitForExit(holder, answered.output)
   if (answered) return answered.output
-  const { runHere } = await import('./run-local.ts')
-  return runHere(asked)
+  const { runLocally } = await import('./run-local.ts')
+  return runLocally(request, runCommand)
 }
 
-async function asGuest({ command, input, where, tell }: Asked): Promise<unknown> {
+async function runInKernel({ command, input, at, tell }: CommandRequest): Promise<unknown> {
   const { signals, over } = onStop()
-  const paths = homePaths(where.home)
   try {
-    const answered = await askHolder(paths.socket, command.name, input, tell, signals.drain)
+    const answered = await askHolder(homePaths(at.home).socket, command.name, input, tell, signals.drain)
     if (answered) return answered.output
     throw new TirelessError('not_found', {
-      ...{ what: `nobody is at work there, so there is nothing to ${command.name} to`, where: where.home },
-      fix: 'begin with: tireless start',
+      what: `No kernel is running in this home, so there is nothing to ${command.name} to`,
+      where: at.home,
+      fix: 'start one: tireless start',
     })
   } finally {
     over()

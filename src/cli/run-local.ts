@@ -1,80 +1,87 @@
-/** Getting a command run by this process: without a home, or by holding it, open or closed; where another one comes first, by that one. */
+/** Runs a command in this process: without a home, with the home locked but closed, or with the home open. */
 
 import { systemClock } from '../adapters/clock.ts'
 import { outsideOf } from '../app/closed-home-context.ts'
 import { type App, createApp, lockHome, readConfig } from '../app.ts'
 import type { Command, Context } from '../commands/command.ts'
 import { execute, executeShut } from '../commands/execute.ts'
+import { commandNamed } from '../commands/named.ts'
 import type { Outside } from '../commands/outside.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
 import { askHolder } from '../server/socket.ts'
-import type { Asked, Where } from './run-command.ts'
+import type { CommandRequest, HomeLocation, RunCommand } from './run-command.ts'
 import { type OnStop, onStop } from './signals.ts'
 
-/** How long one holder that does not answer yet, or not any more, is waited for. */
+/** How long to wait for one holder of the home that does not answer on its socket. */
 const PATIENCE_MS = 30_000
 const RETRY_MS = 25
 
-export function runHere(asked: Asked): Promise<unknown> {
-  switch (asked.command.place) {
+/** `run`: runs the calls of MCP clients, each like a command of its own. */
+export function runLocally(request: CommandRequest, run: RunCommand): Promise<unknown> {
+  switch (request.command.place) {
     case 'anywhere':
-      return fromOutside(asked)
+      return runWithoutHome(request, run)
     case 'closed':
-      return withHomeClosed(asked)
+      return runWithClosedHome(request)
     default:
-      return inTheHome(asked)
+      return runWithOpenHome(request)
   }
 }
 
-async function fromOutside({ command, input, where, tell }: Asked): Promise<unknown> {
+async function runWithoutHome({ command, input, at, tell }: CommandRequest, run: RunCommand): Promise<unknown> {
   const { signals, over } = onStop()
+  const context = { ...closedHomeContext(at, signals), offer: offerOverMcp(at, signals, run) }
   try {
-    return await execute(command, outsideIn(where, signals) as Context, input, tell)
+    return await execute(command, context as unknown as Context, input, tell)
   } finally {
     over()
   }
 }
 
-/** No signal is heard: whatever runs like this can be killed at any moment. */
-async function withHomeClosed({ command, input, where, tell }: Asked): Promise<unknown> {
-  const lock = lockHome(homePaths(where.home), where.verb, systemClock)
+/** SIGTERM and SIGINT are not handled: the commands that run like this can be killed at any moment. */
+async function runWithClosedHome({ command, input, at, tell }: CommandRequest): Promise<unknown> {
+  const lock = lockHome(homePaths(at.home), command.name, systemClock)
   try {
-    return await execute(command, outsideIn(where) as Context, input, tell)
+    return await execute(command, closedHomeContext(at) as Context, input, tell)
   } finally {
     lock.release()
   }
 }
 
-async function inTheHome({ command, input, where, tell, signals }: Asked): Promise<unknown> {
+async function runWithOpenHome({ command, input, at, tell, signals }: CommandRequest): Promise<unknown> {
   let holder: number | undefined
   let giveUpAt = 0
   for (;;) {
-    const opened = await openHome(where, signals)
-    if (!(opened instanceof TirelessError)) return asHolder(opened, command, input, tell)
-    if (opened.code !== 'home_locked') return executeShut(command, outsideIn(where), input, opened)
+    const opened = await openHome(at, command.name, signals)
+    if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
+    if (opened.code !== 'home_locked') return executeShut(command, closedHomeContext(at), input, opened)
     if (command.place === 'holder') throw opened
-    const answered = await askHolder(homePaths(where.home).socket, command.name, input, tell)
+    const answered = await askHolder(homePaths(at.home).socket, command.name, input, tell)
     if (answered) return answered.output
     const now = systemClock.monotonic()
-    const pid = holderPid(homePaths(where.home))
-    // Many short commands in a row are many holders, and each deserves the same patience.
+    const pid = holderPid(homePaths(at.home))
+    // Each new holder gets the whole time: many short commands in a row are many holders.
     if (pid !== holder || giveUpAt === 0) giveUpAt = now + PATIENCE_MS
     holder = pid
-    if (now >= giveUpAt) return executeShut(command, outsideIn(where), input, opened)
+    if (now >= giveUpAt) return executeShut(command, closedHomeContext(at), input, opened)
     await systemClock.sleep(RETRY_MS)
   }
 }
 
-interface Open {
+interface OpenHome {
   readonly app: App
   over(): void
 }
 
-const HEARS_NONE: Omit<OnStop, 'signals'> = { stopBy() {}, over() {}, forget() {} }
+const NO_HANDLERS: Omit<OnStop, 'signals'> = { stopBy() {}, over() {}, forget() {} }
 
-async function openHome({ home, configFile, verb }: Where, given: Asked['signals']): Promise<Open | TirelessError> {
-  const { signals, over, forget, stopBy } = given ? { ...HEARS_NONE, signals: given } : onStop()
+async function openHome(
+  { home, configFile }: HomeLocation,
+  verb: string,
+  given: CommandRequest['signals'],
+): Promise<OpenHome | TirelessError> {
+  const { signals, over, forget, stopBy } = given ? { ...NO_HANDLERS, signals: given } : onStop()
   try {
     const app = await createApp({ home, config: configFile, signals, name: verb, ownsProcess: true })
     stopBy(() => app.context.stop(app.context.settings().stop_timeout))
@@ -85,17 +92,37 @@ async function openHome({ home, configFile, verb }: Where, given: Asked['signals
   }
 }
 
-async function asHolder({ app, over }: Open, command: Command, input: unknown, tell: Asked['tell']): Promise<unknown> {
+async function runInApp(
+  { app, over }: OpenHome,
+  command: Command,
+  input: unknown,
+  tell: CommandRequest['tell'],
+): Promise<unknown> {
   try {
     return await app.run(command.name, input, tell)
   } finally {
     await app.close()
-    // The handlers stay: a signal that comes while the process ends must not turn a good end into a killed one.
+    // The signal handlers stay: a signal while the process exits must not turn success into a kill.
     over()
   }
 }
 
-export function outsideIn({ home, configFile }: Where, signals?: Outside['signals']): Outside {
+function closedHomeContext({ home, configFile }: HomeLocation, signals?: Outside['signals']): Outside {
   const paths = homePaths(home)
   return outsideOf(paths, () => readConfig(paths, configFile), systemClock, signals)
+}
+
+/** Serves commands as MCP tools on stdin and stdout. Each call runs like a command line of its own, so no home is held between calls. */
+function offerOverMcp(at: HomeLocation, signals: Context['signals'], run: RunCommand): NonNullable<Context['offer']> {
+  return async (offers) => {
+    const { serveMcp } = await import('../server/mcp.ts')
+    // stdout belongs to MCP, so progress is dropped.
+    const ask = (command: Command, input: unknown): Promise<unknown> => run({ command, input, at, tell() {}, signals })
+    const found = offers.map(async ({ name, fixed = {} }) => {
+      const command = await commandNamed(name)
+      return command ? [{ command, fixed }] : []
+    })
+    const offered = (await Promise.all(found)).flat()
+    await serveMcp({ offered, ask, input: process.stdin, output: process.stdout, over: signals.drain })
+  }
 }

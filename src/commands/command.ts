@@ -95,7 +95,7 @@ export interface Context extends Outside {
   /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
   defaultModel(): string
   readonly calls: Calls
-  /** Contract: these commands, to whoever speaks MCP on stdin and stdout, until that one goes away. Only with place `beside`. */
+  /** Contract: these commands, to whoever speaks MCP on stdin and stdout, until that one goes away. Only with place `anywhere`, on the command line. */
   offer?(offers: readonly Offer[]): Promise<void>
   /** Contract: HTTP on the configured address, until the app is closed; the same answer every time. To be called before the queue is worked. */
   /** `expose`: also where others can reach it. */
@@ -223,11 +223,11 @@ export interface KeptCall {
 }
 
 /**
- * Where a command may run: without a home at all; in whichever process holds the home; only as its holder; only in a holder, for another
- * process, until that one goes away; as the holder of a home that stays closed, so that even the database may be replaced; or beside the
- * home, from where other commands are asked for one by one, with stdin and stdout to itself.
+ * Where a command runs. `anywhere`: in this process, without a home. `home`: in the kernel that holds the home, else in this process.
+ * `holder`: in this process, which holds the home. `guest`: in a running kernel only, until the caller goes away.
+ * `closed`: in this process, with the home locked but not opened, so that even the database can be replaced.
  */
-export type Place = 'anywhere' | 'home' | 'holder' | 'guest' | 'closed' | 'beside'
+export type Place = 'anywhere' | 'home' | 'holder' | 'guest' | 'closed'
 
 export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly name: string
@@ -239,7 +239,7 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   /** Input keys that the command line takes by position. */
   readonly positional?: readonly string[]
   readonly output: O
-  /** Contract: with place `anywhere`, `closed` or `beside` only what Outside has is there; with `beside` also `offer`. */
+  /** Contract: with place `anywhere` or `closed` the context has only the members of Outside; with `anywhere` also `offer`. */
   run(context: Context, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
   /** What can be done where the home cannot be opened. Without it, why it cannot is thrown. */
   shut?(outside: Outside, input: z.output<I>, why: TirelessError): Promise<z.input<O>>

@@ -86,7 +86,7 @@ const OFFERED: readonly Offer[] = [
 export const mcpServe = command({
   name: 'mcp serve',
   summary: 'offer this home to a program that speaks MCP, on stdin and stdout',
-  place: 'beside',
+  place: 'anywhere',
   input: z.object({}),
   output: z.null().describe('all of it was told already'),
   async run({ offer }) {

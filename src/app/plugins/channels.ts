@@ -1,13 +1,10 @@
-/** The plugins that tell people: the channels, and who carries messages to them. */
+/** Plugin `channels`: the built-in channels and those of plugins. */
 
 import { consoleChannel } from '../../adapters/channels/console.ts'
 import { desktopChannel } from '../../adapters/channels/desktop.ts'
-import { send } from '../../adapters/channels/http.ts'
 import { type Webhook, webhookChannel } from '../../adapters/channels/webhook.ts'
 import { programAt } from '../../adapters/machine.ts'
-import { messageTools } from '../../adapters/tools/tools.ts'
 import { environment, type LoadedConfig, webhookSecretOf } from '../../config.ts'
-import { Notifier } from '../../kernel/notifier.ts'
 import type { Channel } from '../../ports/channel.ts'
 import { definePlugin, type Plugin, type Services } from '../../ports/plugin.ts'
 import { registry } from '../registry.ts'
@@ -47,25 +44,4 @@ function webhookOf({ config }: LoadedConfig, { filled, know }: Services['secrets
       },
     }
   )
-}
-
-/** It tells nothing by itself: whoever runs the kernel runs it beside. */
-export function notifier(): Plugin {
-  return definePlugin({
-    name: 'notifier',
-    needs: ['config', 'clock', 'store', 'bell', 'log', 'secrets', 'channels', 'tools'],
-    provides: ['notifier'],
-    setup(host) {
-      const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
-      const made = new Notifier({
-        ...{ clock, store: host.get('store'), bell: host.get('bell'), channels: host.get('channels').all },
-        settings: () => config.loaded.config.kernel,
-        redact: host.get('secrets').redact,
-        ping: (url, signal) => send(url, { method: 'GET' }, clock.now(), signal),
-        log: (level, event, details) => log.write(level, event, details),
-      })
-      host.provide('notifier', made)
-      host.get('tools').add(...messageTools(made))
-    },
-  })
 }

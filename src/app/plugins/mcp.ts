@@ -1,4 +1,4 @@
-/** The plugin of the servers that bring tools from elsewhere. It starts none of them: whoever needs one does. */
+/** Plugin `mcp`: the configured servers and their tools. It starts no server until one is needed. */
 
 import { join } from 'node:path'
 import { markedTree } from '../../adapters/envs/host/marked-tree.ts'
@@ -6,8 +6,7 @@ import { Servers } from '../../adapters/mcp/servers.ts'
 import { environment } from '../../config.ts'
 import { covers, listedOf, type Place } from '../../domain/address.ts'
 import { asTirelessError } from '../../domain/error.ts'
-import type { Engine } from '../../engine/run.ts'
-import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { startServers } from '../server-sandbox.ts'
 
 /** What a server knows of our environment, beside what it is given. */
@@ -56,19 +55,3 @@ const isListedIn = (place: Place, hosts: readonly string[]): boolean =>
     const entry = listedOf(host)
     return entry !== undefined && covers(entry, place)
   })
-
-/** A server that was never seen is waited for so long by whoever names one of its tools. */
-const PATIENCE_MS = 20_000
-
-/** Its tools come to be known with the first look at it. */
-export function meeting(host: PluginHost): NonNullable<Engine['meet']> {
-  const [config, servers, tools] = [host.get('config'), host.get('mcp'), host.get('tools')]
-  return async (tool) => {
-    const [server = ''] = tool.split('__', 1)
-    if (tools.all.has(tool) || !Object.hasOwn(config.loaded.config.mcp_servers, server)) return
-    const over = new AbortController()
-    const late = host.get('clock').sleep(PATIENCE_MS, over.signal)
-    await Promise.race([servers.test(server).catch(() => {}), late])
-    over.abort()
-  }
-}

@@ -1,0 +1,24 @@
+/** Passes events on to the hooks of plugins. */
+
+import type { Context } from '../commands/command.ts'
+import { asTirelessError } from '../domain/error.ts'
+import type { Event } from '../domain/event.ts'
+import { deepFreeze } from '../domain/json.ts'
+import type { Hook, HookFailure } from '../ports/hook.ts'
+
+/** Every event to the hooks that want it, without waiting for them. One that breaks is in the log: an event of it would be told to it again. */
+export function callHooks(
+  hooks: ReadonlyMap<string, Hook>,
+  failed: (failure: HookFailure) => void,
+): Parameters<Context['listen']>[0] {
+  const told = async (hook: Hook, event: Event): Promise<void> => {
+    try {
+      await hook.on_event?.(deepFreeze(event))
+    } catch (thrown) {
+      failed({ hook: hook.name, moment: 'on_event', message: asTirelessError(thrown).message })
+    }
+  }
+  return (progress) => {
+    if (progress.kind === 'event') for (const hook of hooks.values()) void told(hook, progress.event)
+  }
+}

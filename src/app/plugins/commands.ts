@@ -1,0 +1,37 @@
+/** Plugin `commands`: the context that every command runs in. */
+
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { createCommandContext } from '../command-context.ts'
+
+export function commands(): Plugin {
+  return definePlugin({
+    name: 'commands',
+    needs: [
+      'home',
+      'config',
+      'clock',
+      'ids',
+      'store',
+      'bell',
+      'models',
+      'events',
+      'behaviours',
+      'engine',
+      'queue',
+      'kernel',
+      'notifier',
+      'channels',
+      'documents',
+      'secrets',
+      'skills',
+      'mcp',
+      'server',
+      'sandbox',
+      'strays',
+    ],
+    provides: ['commands'],
+    setup(host) {
+      host.provide('commands', createCommandContext(host))
+    },
+  })
+}

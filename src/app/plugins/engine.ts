@@ -1,0 +1,86 @@
+/** Plugin `engine`: everything that a run needs, in one service. */
+
+import { join } from 'node:path'
+import { systemClock } from '../../adapters/clock.ts'
+import { workspaceSnapshots } from '../../adapters/envs/snapshots/snapshots.ts'
+import { namedBehaviours } from '../../behaviours/behaviours.ts'
+import { type Config, capsOf } from '../../config.ts'
+import { dayIn } from '../../domain/day.ts'
+import type { Budget } from '../../domain/task.ts'
+import { Breaker } from '../../engine/chain.ts'
+import type { HookFailure } from '../../ports/hook.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { callHooks } from '../call-hooks.ts'
+import { discoverTool } from '../discover-tool.ts'
+import { policyOf } from '../owner-policy.ts'
+import { isByName } from './tools.ts'
+
+export function engine(): Plugin {
+  return definePlugin({
+    name: 'engine',
+    needs: [
+      ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
+      ...(['secrets', 'skills', 'mcp'] as const),
+      ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
+    ],
+    provides: ['engine'],
+    setup(host) {
+      const config = host.get('config')
+      const dayOf = dayIn(config.loaded.config.kernel.timezone)
+      const tools = host.get('tools').all
+      const critics = host.get('critics').all
+      const gates = host.get('gates').all
+      const hooks = host.get('hooks').all
+      const log = host.get('log')
+      const hookFailed = (failure: HookFailure): void => log.write('warn', 'hook failed', { ...failure })
+      host.get('events').watch(callHooks(hooks, hookFailed))
+      host.provide('engine', {
+        store: host.get('store'),
+        clock: host.get('clock'),
+        ids: host.get('ids'),
+        models: host.get('models'),
+        breaker: new Breaker((provider, asked) => log.write('error', 'key refused', { provider, model: asked })),
+        envs: host.get('envs'),
+        // Looked at when a run begins: plugins may add to all of them until everything is set up.
+        behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo', {
+          of: (agentId) => config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
+          knows: (tool) => tools.has(tool),
+          isByName: (tool) => isByName(tool) || (tools.get(tool)?.lazy ?? false),
+        }),
+        tools,
+        meet: discoverTool(host),
+        parsers: host.get('parsers').all,
+        memories: host.get('memories').all,
+        critics: () => [...critics.values()],
+        gates: () => [...gates.values()],
+        hooks: () => [...hooks.values()],
+        hookFailed,
+        sink: host.get('events').sink,
+        secrets: host.get('secrets'),
+        skills: host.get('skills'),
+        snapshots: workspaceSnapshots({
+          folder: join(host.get('home').versions, 'workspaces.git'),
+          // Files have the machine's own time.
+          clock: systemClock,
+          warn: (message, about) => log.write('warn', 'no snapshot of the workspace', { message, ...about }),
+        }),
+        get budget() {
+          return perDispatch(config.loaded.config)
+        },
+        purse: { caps: () => capsOf(config.loaded.config.budget), dayOf },
+        policy: policyOf(config, host.get('home').workspaces),
+        patience: { inARow: 3, inAll: 10 },
+      })
+    },
+  })
+}
+
+function perDispatch({ budget, models }: Config): Budget {
+  return {
+    steps: budget.per_dispatch_calls,
+    ms: budget.per_dispatch_minutes === null ? null : budget.per_dispatch_minutes * 60_000,
+    tokens: budget.per_dispatch_tokens,
+    usd: budget.per_dispatch_usd,
+    context: models.max_input,
+  }
+}

@@ -1,0 +1,18 @@
+/** Plugin `kernel`: the loop of beats and cycles. It does nothing until a command runs it. */
+
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { createKernelService } from '../kernel-service.ts'
+
+export function kernel(): Plugin {
+  return definePlugin({
+    name: 'kernel',
+    needs: [
+      ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
+      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events', 'sandbox'] as const),
+    ],
+    provides: ['kernel'],
+    setup(host) {
+      host.provide('kernel', createKernelService(host))
+    },
+  })
+}

@@ -1,0 +1,18 @@
+/** Plugin `socket`: other processes run commands through it. */
+
+import { commandNamed } from '../../commands/named.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { type SocketServer, serveSocket } from '../../server/socket.ts'
+
+/** Started last and stopped first: whoever is reached through it finds everything else running. */
+export function socket(): Plugin {
+  let server: SocketServer | undefined
+  return definePlugin({
+    name: 'socket',
+    needs: ['home', 'commands'],
+    async start(host) {
+      server = await serveSocket(host.get('home').socket, commandNamed, host.get('commands'))
+    },
+    stop: () => server?.close(),
+  })
+}

@@ -1,0 +1,29 @@
+/** Plugin `store`: the database, with redaction, semantic recall, error logging and the wake signal around it. */
+
+import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
+import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
+import { createDoorbell, ringing } from '../../kernel/doorbell.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { type Store, unlessUnreadable } from '../../ports/store.ts'
+import { withErrorLog, withRedaction, withSemanticRecall } from '../store-wrappers.ts'
+
+export function store(): Plugin {
+  let opened: Store | undefined
+  return definePlugin({
+    name: 'store',
+    // The configuration first: on a bad one nothing is written.
+    needs: ['home', 'config', 'clock', 'log', 'secrets', 'embedders'],
+    provides: ['store', 'bell'],
+    async setup(host) {
+      const bell = createDoorbell()
+      const sqlite = await openSqliteStore({ file: host.get('home').database, clock: host.get('clock') })
+      const lost = (await unlessUnreadable(sqlite.setting(LOST_COMMITS), null)) as LostCommits | null
+      if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
+      const hidden = withRedaction(withSemanticRecall(sqlite, host.get('embedders')), host.get('secrets').hide)
+      opened = ringing(withErrorLog(hidden, host.get('log')), bell)
+      host.provide('bell', bell)
+      host.provide('store', opened)
+    },
+    stop: () => opened?.close(),
+  })
+}
