@@ -4,9 +4,9 @@
  * Invariants: nothing of a return is used unchecked, or shared with the plugin that made it; no plugin can end the process, or pass for the store.
  */
 
-import type { z } from 'zod'
 import { asTirelessError, type ErrorCode, TirelessError } from '../domain/error.ts'
 import { describeValue, ignoreRejections, type Json, plainCopy } from '../domain/json.ts'
+import { Misfit, type Shape } from './shape.ts'
 
 export interface Method {
   /** Whose method it is, such as `critic strict`. */
@@ -17,7 +17,7 @@ export interface Method {
 export interface Port<T> extends Method {
   /** Completes the sentence "expected …". */
   readonly expected: string
-  readonly shape: z.ZodType<T>
+  readonly shape: Shape<T>
   /** Default: `plugin_invalid`. */
   readonly code?: ErrorCode
 }
@@ -43,10 +43,10 @@ export function tellPlugin(of: Method, call: () => unknown): void {
 }
 
 export function checkReturn<T>(port: Port<T>, value: unknown): T {
-  const checked = port.shape.safeParse(value === undefined ? undefined : plainReturn(port, value, port.code))
-  if (checked.success) return checked.data
-  const [issue] = checked.error.issues
-  throw invalidReturn(port, value, issue?.path.length ? `at ${issue.path.join('.')}: ${issue.message}` : undefined)
+  const taken = port.shape(value === undefined ? undefined : plainReturn(port, value, port.code))
+  if (!(taken instanceof Misfit)) return taken
+  const { path, message } = taken
+  throw invalidReturn(port, value, path.length === 0 ? undefined : `at ${path.join('.')}: ${message}`)
 }
 
 export function invalidReturn(

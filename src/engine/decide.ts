@@ -57,7 +57,9 @@ async function modelDecision(run: Run, open: OpenTurn): Promise<Decision> {
     record(run, { kind: 'model_answered', turn: open.turn, answer, ...(usd === undefined ? {} : { usd }) })
   }
   const answer = open.answer as Answer
-  if (!run.engine.replaying) await meetTools(run, answer)
+  const decision = decisionOf(answer, run.toolbox, open.answeredAt)
+  if (decision.kind !== 'invalid' || run.engine.replaying) return decision
+  await meetTools(run, answer)
   return decisionOf(answer, run.toolbox, open.answeredAt)
 }
 

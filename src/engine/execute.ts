@@ -1,6 +1,5 @@
 /** Running one intended call: with its secrets, within its time, again where that is harmless, its result without secrets and no longer than fits. */
 
-import { z } from 'zod'
 import { addressOf, placeText } from '../domain/address.ts'
 import { CALL_STATUSES, type CallResult } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -15,6 +14,7 @@ import { INTERRUPTED_BEFORE } from './interruption.ts'
 import { Leaving } from './leaving.ts'
 import { destinationsPort, factsPort } from './return-shapes.ts'
 import { type Run, say } from './run.ts'
+import { textShape } from './shape.ts'
 import type { Intended } from './thread.ts'
 
 /** More of a result the model is not shown. */
@@ -133,7 +133,7 @@ function withSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended)
   )
 }
 
-const FILL: Port<string> = { who: 'secrets', method: 'fill', expected: 'a text', shape: z.string() }
+const FILL: Port<string> = { who: 'secrets', method: 'fill', expected: 'a text', shape: textShape }
 
 /** Authors who have no types may return anything. Plain code: this is checked for every call of every run. */
 export function checkedResult(tool: string, method: 'run' | 'probe', value: unknown): CallResult {

@@ -3,7 +3,6 @@
  * Must not know: who asks, and what follows where something else comes back.
  */
 
-import { z } from 'zod'
 import type { Verdict } from '../domain/decision.ts'
 import { type Effect, REACHES, RECOVERIES } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
@@ -19,33 +18,41 @@ import type { MemoryQuery, MemoryView } from '../ports/memory.ts'
 import type { Parsed } from '../ports/parser.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { Port } from './ask-plugin.ts'
+import {
+  anyShape,
+  fieldsShape,
+  flagShape,
+  isFields,
+  listShape,
+  Misfit,
+  matchingShape,
+  numberShape,
+  oneOfShape,
+  optionalShape,
+  recordShape,
+  type Shape,
+  taggedShape,
+  textShape,
+} from './shape.ts'
 
-/** It has been checked to be plain data by then. */
-const json = z.custom<Json>()
-const tokens = z.int().min(0).max(MAX_TOKENS)
-// Made once: a schema costs more to make than to use.
-const text = z.string()
-const flag = z.boolean()
-const number = z.number()
-const count = z.int().min(0)
-const texts = z.array(z.string())
-const optionalText = z.string().optional()
-const optionalJson = z.custom<Json | undefined>()
+const tokens = numberShape({ whole: true, from: 0, upto: MAX_TOKENS })
+const count = numberShape({ whole: true, from: 0 })
+const texts = listShape(textShape)
 
-const asked = z.object({ id: z.string(), tool: z.string(), args: z.string() })
+const asked = fieldsShape({ id: textShape, tool: textShape, args: textShape })
 
-const answer: z.ZodType<Answer> = z.object({
-  text: z.string(),
-  calls: z.array(asked),
-  finish: z.enum(['stop', 'calls', 'length']),
-  usage: z.object({
-    input_tokens: tokens,
-    output_tokens: tokens,
-    cached_tokens: tokens,
-    written_tokens: tokens.exactOptional(),
-  }),
-  reasoning: json.exactOptional(),
-})
+const answer: Shape<Answer> = fieldsShape(
+  {
+    text: textShape,
+    calls: listShape(asked),
+    finish: oneOfShape(['stop', 'calls', 'length']),
+    usage: fieldsShape(
+      { input_tokens: tokens, output_tokens: tokens, cached_tokens: tokens },
+      { written_tokens: tokens },
+    ),
+  },
+  { reasoning: anyShape },
+)
 
 export const answerPort = (model: string): Port<Answer> => ({
   who: `model ${model}`,
@@ -56,15 +63,13 @@ export const answerPort = (model: string): Port<Answer> => ({
   code: 'model_garbled',
 })
 
-const parsed: z.ZodType<Parsed> = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('said'),
-    text: z.string(),
-    calls: z.array(asked),
-    notes: z.record(z.string(), z.string()).exactOptional(),
-  }),
-  z.object({ kind: z.literal('fault'), reason: z.string() }),
-])
+const parsed: Shape<Parsed> = taggedShape('kind', {
+  said: fieldsShape(
+    { kind: oneOfShape(['said']), text: textShape, calls: listShape(asked) },
+    { notes: recordShape(textShape) },
+  ),
+  fault: fieldsShape({ kind: oneOfShape(['fault']), reason: textShape }),
+})
 
 export const parsedPort = (parser: string): Port<Parsed> => ({
   who: `parser ${parser}`,
@@ -74,7 +79,7 @@ export const parsedPort = (parser: string): Port<Parsed> => ({
 })
 
 const textPort = (who: string, method: string): Port<string> => ({
-  ...{ who, method, expected: 'a text', shape: text },
+  ...{ who, method, expected: 'a text', shape: textShape },
 })
 
 export const instructionsPort = (parser: string): Port<string> => textPort(`parser ${parser}`, 'instructions')
@@ -82,14 +87,14 @@ export const preparedPort = (behaviour: string): Port<string> => textPort(`behav
 export const remainsPort = (tool: string): Port<string> => textPort(`tool ${tool}`, 'remains')
 
 const flagPort = (who: string, method: string): Port<boolean> => ({
-  ...{ who, method, expected: 'true or false', shape: flag },
+  ...{ who, method, expected: 'true or false', shape: flagShape },
 })
 
 export const shouldStopPort = (behaviour: string): Port<boolean> => flagPort(`behaviour ${behaviour}`, 'shouldStop')
 export const prunePort = (search: string): Port<boolean> => flagPort(`search ${search}`, 'prune')
 export const isTerminalPort: Port<boolean> = flagPort('env', 'isTerminal')
 
-const memoryView: z.ZodType<MemoryView> = z.object({ from: count, summary: text, recalled: texts })
+const memoryView: Shape<MemoryView> = fieldsShape({ from: count, summary: textShape, recalled: texts })
 
 /** `turn`: the one that comes next. */
 export const memoryViewPort = (memory: string, turn: number): Port<MemoryView> => ({
@@ -104,30 +109,32 @@ export const evictPort = (memory: string): Port<number> => ({
   shape: count,
 })
 
-const memoryQuery: z.ZodType<MemoryQuery> = z.object({ text })
+const memoryQuery: Shape<MemoryQuery> = fieldsShape({ text: textShape })
 
 export const memoryQueryPort = (behaviour: string): Port<MemoryQuery> => ({
   ...{ who: `behaviour ${behaviour}`, method: 'buildMemoryQuery', expected: '{ text }' },
   shape: memoryQuery,
 })
 
-const section = z.string().exactOptional()
-const systemPrompt: z.ZodType<SystemPrompt> = z.union([
-  z.string(),
-  z.object({
-    role: section,
-    process_rules: section,
-    policy: section,
-    toolbox: section,
-    output_protocol: section,
-    unattended: section,
-  }),
-])
+const sections = fieldsShape(
+  {},
+  {
+    role: textShape,
+    process_rules: textShape,
+    policy: textShape,
+    toolbox: textShape,
+    output_protocol: textShape,
+    unattended: textShape,
+  },
+)
+const systemPrompt: Shape<SystemPrompt> = (value) => (typeof value === 'string' ? value : sections(value))
 
 export const systemPromptPort = (behaviour: string): Port<SystemPrompt> => ({
   ...{ who: `behaviour ${behaviour}`, method: 'buildSystemPrompt', expected: 'a text, or texts by section' },
   shape: systemPrompt,
 })
+
+const optionalJson = optionalShape(anyShape)
 
 /** Nothing: what is new is the observation. */
 export const observationPort = (behaviour: string): Port<Json | undefined> => ({
@@ -135,26 +142,26 @@ export const observationPort = (behaviour: string): Port<Json | undefined> => ({
   shape: optionalJson,
 })
 
-const wanted: z.ZodType<WantedCall> = z.object({
-  tool: z.string(),
-  args: json.exactOptional(),
-  id: z.string().min(1).exactOptional(),
-  timeoutMs: z.number().positive().max(MAX_DURATION_MS).exactOptional(),
-})
-const match = z.string().regex(/^(any|user_message|system_event|event:.+)$/s) as unknown as z.ZodType<Match>
+const wanted: Shape<WantedCall> = fieldsShape(
+  { tool: textShape },
+  {
+    args: anyShape,
+    id: matchingShape(/./s),
+    timeoutMs: numberShape({ above: 0, upto: MAX_DURATION_MS }),
+  },
+)
+const match: Shape<Match> = matchingShape(/^(any|user_message|system_event|event:.+)$/s)
 
 /** A branch is checked candidate by candidate, so that one that is invalid costs the others nothing. */
 type OneWish = Exclude<Wish, { kind: 'branch' }>
-const wish: z.ZodType<OneWish> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('act'), calls: z.array(wanted), failFast: z.boolean().exactOptional() }),
-  z.object({ kind: z.literal('final'), answer: z.string(), summary: z.string().exactOptional() }),
-  z.object({
-    kind: z.literal('wait'),
-    match,
-    until: z.int().min(0).max(MAX_INSTANT_MS).exactOptional(),
-    reason: z.string(),
-  }),
-])
+const wish: Shape<OneWish> = taggedShape('kind', {
+  act: fieldsShape({ kind: oneOfShape(['act']), calls: listShape(wanted) }, { failFast: flagShape }),
+  final: fieldsShape({ kind: oneOfShape(['final']), answer: textShape }, { summary: textShape }),
+  wait: fieldsShape(
+    { kind: oneOfShape(['wait']), match, reason: textShape },
+    { until: numberShape({ whole: true, from: 0, upto: MAX_INSTANT_MS }) },
+  ),
+})
 
 export const wishPort = (who: string, method: string): Port<OneWish> => ({
   ...{ who, method, code: 'decision_invalid' },
@@ -169,7 +176,7 @@ export const candidatesPort = (search: string): Omit<Port<unknown>, 'shape'> => 
 
 export const scorePort = (search: string): Port<number> => ({
   ...{ who: `search ${search}`, method: 'score', expected: 'a finite number' },
-  shape: number,
+  shape: numberShape(),
 })
 
 /** `length`: of the list that it selects from. */
@@ -178,15 +185,14 @@ export const selectPort = (search: string, length: number): Port<number> => ({
   shape: count,
 })
 
-const verdict: z.ZodType<Verdict> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('continue') }),
-  z.object({
-    kind: z.literal('retry'),
-    instruction: z.string(),
-    attempt: z.object({ after_ms: z.number().min(0).max(MAX_DURATION_MS) }).exactOptional(),
-  }),
-  z.object({ kind: z.literal('stop'), reason: z.string(), failure_class: z.enum(FAILURE_CLASSES).exactOptional() }),
-])
+const verdict: Shape<Verdict> = taggedShape('kind', {
+  continue: fieldsShape({ kind: oneOfShape(['continue']) }),
+  retry: fieldsShape(
+    { kind: oneOfShape(['retry']), instruction: textShape },
+    { attempt: fieldsShape({ after_ms: numberShape({ from: 0, upto: MAX_DURATION_MS }) }) },
+  ),
+  stop: fieldsShape({ kind: oneOfShape(['stop']), reason: textShape }, { failure_class: oneOfShape(FAILURE_CLASSES) }),
+})
 
 export const verdictPort = (critic: string): Port<Verdict> => ({
   who: `critic ${critic}`,
@@ -195,11 +201,11 @@ export const verdictPort = (critic: string): Port<Verdict> => ({
   shape: verdict,
 })
 
-const clearance: z.ZodType<Clearance> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('allow'), reason: z.string().exactOptional() }),
-  z.object({ kind: z.literal('ask'), reason: z.string() }),
-  z.object({ kind: z.literal('deny'), reason: z.string() }),
-])
+const clearance: Shape<Clearance> = taggedShape('kind', {
+  allow: fieldsShape({ kind: oneOfShape(['allow']) }, { reason: textShape }),
+  ask: fieldsShape({ kind: oneOfShape(['ask']), reason: textShape }),
+  deny: fieldsShape({ kind: oneOfShape(['deny']), reason: textShape }),
+})
 
 export const clearancePort = (gate: string): Port<Clearance> => ({
   who: `gate ${gate}`,
@@ -208,15 +214,10 @@ export const clearancePort = (gate: string): Port<Clearance> => ({
   shape: clearance,
 })
 
-const effect = z.object({
-  recovery: z.enum(RECOVERIES),
-  reach: z.enum(REACHES),
-  host: z.string().exactOptional(),
-  writes: z.boolean().exactOptional(),
-  method: z.string().exactOptional(),
-  publishes: z.boolean().exactOptional(),
-  unseen: z.boolean().exactOptional(),
-}) as unknown as z.ZodType<Effect>
+const effect = fieldsShape(
+  { recovery: oneOfShape(RECOVERIES), reach: oneOfShape(REACHES) },
+  { host: textShape, writes: flagShape, method: textShape, publishes: flagShape, unseen: flagShape },
+) as Shape<Effect>
 
 const EFFECT_IN_WORDS = `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`
 
@@ -226,6 +227,8 @@ export const effectPort = (tool: string): Port<Effect> => ({
   expected: EFFECT_IN_WORDS,
   shape: effect,
 })
+
+const optionalText = optionalShape(textShape)
 
 /** Why a call is refused, or has to be asked about; nothing where it is not. */
 export const reasonPort = (tool: string, method: 'refuses' | 'asks'): Port<string | undefined> => ({
@@ -243,7 +246,7 @@ export const contentPort = (tool: string): Port<readonly string[]> => ({
   shape: texts,
 })
 
-const given: z.ZodType<Given> = z.object({ trust: z.enum([...TRUSTS, 'workspace']), private: z.boolean() })
+const given: Shape<Given> = fieldsShape({ trust: oneOfShape([...TRUSTS, 'workspace']), private: flagShape })
 
 export const givenPort = (tool: string): Port<Given> => ({
   ...{ who: `tool ${tool}`, method: 'gives', expected: '{ trust: trusted|untrusted|workspace, private }' },
@@ -251,14 +254,21 @@ export const givenPort = (tool: string): Port<Given> => ({
 })
 
 /** What the runtime itself reads of a result's facts; everything else in them is the tool's. */
-const facts = z.looseObject({
-  label: z.object({ trust: z.enum(TRUSTS), private: z.boolean() }).exactOptional(),
-  seen: z.record(z.string(), z.string()).exactOptional(),
-  cwd: z.string().exactOptional(),
-  quoted: z.boolean().exactOptional(),
-})
+const facts = fieldsShape(
+  {},
+  {
+    label: fieldsShape({ trust: oneOfShape(TRUSTS), private: flagShape }),
+    seen: recordShape(textShape),
+    cwd: textShape,
+    quoted: flagShape,
+  },
+)
 
-const anyFacts = z.union([facts, text, number, flag, z.null(), z.array(json)]) as unknown as z.ZodType<Json>
+const anyFacts: Shape<Json> = (value) => {
+  if (!isFields(value)) return anyShape(value)
+  const known = facts(value)
+  return known instanceof Misfit ? known : { ...value, ...(known as Json & object) }
+}
 
 export const factsPort = (tool: string): Port<Json> => ({
   ...{ who: `tool ${tool}`, method: 'run', code: 'tool_failed' },
@@ -268,17 +278,17 @@ export const factsPort = (tool: string): Port<Json> => ({
 })
 
 type Meant = ReturnType<NonNullable<AnyTool['meant']>>
-const meant = z.object({ tool: text, args: json }).optional()
+const meant = optionalShape(fieldsShape({ tool: textShape, args: anyShape }))
 
 export const meantPort = (tool: string): Port<Meant | undefined> => ({
   ...{ who: `tool ${tool}`, method: 'meant', expected: '{ tool, args }' },
   shape: meant,
 })
 
-const health: z.ZodType<Health> = z.discriminatedUnion('ok', [
-  z.object({ ok: z.literal(true) }),
-  z.object({ ok: z.literal(false), reason: z.string() }),
-])
+const health: Shape<Health> = taggedShape('ok', {
+  true: fieldsShape({ ok: oneOfShape([true]) }),
+  false: fieldsShape({ ok: oneOfShape([false]), reason: textShape }),
+})
 
 export const healthPort: Port<Health> = {
   ...{ who: 'env', method: 'health', expected: '{ ok: true } or { ok: false, reason }' },

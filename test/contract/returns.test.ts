@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Answer } from '../../src/domain/record.ts'
+import type { Model } from '../../src/ports/model.ts'
+import type { AnyTool } from '../../src/ports/tool.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp, passing, runTaskIn } from '../apps.ts'
+import { aBehaviour, aTool, recordsOf } from './acting.ts'
+
+const USAGE = { input_tokens: 1, output_tokens: 2, cached_tokens: 0 }
+const FINAL = { text: 'done', calls: [], finish: 'stop', usage: USAGE }
+
+const modelOf = (answer: object): Model => ({ id: 'odd/one', call: async () => answer as Answer })
+const poking = () => scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
+const own = () => aBehaviour({ tools: ['poke'] })
+
+describe('B2: the check of a return', () => {
+  const wrong: readonly [object, string][] = [
+    [{ ...FINAL, usage: undefined }, 'at usage: Invalid input: expected object, received undefined'],
+    [
+      { ...FINAL, usage: { ...USAGE, input_tokens: -1 } },
+      'at usage.input_tokens: Too small: expected number to be >=0',
+    ],
+    [
+      { ...FINAL, usage: { ...USAGE, written_tokens: 0.5 } },
+      'at usage.written_tokens: Invalid input: expected int, received number',
+    ],
+    [{ ...FINAL, finish: 'end' }, 'at finish: Invalid option: expected one of "stop"|"calls"|"length"'],
+    [
+      { ...FINAL, calls: [{ id: 'a', tool: 'poke', args: {} }] },
+      'at calls.0.args: Invalid input: expected string, received object',
+    ],
+  ]
+  for (const [answer, where] of wrong)
+    test(`B2: the error says where, what came and what was expected: ${where}`, async (t) => {
+      const clock = new FakeClock()
+      const app = await openApp(t, { clock, yaml: 'sandbox: off\n', model: modelOf(answer) })
+      const { error } = await passing(clock, runTaskIn(app))
+      assert.ok(
+        error?.includes(`model odd/one returned an invalid value from call() (${where}); got `),
+        error ?? undefined,
+      )
+    })
+
+  test('B2: nothing but the fields that are known is recorded of an answer', async (t) => {
+    const more = { ...FINAL, usage: { ...USAGE, more: 1 }, raw: { whole: 'response' } }
+    const app = await openApp(t, { model: modelOf(more) })
+    const { session_id } = await runTaskIn(app)
+    const [{ answer } = {}] = await recordsOf(app, session_id, 'model_answered')
+    assert.deepEqual(answer, FINAL)
+  })
+
+  test('B2: a call of the model is checked once', async (t) => {
+    const asked: string[] = []
+    const effect: AnyTool['effect'] = () => {
+      asked.push('effect')
+      return { recovery: 'pure', reach: 'none' }
+    }
+    const app = await openApp(t, {
+      model: poking(),
+      tools: [Object.assign(aTool({ name: 'poke' }), { effect })],
+      behaviours: [own()],
+    })
+    assert.equal((await runTaskIn(app, 'poke', { behaviour: 'own' })).status, 'done')
+    assert.deepEqual(asked, ['effect'])
+  })
+
+  test('B2: facts that do not fit are told with their place, and cost the call', async (t) => {
+    const tool = aTool({ name: 'poke' })
+    const run: AnyTool['run'] = async () => ({ status: 'ok', content: 'poked', facts: { label: { trust: 'mine' } } })
+    const app = await openApp(t, { model: poking(), tools: [Object.assign(tool, { run })], behaviours: [own()] })
+    const { session_id } = await runTaskIn(app, 'poke', { behaviour: 'own' })
+    const [settled] = await recordsOf(app, session_id, 'call_settled')
+    assert.equal(settled?.result.status, 'error')
+    assert.match(
+      settled?.result.content ?? '',
+      /at label\.trust: Invalid option: expected one of "trusted"\|"untrusted"/,
+    )
+  })
+})
