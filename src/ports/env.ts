@@ -55,7 +55,10 @@ export interface ProcessResult {
 }
 
 /** A proxy that listens on a unix socket. */
-export type WayOut = Pick<EgressProxy, 'user' | 'password' | 'refusals' | 'close'>
+export interface WayOut extends Pick<EgressProxy, 'user' | 'password' | 'refusals' | 'close'> {
+  /** Variables of the command beside those that name the proxy. */
+  readonly environment?: Readonly<Record<string, string>>
+}
 export type OpenWayOut = (socket: string) => Promise<WayOut>
 
 export interface RunOptions {

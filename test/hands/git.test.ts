@@ -1,7 +1,6 @@
 /** The tool git, through a run of the public entry, in real repositories and against a real remote. */
 
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,12 +14,8 @@ import type { ToolContext } from '../../src/ports/tool.ts'
 import { freshFolder, openApp } from '../apps.ts'
 import { answered } from '../contract/asking.ts'
 import { WITHOUT_SANDBOX } from '../sandbox/here.ts'
+import { inGit, serveRepository } from './git-remote.ts'
 import { calling, eachAlone, listing, living, names } from './serving.ts'
-
-const inGit = (folder: string, ...args: string[]): string =>
-  execFileSync('git', ['-C', folder, '-c', 'user.name=owner', '-c', 'user.email=owner@x', ...args], {
-    encoding: 'utf8',
-  }).trim()
 
 /** A repository with one commit. */
 function repository(t: TestContext): string {
@@ -410,65 +405,9 @@ describe('git after a crash', RUNS, () => {
   })
 })
 
-/** A bare repository behind HTTP, as git serves it itself. */
-async function remote(
-  t: TestContext,
-): Promise<{ readonly port: number; readonly folder: string; readonly asked: string[] }> {
-  const parent = freshFolder(t, 'remote')
-  const folder = join(parent, 'r.git')
-  inGit(parent, 'init', '-q', '--bare', '-b', 'main', folder)
-  inGit(folder, 'config', 'http.receivepack', 'true')
-  const asked: string[] = []
-  const server = http.createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
-    const env = {
-      ...{
-        PATH: process.env.PATH,
-        GIT_PROJECT_ROOT: parent,
-        GIT_HTTP_EXPORT_ALL: '1',
-        PATH_INFO: pathname,
-        QUERY_STRING: searchParams.toString(),
-      },
-      ...{
-        REQUEST_METHOD: request.method,
-        CONTENT_TYPE: request.headers['content-type'] ?? '',
-        REMOTE_ADDR: '127.0.0.1',
-        GIT_PROTOCOL: request.headers['git-protocol']?.toString() ?? '',
-      },
-      ...(request.headers['content-encoding']
-        ? { HTTP_CONTENT_ENCODING: String(request.headers['content-encoding']) }
-        : {}),
-    }
-    const backend = spawn('git', ['http-backend'], { env })
-    request.pipe(backend.stdin)
-    const chunks: Buffer[] = []
-    backend.stdout.on('data', (data) => chunks.push(data))
-    backend.on('close', () => {
-      const whole = Buffer.concat(chunks)
-      const end = whole.indexOf('\r\n\r\n')
-      const headers = whole
-        .subarray(0, end)
-        .toString()
-        .split('\r\n')
-        .map((line) => line.split(': ') as [string, string])
-      const status = Number(headers.find(([name]) => name === 'Status')?.[1]?.slice(0, 3) ?? 200)
-      response
-        .writeHead(status, Object.fromEntries(headers.filter(([name]) => name !== 'Status')))
-        .end(whole.subarray(end + 4))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, folder, asked }
-}
-
 describe('git and the network', RUNS, () => {
   test('push, ls-remote, clone, fetch and pull reach the address they name, through the way out', async (t) => {
-    const { port, folder, asked } = await remote(t)
+    const { port, folder, asked } = await serveRepository(t)
     const workspace = repository(t)
     const url = `http://git.test:${port}/r.git`
     const home = freshFolder(t)
@@ -508,7 +447,7 @@ describe('git and the network', RUNS, () => {
   })
 
   test('private places and other hosts are refused there, too, whatever they are called or redirect to', async (t) => {
-    const { port, asked } = await remote(t)
+    const { port, asked } = await serveRepository(t)
     const hop = http.createServer((request, response) =>
       response.writeHead(302, { location: `http://127.0.0.1:${port}${request.url}` }).end(),
     )

@@ -25,7 +25,7 @@ export function createEgress({ rules, ownersRules, resolve, clock, secret }: Egr
       (await import('./ask.ts')).asking({ rules, reach: resolveChecked, clock })(outgoing, signal),
     open: async (outgoing, signal) =>
       (await import('./exchange.ts')).opened(outgoing, await resolveOwners(outgoing.to), signal),
-    proxy: async (admits, at) =>
-      (await import('./proxy.ts')).openProxy({ admits, reach: resolveChecked, password: secret(), at }),
+    proxy: async (admits, at, use = 'all') =>
+      (await import('./proxy.ts')).openProxy({ admits, reach: resolveChecked, password: secret(), at, use }),
   }
 }

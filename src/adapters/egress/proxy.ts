@@ -8,15 +8,17 @@ import { timingSafeEqual } from 'node:crypto'
 import http from 'node:http'
 import net from 'node:net'
 import type { Duplex } from 'node:stream'
-import { addressOf, type Place, placeOf, placeText } from '../../domain/address.ts'
+import { type Address, addressOf, type Place, placeOf, placeText } from '../../domain/address.ts'
 import { asTirelessError } from '../../domain/error.ts'
-import { type EgressProxy, UNNAMED } from '../../ports/egress.ts'
+import { type EgressProxy, ONLY_READ, UNNAMED } from '../../ports/egress.ts'
 import { egressRefused, type Reach } from './reach.ts'
 
 const USER = 'tireless'
 /** An idle connection is closed after this time. */
 const IDLE_MS = 60_000
 const MAX_REFUSALS = 50
+/** Each connection takes file descriptors of this process. */
+const MAX_CONNECTIONS = 256
 /** Headers of a single connection, which a proxy does not forward. */
 const HOP_BY_HOP = [
   'connection',
@@ -36,9 +38,10 @@ interface Deps {
   readonly password: string
   /** A Unix socket to listen on; without it, a free port on the loopback interface. */
   readonly at: string | undefined
+  readonly use: 'all' | 'read'
 }
 
-export async function openProxy({ admits, reach, password, at }: Deps): Promise<EgressProxy> {
+export async function openProxy({ admits, reach, password, at, use }: Deps): Promise<EgressProxy> {
   const refusals: string[] = []
   const sockets = new Set<Duplex>()
   const trackSocket = (socket: Duplex): void => {
@@ -60,10 +63,12 @@ export async function openProxy({ admits, reach, password, at }: Deps): Promise<
     hasPassword(request.headers['proxy-authorization'], password)
 
   const server = http.createServer({ maxHeaderSize: 32 * 1024 })
+  server.maxConnections = MAX_CONNECTIONS
   server.on('connection', trackSocket)
   server.on('connect', (request, client: Duplex, head: Buffer) => {
     if (!isAuthorized(request)) return void client.end(AUTH_REQUIRED)
-    void tunnel(request.url ?? '', resolveChecked, client, head, trackSocket).catch((thrown) => {
+    client.unshift(head)
+    void tunnel({ target: request.url ?? '', resolveChecked, client, trackSocket, use }).catch((thrown) => {
       const { status, text } = failureResponse(thrown)
       client.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\ncontent-type: text/plain\r\n\r\n${text}`)
     })
@@ -71,7 +76,7 @@ export async function openProxy({ admits, reach, password, at }: Deps): Promise<
   server.on('request', (request, response) => {
     if (!isAuthorized(request))
       return void response.writeHead(407, { 'proxy-authenticate': 'Basic realm="tireless"' }).end()
-    void forward(request, response, resolveChecked).catch((thrown) => {
+    void forward(request, response, resolveChecked, use).catch((thrown) => {
       const { status, text } = failureResponse(thrown)
       if (response.headersSent) response.destroy()
       else response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
@@ -95,9 +100,10 @@ export async function openProxy({ admits, reach, password, at }: Deps): Promise<
   }
 }
 
+/** Git sends its credentials on a second connection, and only if this one is announced to close. */
 const AUTH_REQUIRED =
   'HTTP/1.1 407 Proxy Authentication Required\r\n' +
-  'proxy-authenticate: Basic realm="tireless"\r\ncontent-length: 0\r\n\r\n'
+  'proxy-authenticate: Basic realm="tireless"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
 
 function hasPassword(header: string | undefined, password: string): boolean {
   const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${password}`).toString('base64')}`)
@@ -107,22 +113,47 @@ function hasPassword(header: string | undefined, password: string): boolean {
 
 type ResolveChecked = (place: Place) => Promise<readonly string[]>
 
-async function tunnel(
-  target: string,
-  resolveChecked: ResolveChecked,
-  client: Duplex,
-  head: Buffer,
-  trackSocket: (socket: Duplex) => void,
-): Promise<void> {
+interface Tunnel {
+  readonly target: string
+  readonly resolveChecked: ResolveChecked
+  readonly client: Duplex
+  readonly trackSocket: (socket: Duplex) => void
+  readonly use: Deps['use']
+}
+
+async function tunnel({ target, resolveChecked, client, trackSocket, use }: Tunnel): Promise<void> {
   const place = placeOf(target)
   if (place.kind === 'refused') throw egressRefused(place.why)
   const upstream = await connectFirst(place.value, await resolveChecked(place.value), trackSocket)
+  const endClient = (): void => void client.destroy()
   upstream.setTimeout(IDLE_MS, () => upstream.destroy())
-  client.write('HTTP/1.1 200 Connection established\r\n\r\n')
-  if (head.length > 0) upstream.write(head)
-  upstream.pipe(client).pipe(upstream)
   client.once('close', () => upstream.destroy())
-  upstream.once('close', () => client.destroy())
+  upstream.once('close', endClient)
+  client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+  // Unencrypted bytes could be any request.
+  if (use === 'read' && (await peekByte(client)) !== TLS_HANDSHAKE) {
+    upstream.off('close', endClient).destroy()
+    throw egressRefused(`${placeText(place.value)} ${ONLY_READ}: a tunnel takes TLS alone`)
+  }
+  upstream.pipe(client).pipe(upstream)
+}
+
+const TLS_HANDSHAKE = 0x16
+
+/** Contract: the first byte, which stays unread; undefined if the socket ends without one. */
+async function peekByte(socket: Duplex): Promise<number | undefined> {
+  const isOver = (): boolean => socket.destroyed || socket.readableEnded
+  for (;;) {
+    const got: unknown = socket.read(1)
+    if (Buffer.isBuffer(got)) {
+      socket.unshift(got)
+      return got[0]
+    }
+    if (isOver()) return undefined
+    await new Promise<void>((resolve) => {
+      for (const event of ['readable', 'end', 'close']) socket.once(event, () => resolve())
+    })
+  }
 }
 
 async function connectFirst(
@@ -148,12 +179,15 @@ async function forward(
   request: http.IncomingMessage,
   response: http.ServerResponse,
   resolveChecked: ResolveChecked,
+  use: Deps['use'],
 ): Promise<void> {
   const address = addressOf(request.url ?? '')
   if (address.kind === 'refused') throw egressRefused(address.why)
   const to = address.value
   if (to.scheme !== 'http') throw egressRefused('only http is allowed without CONNECT')
   const [ip = ''] = await resolveChecked(to)
+  if (use === 'read' && !isReadRequest(request, to))
+    throw egressRefused(`${placeText(to)} ${ONLY_READ}: ${request.method} is not let through`)
   const { pathname, search, host } = new URL(to.url)
   const upstream = http.request({
     ...{ host: ip, port: to.port, method: request.method ?? 'GET', path: `${pathname}${search}` },
@@ -161,7 +195,7 @@ async function forward(
       agent: false,
       setHost: false,
       timeout: IDLE_MS,
-      headers: { ...withoutHopByHop(request.headers), host, connection: 'close' },
+      headers: { ...withoutHopByHop(request.headers), ...framing(request), host, connection: 'close' },
     },
   })
   upstream.once('timeout', () => upstream.destroy())
@@ -173,6 +207,18 @@ async function forward(
   upstreamResponse.once('error', () => response.destroy())
   response.writeHead(upstreamResponse.statusCode ?? 502, withoutHopByHop(upstreamResponse.headers))
   upstreamResponse.pipe(response)
+}
+
+/** Without it the body of a GET would follow unframed, and could be read as a second request. */
+const framing = ({ headers }: http.IncomingMessage): http.OutgoingHttpHeaders =>
+  headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }
+
+function isReadRequest({ method = '', headers }: http.IncomingMessage, { url }: Address): boolean {
+  const { pathname, searchParams } = new URL(url)
+  if (method === 'POST')
+    return pathname.endsWith('/git-upload-pack') && headers['content-type'] === 'application/x-git-upload-pack-request'
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+  return /^(?:GET|HEAD)$/.test(method) && !hasBody && !searchParams.getAll('service').includes('git-receive-pack')
 }
 
 function withoutHopByHop(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {

@@ -2,12 +2,21 @@
 
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
+import type { Effect } from '../../domain/effect.ts'
 import { assertNever } from '../../domain/error.ts'
 import { type Given, OF_WORKSPACE, UNTRUSTED } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ProcessResult } from '../../ports/env.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { type CommandNetwork, namedHosts, networkArg, openNetwork, refusalOfHosts } from './command-network.ts'
+import {
+  type CommandNetwork,
+  credentialAsked,
+  namedHosts,
+  networkArg,
+  openNetwork,
+  publishes,
+  refusalOfHosts,
+} from './command-network.ts'
 import { shown } from './file-path.ts'
 import { leftOf } from './left-of.ts'
 import { told } from './result.ts'
@@ -55,13 +64,12 @@ export const bash = ({ where, network }: Surroundings): AnyTool =>
     args: network ? args : args.omit({ network: true }),
     needs: ['process', 'file'],
     volatile: ['timeout_s'],
-    effect: (wanted) =>
-      namedHosts(wanted.network).length === 0
-        ? { recovery: 'once', reach: 'workspace' }
-        : { recovery: 'once', reach: 'third_party', method: 'network', unseen: true, writes: true },
+    effect,
     destinations: (wanted) => namedHosts(wanted.network),
     content: ({ command }) => [command],
     refuses: (wanted) => network && refusalOfHosts(network, namedHosts(wanted.network)),
+    asks: ({ command, network: hosts = [] }) =>
+      network && hosts.length === 0 ? credentialAsked(network, command) : undefined,
     gives(wanted) {
       if (where === 'machine') return OF_MACHINE
       return namedHosts(wanted.network).length > 0 || network?.hasAllowedHosts() ? UNTRUSTED : OF_WORKSPACE
@@ -76,6 +84,12 @@ export const bash = ({ where, network }: Surroundings): AnyTool =>
     remains: (_, context) => leftOf(context),
     settled: async ({ ops, call }) => ops('process').forget(call),
   })
+
+function effect({ command, network }: Args): Effect {
+  if (namedHosts(network).length === 0) return { recovery: 'once', reach: 'workspace' }
+  const sent = { recovery: 'once', reach: 'third_party', unseen: true, writes: true } as const
+  return publishes(command) ? { ...sent, method: 'push', publishes: true } : { ...sent, method: 'network' }
+}
 
 function resultOf(result: ProcessResult, seconds: number): CallResult {
   const { output, exit } = result

@@ -6,8 +6,8 @@
 import { z } from 'zod'
 import { covers, listedOf, type Place, placeOf, placeText } from '../../domain/address.ts'
 import type { Label } from '../../domain/trust.ts'
-import { type Egress, type EgressProxy, UNNAMED } from '../../ports/egress.ts'
-import type { OpenWayOut } from '../../ports/env.ts'
+import { type Egress, type EgressProxy, ONLY_READ, UNNAMED } from '../../ports/egress.ts'
+import type { OpenWayOut, WayOut } from '../../ports/env.ts'
 
 export interface CommandNetwork {
   readonly egress: Egress
@@ -47,8 +47,9 @@ export const refusalOfHosts = ({ egress }: CommandNetwork, hosts: readonly strin
 
 /** `hosts`: what the call names, and somebody has allowed. Then those alone are open; what is private and tainted goes nowhere else. */
 export function openNetwork({ egress }: CommandNetwork, hosts: readonly string[], label: Label): OpenWayOut {
-  const admits = hosts.length > 0 ? isAmong(hosts) : mayLeave(label) ? egress.isListed : () => false
-  return async (socket) => explaining(await egress.proxy(admits, socket))
+  if (hosts.length > 0) return async (socket) => explaining(await egress.proxy(isAmong(hosts), socket))
+  const admits = mayLeave(label) ? egress.isListed : () => false
+  return async (socket) => ({ ...explaining(await egress.proxy(admits, socket, 'read')), environment: NO_PUSH })
 }
 
 const mayLeave = ({ trust, private: isPrivate }: Label): boolean => trust === 'trusted' || !isPrivate
@@ -58,13 +59,50 @@ function isAmong(hosts: readonly string[]): (place: Place) => boolean {
   return (place) => open.some((entry) => covers(entry, place))
 }
 
-const explaining = (proxy: EgressProxy): EgressProxy => ({
+/** Where git goes instead, to be refused: over TLS the proxy would not see that it pushes. No guard, because a command can have it otherwise. */
+const PUSHED_TO = 'a-push-names-its-host.invalid'
+const NO_PUSH = {
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: `url.https://${PUSHED_TO}/.pushInsteadOf`,
+  GIT_CONFIG_VALUE_0: 'https://',
+}
+
+const explaining = (proxy: EgressProxy): WayOut => ({
   ...proxy,
   refusals: () => [...new Set(proxy.refusals())].map(explained),
 })
 
+const REFUSED = new RegExp(`^(\\S+) (?:${UNNAMED}|${ONLY_READ})`)
+
 function explained(refusal: string): string {
-  if (!refusal.endsWith(` ${UNNAMED}`)) return refusal
-  const named = JSON.stringify(refusal.slice(0, -UNNAMED.length - 1))
-  return `${refusal}; run the command again with every host that it needs in the argument network: [${named}], and your owner is asked`
+  const [, named] = REFUSED.exec(refusal) ?? []
+  if (named === undefined) return refusal
+  const [why, example] = named === PUSHED_TO ? ['a push names its host', 'host'] : [refusal, named]
+  return `${why}; run the command again with every host that it needs in the argument network: ["${example}"], and your owner is asked`
 }
+
+/**
+ * Contract: why a command that names no hosts has to be asked about: it shows a credential to a host that the owner allows. What a script or a file
+ * holds is not seen.
+ */
+export function credentialAsked({ egress }: CommandNetwork, command: string): string | undefined {
+  const allowed = (command.match(/https?:\/\/[^\s"'`<>|;()]+/gi) ?? [])
+    .flatMap((text) => (URL.canParse(text) ? [new URL(text)] : []))
+    .filter(({ host, protocol }) => {
+      const place = placeOf(host, protocol === 'http:' ? 80 : HTTPS_PORT)
+      return place.kind === 'read' && egress.isListed(place.value)
+    })
+  const isShown = allowed.some(({ username, password }) => username !== '' || password !== '')
+  if (!isShown && (allowed.length === 0 || !SHOWS_CREDENTIAL.test(command))) return undefined
+  return `it shows a credential to ${[...new Set(allowed.map(({ host }) => host))].join(', ')}`
+}
+
+/** Of curl, wget, git and their like. */
+const SHOWS_CREDENTIAL =
+  /(?<![\w-])(?:authorization|cookie|x-api-key|private-token):|\s(?:-u|--user)[\s=]["']?[^\s:"']+:(?!\/\/)|--oauth2-bearer|extraheader/i
+
+/** What makes something public, as far as the command line shows it: asked about like any push. */
+const PUBLISHES =
+  /\b(?:git|docker|podman|hg|jj|gem|helm)\b[^\n;|&]*\spush\b|\bsvn\b[^\n;|&]*\s(?:ci|commit)\b|\bpublish\b|\btwine\s+upload\b|\bgh\s+(?:release|gist|pr|issue|repo)\s+(?:create|upload|edit)\b/
+
+export const publishes = (command: string): boolean => PUBLISHES.test(command)

@@ -40,7 +40,7 @@ export async function openWay(
   }
 }
 
-function proxyEnvironment({ user, password }: WayOut): Readonly<Record<string, string>> {
+function proxyEnvironment({ user, password, environment }: WayOut): Readonly<Record<string, string>> {
   const url = `http://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${PORT}`
   const names = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY']
   return {
@@ -49,5 +49,6 @@ function proxyEnvironment({ user, password }: WayOut): Readonly<Record<string, s
     no_proxy: 'localhost,127.0.0.1,::1',
     // Else Node heeds none of them.
     NODE_USE_ENV_PROXY: '1',
+    ...environment,
   }
 }
