@@ -134,12 +134,12 @@ function runner(context: Context): App['run'] {
       const expected = COMMANDS.map((known) => known.name).join(', ')
       throw new TirelessError('usage', { what: 'there is no such command', got: name, expected })
     }
-    if (command.place === 'guest')
+    if (command.runsIn === 'kernel')
       throw new TirelessError('usage', {
         what: `${name} is for other processes`,
         fix: 'listen to the events of this one: app.context.listen',
       })
-    if (command.place === 'closed')
+    if (command.runsIn === 'closed_home')
       throw new TirelessError('usage', {
         what: `${name} needs a home that nobody has open`,
         fix: `close the app, then: tireless ${name}`,

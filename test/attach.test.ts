@@ -82,7 +82,7 @@ describe('attach: a live view of the holder', () => {
     const path = join(freshFolder(t), 'socket')
     const ends: string[] = []
     const looking = command({
-      ...{ name: 'look', summary: '', place: 'guest', input: z.object({}), output: z.null() },
+      ...{ name: 'look', summary: '', runsIn: 'kernel', input: z.object({}), output: z.null() },
       async run({ signals }, _, tell) {
         tell({ kind: 'note', text: 'looking' })
         await new Promise((resolve) => signals.drain.addEventListener('abort', resolve))

@@ -108,7 +108,7 @@ test('HTTP: a GET changes nothing, and every command that the holder runs is one
     paths: Record<string, Record<string, Operation>>
   }>()
   const commits = to.app.context.store.commits()
-  for (const command of COMMANDS.filter(({ place }) => place === 'home')) {
+  for (const command of COMMANDS.filter(({ runsIn }) => runsIn === 'any_process')) {
     const path = `/api/v1/${command.name.replaceAll(' ', '/')}`
     const [[method, operation] = ['none', undefined], ...more] = Object.entries(paths[path] ?? {})
     assert.ok(operation && more.length === 0, path)

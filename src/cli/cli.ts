@@ -79,7 +79,7 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
   const tell = (told: Progress): void => {
     if (told.kind === 'item')
       print(process.stdout, options.json ? `${jsonText(told.item)}\n` : renderItem(command.name, told.item))
-    else if (options.json === true && command.place === 'guest') {
+    else if (options.json === true && command.runsIn === 'kernel') {
       if (told.kind === 'event') print(process.stdout, `${jsonText(told.event)}\n`)
     } else progress.tell(told)
   }

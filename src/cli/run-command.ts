@@ -28,10 +28,11 @@ export type RunCommand = (request: CommandRequest) => Promise<unknown>
 
 export async function runCommand(request: CommandRequest): Promise<unknown> {
   const { command, input, at, tell } = request
-  if (command.place === 'guest') return runInKernel(request)
+  if (command.runsIn === 'kernel') return runInKernel(request)
   const paths = homePaths(at.home)
   const holder = command.endsHolder && holderPid(paths)
-  const answered = command.place === 'home' ? await askHolder(paths.socket, command.name, input, tell) : undefined
+  const answered =
+    command.runsIn === 'any_process' ? await askHolder(paths.socket, command.name, input, tell) : undefined
   if (answered && holder !== undefined) await waitForExit(holder, answered.output)
   if (answered) return answered.output
   const { runLocally } = await import('./run-local.ts')

@@ -19,10 +19,10 @@ const RETRY_MS = 25
 
 /** `run`: runs the calls of MCP clients, each like a command of its own. */
 export function runLocally(request: CommandRequest, run: RunCommand): Promise<unknown> {
-  switch (request.command.place) {
-    case 'anywhere':
+  switch (request.command.runsIn) {
+    case 'no_home':
       return runWithoutHome(request, run)
-    case 'closed':
+    case 'closed_home':
       return runWithClosedHome(request)
     default:
       return runWithOpenHome(request)
@@ -56,7 +56,7 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
     const opened = await openHome(at, command.name, signals)
     if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
     if (opened.code !== 'home_locked') return executeShut(command, closedHomeContext(at), input, opened)
-    if (command.place === 'holder') throw opened
+    if (command.runsIn === 'own_process') throw opened
     const answered = await askHolder(homePaths(at.home).socket, command.name, input, tell)
     if (answered) return answered.output
     const now = systemClock.monotonic()

@@ -43,7 +43,7 @@ async function describe({ store, kernelId, kernel, roster }: Context, id: string
 export const agentList = command({
   name: 'agent list',
   summary: 'every agent: when it runs, how it went last, where it is described',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(described) }),
   async run(context) {
@@ -63,7 +63,7 @@ const keys = {
 export const agentNew = command({
   name: 'agent new',
   summary: 'an agent from a sentence, such as "watch my repo and report every morning"',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['sentence'],
   input: z.object({
     sentence: z.string().regex(/\S/, 'a sentence').describe('what it is to do, and when'),
@@ -98,7 +98,7 @@ export const agentNew = command({
 export const agentEdit = command({
   name: 'agent edit',
   summary: 'change an agent; its file keeps its comments, and nothing is written that is not valid',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
     id: z.string().min(1).describe('the agent'),
@@ -133,7 +133,7 @@ const one = z.object({ id: z.string().min(1).describe('the agent') })
 export const agentEnable = command({
   name: 'agent enable',
   summary: 'let an agent run',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: one,
   output: described,
@@ -143,7 +143,7 @@ export const agentEnable = command({
 export const agentDisable = command({
   name: 'agent disable',
   summary: 'let an agent run no more; what runs goes on',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: one,
   output: described,

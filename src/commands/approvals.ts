@@ -18,7 +18,7 @@ const reason = z.string().trim().min(1).optional().describe('a word to the agent
 export const approvalsList = command({
   name: 'approvals list',
   summary: 'calls that somebody has to allow first; open ones first',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     session: z.string().optional().describe("only this session's"),
     status: z.enum(APPROVAL_STATUSES).optional().describe('only those'),
@@ -33,7 +33,7 @@ export const approvalsList = command({
 export const approvalsShow = command({
   name: 'approvals show',
   summary: 'one approval, with exactly what would be run',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id }),
   output: approvalShape,
@@ -47,7 +47,7 @@ export const approvalsShow = command({
 export const approvalsAllow = command({
   name: 'approvals allow',
   summary: 'let it be run, exactly as shown',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
     id,
@@ -111,7 +111,7 @@ function grantOf(
 export const approvalsDeny = command({
   name: 'approvals deny',
   summary: 'say that it must not be run',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id, reason }),
   output: approvalShape,
@@ -142,7 +142,7 @@ const unheardOf = (id: string): TirelessError =>
 export const grantsList = command({
   name: 'grants list',
   summary: 'what may be sent without asking: by your word on approvals, and by policy.grants',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(grantShape) }),
   run: async ({ store, clock, policy }) => ({
@@ -153,7 +153,7 @@ export const grantsList = command({
 export const grantsRevoke = command({
   name: 'grants revoke',
   summary: 'from now on it has to be asked for again',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('id from grants list') }),
   output: z.object({ id: z.string(), revoked: z.boolean() }),

@@ -10,7 +10,7 @@ export const attach = command({
   name: 'attach',
   summary: 'what the running kernel does, as it does it, until you interrupt it; the kernel goes on',
   // Whoever looks on must not hold the home, or no `start` could begin beside it.
-  place: 'guest',
+  runsIn: 'kernel',
   input: z.object({}),
   output: z.null().describe('all of it was told already'),
   async run(context, _, tell) {

@@ -21,7 +21,7 @@ const AT_ONCE = 1000
 export const auditVerify = command({
   name: 'audit verify',
   summary: 'checks the chain of rulings, and names the first record that was changed, added or taken away',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
     ok: z.boolean(),

@@ -11,7 +11,7 @@ const ELSEWHERE = 'not part of it: the log, and folders outside of the home that
 export const backup = command({
   name: 'backup',
   summary: 'copy the home into a new or empty folder, while work goes on',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['dir'],
   input: z.object({
     dir: z.string().min(1).describe('a new or empty folder outside of the home').meta({ path: true }),
@@ -35,7 +35,7 @@ export const backup = command({
 export const restore = command({
   name: 'restore',
   summary: 'put a backup in the place of the home; what is there now is set aside',
-  place: 'closed',
+  runsIn: 'closed_home',
   positional: ['dir'],
   input: z.object({ dir: z.string().min(1).describe('a folder that backup has made').meta({ path: true }) }),
   output: z.object({

@@ -20,7 +20,7 @@ const tally = z.object({
 export const budgetShow = command({
   name: 'budget show',
   summary: 'what was spent today, what is left under each limit, and what a day will cost',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
     day: z.string(),
@@ -111,7 +111,7 @@ function partOfDay(dayOf: (now: number) => string, now: number): number {
 export const budgetSet = command({
   name: 'budget set',
   summary: 'change a limit in the configuration, from now on',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['key', 'value'],
   input: z.object({
     key: z.string().describe('such as per_day_usd'),

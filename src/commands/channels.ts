@@ -24,7 +24,7 @@ const NOTHING_YET = { pending: 0, failed: 0, last_sent_at: null, last_error: nul
 export const channelsList = command({
   name: 'channels list',
   summary: 'the ways to people: which work here, what they have delivered, and whom notices go to',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
     items: z.array(
@@ -73,7 +73,7 @@ export const channelsList = command({
 export const channelsTest = command({
   name: 'channels test',
   summary: 'deliver a message now, and say whether it was taken',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     name: z.string().describe('of the channel'),
     chat: z.string().optional().describe('in that chat; default: where the channel goes by itself'),
@@ -105,7 +105,7 @@ const TEST = {
 export const channelsPair = command({
   name: 'channels pair',
   summary: 'let notices go to a channel, and get a code by which a chat of it becomes yours',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     name: z.string().describe('of the channel'),
     chat: z.string().optional().describe('that chat, which is yours from now on; default: the one that says the code'),
@@ -143,7 +143,7 @@ async function pairNow(store: Context['store'], channel: string, chat_id: string
 export const channelsUnpair = command({
   name: 'channels unpair',
   summary: 'let notices go where the configuration says again; with a name, its chats are no more yours',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     name: z.string().optional().describe('of the channel'),
     chat: z.string().optional().describe('only that chat of it'),
@@ -165,7 +165,7 @@ export const channelsUnpair = command({
 export const noticesList = command({
   name: 'notices list',
   summary: 'what people were told, newest first, and what has become of it',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     status: z.enum(POSTED_STATUSES).optional().describe('only those'),
     channel: z.string().optional().describe('only by that one'),

@@ -223,23 +223,25 @@ export interface KeptCall {
 }
 
 /**
- * Where a command runs. `anywhere`: in this process, without a home. `home`: in the kernel that holds the home, else in this process.
- * `holder`: in this process, which holds the home. `guest`: in a running kernel only, until the caller goes away.
- * `closed`: in this process, with the home locked but not opened, so that even the database can be replaced.
+ * - `no_home`: in this process; needs no home.
+ * - `any_process`: in the kernel that holds the home; without one, in this process.
+ * - `own_process`: in this process, which must hold the home.
+ * - `kernel`: only in a running kernel, until the caller disconnects.
+ * - `closed_home`: in this process, with the home locked but not opened, so that even the database can be replaced.
  */
-export type Place = 'anywhere' | 'home' | 'holder' | 'guest' | 'closed'
+export type RunsIn = 'no_home' | 'any_process' | 'own_process' | 'kernel' | 'closed_home'
 
 export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly name: string
   readonly summary: string
-  readonly place: Place
+  readonly runsIn: RunsIn
   readonly input: I
   /** Asked on a terminal before it is run, unless `yes` is among its input. */
   readonly consent?: string
   /** Input keys that the command line takes by position. */
   readonly positional?: readonly string[]
   readonly output: O
-  /** Contract: with place `anywhere` or `closed` the context has only the members of Outside; with `anywhere` also `offer`. */
+  /** Contract: with `no_home` and `closed_home` the context has only the members of Outside; with `no_home` also `offer`. */
   run(context: Context, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
   /** What can be done where the home cannot be opened. Without it, why it cannot is thrown. */
   shut?(outside: Outside, input: z.output<I>, why: TirelessError): Promise<z.input<O>>

@@ -17,7 +17,7 @@ const sideShape = z.object({
 export const compare = command({
   name: 'compare',
   summary: 'two runs of one task: where they first part, and what became of each',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['a', 'b'],
   input: z.object({ a: z.string().describe('run id'), b: z.string().describe('run id') }),
   output: z.object({

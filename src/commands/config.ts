@@ -6,7 +6,7 @@ import { command } from './command.ts'
 export const configCheck = command({
   name: 'config check',
   summary: 'read the configuration and say what is wrong with it',
-  place: 'anywhere',
+  runsIn: 'no_home',
   input: z.object({}),
   output: z.object({
     ok: z.literal(true),
@@ -22,7 +22,7 @@ export const configCheck = command({
 export const configExplain = command({
   name: 'config explain',
   summary: 'every value of the configuration and where it comes from; secrets as (set)',
-  place: 'anywhere',
+  runsIn: 'no_home',
   input: z.object({ key: z.string().default('').describe('only keys that begin with this') }),
   output: z.object({
     file: z.string().nullable(),
@@ -37,7 +37,7 @@ export const configExplain = command({
 export const configSchema = command({
   name: 'config schema',
   summary: 'the JSON Schema of the configuration',
-  place: 'anywhere',
+  runsIn: 'no_home',
   input: z.object({}),
   output: z.record(z.string(), z.unknown()),
   run: async (context) => ({ ...context.configSchema() }),

@@ -59,7 +59,7 @@ const awaitedShape = cycleShape.extend({
 export const once = command({
   name: 'once',
   summary: 'one cycle of the kernel, now, in the foreground, with whatever else there is to be done',
-  place: 'holder',
+  runsIn: 'own_process',
   input: z.object({}),
   output: awaitedShape,
   async run(context, _, tell) {
@@ -76,7 +76,7 @@ export const once = command({
 export const cycleNow = command({
   name: 'cycle now',
   summary: 'one cycle, now: of the running kernel, after the one that runs',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: awaitedShape,
   async run(context, _, tell) {
@@ -134,7 +134,7 @@ function wordsOf({ agent_id, dispatch_id, status, reason, until }: Left): string
 export const cyclesList = command({
   name: 'cycles list',
   summary: 'the last cycles, newest first',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({ limit: z.int().positive().default(20).describe('at most so many') }),
   output: z.object({
     items: z.array(
@@ -163,7 +163,7 @@ const standing = z.object({ paused: z.boolean(), since: z.string().nullable() })
 export const pause = command({
   name: 'pause',
   summary: 'let the beats pass until it is resumed; what runs goes on',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: standing,
   async run({ store, clock }) {
@@ -177,7 +177,7 @@ export const pause = command({
 export const resume = command({
   name: 'resume',
   summary: 'heed the beats again',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: standing,
   async run({ store, clock }) {
@@ -191,7 +191,7 @@ export const resume = command({
 export const stop = command({
   name: 'stop',
   summary: 'stop the running kernel, and wait until its process is gone; running steps may end first',
-  place: 'home',
+  runsIn: 'any_process',
   endsHolder: true,
   input: z.object({
     now: z.boolean().default(false).describe('interrupt running steps at once; they go on at the next start'),

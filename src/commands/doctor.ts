@@ -32,7 +32,7 @@ const setAsideShape = z.object({
 export const doctor = command({
   name: 'doctor',
   summary: 'look for what is wrong, with remedies',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     fix: z.boolean().default(false).describe('mend what can be mended without a loss'),
     set_aside: z.boolean().default(false).describe('list the rows that were set aside, newest first'),

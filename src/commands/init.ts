@@ -22,7 +22,7 @@ const forecastShape = z.object({
 export const init = command({
   name: 'init',
   summary: 'write a working home: configuration, three agents, a folder to be tended; changes nothing that is there',
-  place: 'anywhere',
+  runsIn: 'no_home',
   consent: 'Write a home there?',
   input: z.object({
     yes: z.boolean().default(false).describe('ask nothing').meta({ short: 'y' }),

@@ -7,7 +7,7 @@ export const logs = command({
   name: 'logs',
   summary: 'what happened, from the log of the home',
   // The log is a file: whoever follows it must not hold the home, or no `start` could begin beside it.
-  place: 'anywhere',
+  runsIn: 'no_home',
   input: z.object({
     follow: z.boolean().default(false).describe('go on until interrupted').meta({ short: 'f' }),
     lines: z.int().nonnegative().default(50).describe('the last so many').meta({ short: 'n' }),

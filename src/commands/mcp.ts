@@ -38,7 +38,7 @@ const server = z.string().min(1).describe('its name in mcp_servers')
 export const mcpList = command({
   name: 'mcp list',
   summary: 'the MCP servers: how they are, what they last said, which tools they have and what those do',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(stateShape) }),
   run: async ({ mcp }) => ({ items: (await mcp.list()).map(printable) }),
@@ -47,7 +47,7 @@ export const mcpList = command({
 export const mcpTest = command({
   name: 'mcp test',
   summary: 'start an MCP server and look at its tools, or what is wrong with it',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['server'],
   input: z.object({ server }),
   output: stateShape.extend({ ok: z.boolean() }),
@@ -61,7 +61,7 @@ export const mcpTest = command({
 export const mcpApprove = command({
   name: 'mcp approve',
   summary: 'tools that are new, or are not what they were: from now on they may be used as the server has them',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['server', 'tool'],
   input: z.object({ server, tool: z.string().min(1).optional().describe('only this one, by its own name') }),
   output: z.object({ server: z.string(), approved: z.array(z.string()) }),
@@ -86,7 +86,7 @@ const OFFERED: readonly Offer[] = [
 export const mcpServe = command({
   name: 'mcp serve',
   summary: 'offer this home to a program that speaks MCP, on stdin and stdout',
-  place: 'anywhere',
+  runsIn: 'no_home',
   input: z.object({}),
   output: z.null().describe('all of it was told already'),
   async run({ offer }) {

@@ -26,7 +26,7 @@ const limitInput = z.int().positive().default(100).describe('at most so many')
 export const memoryList = command({
   name: 'memory list',
   summary: 'what is remembered, newest first',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     agent: agentInput,
     all: z.boolean().default(false).describe('also what is over: superseded, forgotten, expired, dropped'),
@@ -41,7 +41,7 @@ export const memoryList = command({
 export const memorySearch = command({
   name: 'memory search',
   summary: 'what is remembered about something, best match first',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['query'],
   input: z.object({
     query: z.string().trim().min(1).describe('words that stand in it'),
@@ -57,7 +57,7 @@ export const memorySearch = command({
 export const memoryForget = command({
   name: 'memory forget',
   summary: 'what is remembered under a key is gone for good',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['key'],
   input: z.object({
     key: z.string().trim().min(1).describe('key from memory list'),

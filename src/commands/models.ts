@@ -10,7 +10,7 @@ import { command } from './command.ts'
 export const modelsList = command({
   name: 'models list',
   summary: 'the models that can be asked, which is the default and why, and what is chosen where',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
     items: z.array(
@@ -47,7 +47,7 @@ const REQUEST = { system: '', messages: [{ role: 'user', text: 'Say the word: re
 export const modelsTest = command({
   name: 'models test',
   summary: 'ask a model one word: how long it takes and what it uses, or what is wrong and what to do',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['model'],
   input: z.object({ model: z.string().min(1).optional().describe('provider/model; without one, the default') }),
   output: z.object({
@@ -91,7 +91,7 @@ export const modelsTest = command({
 export const modelsUse = command({
   name: 'models use',
   summary: 'choose a model for a chat, a person in it, a channel, or everything',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['model'],
   input: z.object({
     model: z.string().min(1).describe('provider/model; "default" takes the choice back'),

@@ -19,7 +19,7 @@ export const agentInput = z.string().min(1).default(DEFAULT_AGENT).describe('the
 export const enqueue = command({
   name: 'enqueue',
   summary: 'put a task into the queue',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     agent: agentInput,
     prompt: z.string().trim().min(1).describe('what to do'),
@@ -43,7 +43,7 @@ export const enqueue = command({
 export const queueList = command({
   name: 'queue list',
   summary: 'the dispatches, newest first',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     status: z.enum(DISPATCH_STATUSES).optional().describe('only those'),
     agent: z.string().optional().describe("only this agent's"),
@@ -58,7 +58,7 @@ export const queueList = command({
 export const queueShow = command({
   name: 'queue show',
   summary: 'one dispatch',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id') }),
   output: dispatchShape,
@@ -79,7 +79,7 @@ const reached = z.object({
 export const queueCancel = command({
   name: 'queue cancel',
   summary: 'end a dispatch, and those made for it',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
     id: z.string().describe('dispatch id'),
@@ -98,7 +98,7 @@ export const queueCancel = command({
 export const queueRetry = command({
   name: 'queue retry',
   summary: 'try a dispatch again that failed or was set aside',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id') }),
   output: reached,
@@ -114,7 +114,7 @@ const pausing = (name: 'queue pause' | 'queue resume', summary: string, paused: 
   command({
     name,
     summary,
-    place: 'home',
+    runsIn: 'any_process',
     positional: ['id'],
     input: z.object({ id: z.string().describe('dispatch id') }),
     output: reached,

@@ -43,7 +43,7 @@ const forked = z.object({
 export const replay = command({
   name: 'replay',
   summary: 'live a run again, offline; with --from, go on from one of its steps with another model, parser or memory',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['run'],
   input: z.object({
     run: z.string().describe('run id: the id of its dispatch'),

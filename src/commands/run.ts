@@ -18,7 +18,7 @@ const FOREGROUND_PRIORITY = 100
 export const run = command({
   name: 'run',
   summary: 'do one task now and print the answer',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['task'],
   input: z.object({
     task: z.string().trim().min(1).describe('what to do'),

@@ -30,7 +30,7 @@ const idInput = z.string().min(1).describe('the schedule: see schedule list')
 export const scheduleList = command({
   name: 'schedule list',
   summary: 'when the kernel, each agent and what was added are due',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(scheduleShape) }),
   async run(context) {
@@ -44,7 +44,7 @@ const ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/
 export const scheduleAdd = command({
   name: 'schedule add',
   summary: 'have an agent do something again and again, or once at a time',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     agent: agentInput,
     prompt: z.string().trim().min(1).optional().describe("what to do (default: the agent's own prompt)"),
@@ -89,7 +89,7 @@ const pausing = (name: 'schedule pause' | 'schedule resume', summary: string, pa
   command({
     name,
     summary,
-    place: 'home',
+    runsIn: 'any_process',
     positional: ['id'],
     input: z.object({ id: idInput }),
     output: scheduleShape,
@@ -112,7 +112,7 @@ export const scheduleResume = pausing(
 export const scheduleRemove = command({
   name: 'schedule remove',
   summary: 'take an added schedule away; what it has set off goes on',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: idInput }),
   output: z.object({ removed: z.string() }),
@@ -128,7 +128,7 @@ export const scheduleRemove = command({
 export const scheduleRun = command({
   name: 'schedule run',
   summary: 'do now what a schedule would have done; it stays as it is',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: idInput }),
   output: z.object({

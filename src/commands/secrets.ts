@@ -21,7 +21,7 @@ const HOSTS = z
 export const secretsSet = command({
   name: 'secrets set',
   summary: 'keep a secret under a name; its value is asked for, or read from the standard input',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['name'],
   input: z.object({
     name: z.string().describe('how the configuration (secret:NAME) and tools name it'),
@@ -39,7 +39,7 @@ export const secretsSet = command({
 export const secretsList = command({
   name: 'secrets list',
   summary: 'the names of the secrets, since when, and who uses them',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(entryShape) }),
   async run({ secrets }) {
@@ -50,7 +50,7 @@ export const secretsList = command({
 export const secretsRemove = command({
   name: 'secrets remove',
   summary: 'forget a secret; what names it in the configuration fails from then on',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['name'],
   input: z.object({ name: z.string() }),
   output: entryShape,

@@ -10,7 +10,7 @@ import { sessionShape } from './shapes.ts'
 export const sessionsList = command({
   name: 'sessions list',
   summary: 'the sessions, newest first',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     limit: z.int().positive().default(100).describe('at most so many'),
     all: z.boolean().default(false).describe('those that were put away, too'),
@@ -22,7 +22,7 @@ export const sessionsList = command({
 export const sessionsArchive = command({
   name: 'sessions archive',
   summary: 'put a session away: it is kept, and not listed any more; a message takes it out again',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
     id: z.string().describe('session id'),
@@ -40,7 +40,7 @@ export const sessionsArchive = command({
 export const sessionsShow = command({
   name: 'sessions show',
   summary: 'one session with its journal',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('session id') }),
   output: sessionShape.extend({
@@ -56,7 +56,7 @@ export const sessionsShow = command({
 export const send = command({
   name: 'send',
   summary: 'a message into a session',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['text'],
   input: z.object({
     session: z.string().describe('session id'),

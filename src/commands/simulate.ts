@@ -18,7 +18,7 @@ const conflict = { schedules: z.array(z.string()), first: z.string(), times: z.n
 export const simulate = command({
   name: 'simulate',
   summary: 'the beats of the days to come, their cost and their conflicts; nothing is run',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({
     days: z.int().min(1).max(366).default(1).describe('so many days from now'),
     limit: z.int().min(0).max(100_000).default(100).describe('list at most so many beats'),

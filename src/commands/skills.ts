@@ -42,7 +42,7 @@ async function workspacesOf({ store }: Context): Promise<readonly string[]> {
 export const skillsList = command({
   name: 'skills list',
   summary: 'the skills and AGENTS.md files there are, and which of them agents may follow',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({ workspace: WHICH.workspace }),
   output: z.object({ items: z.array(skillShape) }),
   async run(context, { workspace }) {
@@ -54,7 +54,7 @@ export const skillsList = command({
 export const skillsScan = command({
   name: 'skills scan',
   summary: 'what should be looked at in a skill before it is approved, by file and line',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['name'],
   input: z.object({ name: z.string().optional().describe('default: all of them'), ...WHICH }),
   output: z.object({ items: z.array(findingShape.extend({ skill: z.string(), path: z.string() })) }),
@@ -78,7 +78,7 @@ export const skillsScan = command({
 export const skillsApprove = command({
   name: 'skills approve',
   summary: 'let agents follow a skill, or a workspace’s AGENTS.md, for as long as it stays as it is now',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['name'],
   input: z.object({
     name: z.string().describe('of the skill, or AGENTS.md'),

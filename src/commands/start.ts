@@ -14,7 +14,7 @@ import { nextDue } from './schedule.ts'
 export const start = command({
   name: 'start',
   summary: 'run the kernel and work the queue, in the foreground',
-  place: 'holder',
+  runsIn: 'own_process',
   input: z.object({
     until_idle: z
       .boolean()

@@ -47,7 +47,7 @@ async function versionOf(documents: Documents, name: DocumentName, version: numb
 export const stateShow = command({
   name: 'state show',
   summary: 'STATE.md, or another document, as it stands or stood',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['version'],
   input: z.object({ version: number.optional().describe('version from state log'), document }),
   output: documentShape.extend({ pending: z.boolean() }),
@@ -61,7 +61,7 @@ export const stateShow = command({
 export const stateLog = command({
   name: 'state log',
   summary: 'its versions, newest first: who, why, when',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({ document, limit: z.int().positive().default(50).describe('at most so many') }),
   output: z.object({ items: z.array(versionShape) }),
   run: async ({ documents }, { document: name, limit }) => ({ items: [...(await documents.versions(name, limit))] }),
@@ -70,7 +70,7 @@ export const stateLog = command({
 export const stateDiff = command({
   name: 'state diff',
   summary: 'what an edit that waits for `state accept` would change; or what changed between two versions',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['from', 'to'],
   input: z.object({
     from: number.optional().describe('version; default: the one before'),
@@ -107,7 +107,7 @@ function compared(name: DocumentName, before: Document | undefined, after: Label
 export const stateRevert = command({
   name: 'state revert',
   summary: 'the text of an earlier version again; without one, an edit that waits is put aside',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['version'],
   input: z.object({ version: number.optional().describe('version from state log'), document }),
   output: versionShape,
@@ -121,7 +121,7 @@ export const stateAccept = command({
   name: 'state accept',
   summary:
     'what waits for your word is yours: edits of the files are taken in, sections by agents that read text from outside are trusted',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({ document: z.enum(DOCUMENT_NAMES).optional().describe('only this one') }),
   output: z.object({
     items: z.array(

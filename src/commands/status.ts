@@ -42,7 +42,7 @@ async function workersOf({ store, clock, epoch }: Context) {
 export const status = command({
   name: 'status',
   summary: 'what is going on',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
     kernel: z.object({

@@ -59,7 +59,7 @@ const hasBegun = async ({ store }: Context, { session_id, dispatch_id }: Dispatc
 export const traceList = command({
   name: 'trace list',
   summary: 'the runs at a glance, newest first',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({ limit: z.int().positive().default(20).describe('at most so many') }),
   output: z.object({ items: z.array(manifestShape) }),
   async run({ store, redact }, { limit }) {
@@ -110,7 +110,7 @@ const shownShape = z.object({
 export const traceShow = command({
   name: 'trace show',
   summary: 'what one run did: its steps, every event, or what its prompts were made of',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['run'],
   input: z.object({
     run: runInput,
@@ -141,7 +141,7 @@ function shown(
 export const traceExport = command({
   name: 'trace export',
   summary: 'one run as a single page that needs nothing else',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['run'],
   input: z.object({ run: runInput, html: z.string().min(1).describe('the file to write').meta({ path: true }) }),
   output: z.object({ run_id: z.string(), file: z.string(), bytes: z.number() }),

@@ -11,7 +11,7 @@ import { unknownShape } from './shapes.ts'
 export const unknownsList = command({
   name: 'unknowns list',
   summary: 'calls that were cut short and may have taken effect',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({ session: z.string().optional().describe("only this session's") }),
   output: z.object({ items: z.array(unknownShape) }),
   run: async ({ store }, { session }) => ({ items: [...(await store.unknowns({ session_id: session }))] }),
@@ -20,7 +20,7 @@ export const unknownsList = command({
 export const unknownsResolve = command({
   name: 'unknowns resolve',
   summary: 'say what became of such a call',
-  place: 'home',
+  runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
     id: z.string().describe('id from unknowns list'),

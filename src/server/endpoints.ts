@@ -19,7 +19,7 @@ export interface Endpoint {
 /** Contract: one for each command that runs in the holder of the home: `queue list` is `/api/v1/queue/list`. */
 export function endpointsOf(commands: readonly Command[]): readonly Endpoint[] {
   return commands
-    .filter(({ place }) => place === 'home')
+    .filter(({ runsIn }) => runsIn === 'any_process')
     .map((command) => {
       const words = command.name.split(' ')
       const method = READING.has(words.at(-1) ?? '') ? 'GET' : 'POST'

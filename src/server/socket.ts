@@ -56,10 +56,10 @@ async function answer(socket: Socket, find: Find, context: Context, closing: Abo
   try {
     const { command, input } = await question(socket)
     const found = await find(String(command))
-    if (found?.place !== 'home' && found?.place !== 'guest')
+    if (found?.runsIn !== 'any_process' && found?.runsIn !== 'kernel')
       throw new TirelessError('usage', { what: 'the holder of the home runs no such command', got: String(command) })
     say({ accepted: true })
-    const asked = found.place === 'guest' ? asLongAs(socket, closing, context) : context
+    const asked = found.runsIn === 'kernel' ? asLongAs(socket, closing, context) : context
     say({ output: await execute(found, asked, input, (progress) => say({ progress })) })
   } catch (thrown) {
     const { code, message } = asTirelessError(thrown)

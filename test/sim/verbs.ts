@@ -18,7 +18,7 @@ import type { Op } from '../../src/ports/store.ts'
 const retain = command({
   name: 'retain',
   summary: 'take away what is old and over',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({ before: z.number() }),
   output: z.object({ runs: z.array(z.string()) }),
   run: async ({ store, signals }, { before }) => ({ runs: [...(await prune(store, before, signals.drain))] }),
@@ -28,7 +28,7 @@ const retain = command({
 const flood = command({
   name: 'flood',
   summary: 'many messages into a session at once',
-  place: 'home',
+  runsIn: 'any_process',
   input: z.object({ session: z.string(), of: z.string(), count: z.number() }),
   output: z.object({ observation_ids: z.array(z.string()) }),
   async run({ store, clock, ids }, { session: session_id, of, count }) {
