@@ -17,6 +17,9 @@ export interface HomePaths {
   readonly token: string
   /** What the owner has put under a name, for the configuration and for tools. */
   readonly secrets: string
+  /** What proves the audit log: the key of its records, and the last one. */
+  readonly auditKey: string
+  readonly auditHead: string
   readonly workspaces: string
   /** A folder for each agent that is not in the configuration's file. */
   readonly agents: string
@@ -41,6 +44,7 @@ export interface HomePaths {
 }
 
 const SECRETS = 'secrets.json'
+const AUDIT_HEAD = 'audit.head'
 
 /** What a restore sets aside goes into a folder of the home with this and the instant as its name. */
 export const BEFORE_RESTORE = 'before-restore-'
@@ -53,16 +57,16 @@ export function staysPut(name: string): boolean {
 /** The file of secrets, and what writing it may leave: no part of a backup unless asked for, and kept where a backup has none. */
 export const isOfSecrets = (name: string): boolean => name === SECRETS || name === `${SECRETS}.draft`
 
-/** Names that a backup leaves out: the database's files are copied by the store, calls mean nothing to another life, and what an upgrade kept is older. */
+/** Names that a backup leaves out: the database's files are copied by the store, whose copy may be older than the audit's head by then, calls mean nothing to another life, and what an upgrade kept is older. */
 export function isLeftOut(name: string): boolean {
   const ofDatabase =
     /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
-  return staysPut(name) || name === 'calls' || ofDatabase.test(name)
+  return staysPut(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
 }
 
 /** What nobody but the owner may reach, with the mode it should have. */
 export function privateParts(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
-  const { root, socket, database, lock, token, secrets } = paths
+  const { root, socket, database, lock, token, secrets, auditKey, auditHead } = paths
   const folders = new Set([root, dirname(socket)])
   const files = [
     socket,
@@ -73,6 +77,8 @@ export function privateParts(paths: HomePaths): readonly { readonly path: string
     `${lock}.holder`,
     token,
     secrets,
+    auditKey,
+    auditHead,
   ]
   return [...[...folders].map((path) => ({ path, mode: 0o700 })), ...files.map((path) => ({ path, mode: 0o600 }))]
 }
@@ -89,6 +95,8 @@ export function homePaths(root: string): HomePaths {
     socket: socketPath(root),
     token: join(root, 'token'),
     secrets: join(root, SECRETS),
+    auditKey: join(root, 'audit.key'),
+    auditHead: join(root, AUDIT_HEAD),
     workspaces: join(root, 'workspaces'),
     agents: join(root, 'agents'),
     calls: join(root, 'calls'),

@@ -2,6 +2,7 @@
 
 import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
 import { placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
+import { auditSealIn } from '../adapters/stores/sqlite/audit-seal.ts'
 import type { Context } from '../commands/command.ts'
 import type { Config } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -75,6 +76,7 @@ export function createCommandContext(host: PluginHost): Context {
     replay: (dispatch, past, records) => replay(host.get('engine'), dispatch, past, records),
     snapshots: engine.snapshots,
     serve: (how) => host.get('server').serve(context, how),
+    auditSeal: auditSealIn({ keyFile: paths.auditKey, headFile: paths.auditHead }),
     calls: {
       kept: () => keptCalls(paths.calls),
       remove: (call) => removeKeptCall(paths.calls, call),

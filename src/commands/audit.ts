@@ -1,9 +1,9 @@
 /** Whether what was ruled is still what was ruled. */
 
-import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { chained, GENESIS } from '../domain/audit.ts'
+import { GENESIS, type Link } from '../domain/audit.ts'
 import type { Json } from '../domain/json.ts'
+import { type AuditHead, type AuditKey, isKeyed, linkHash } from '../ports/audit.ts'
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 
@@ -28,26 +28,52 @@ export const auditVerify = command({
     records: z.number(),
     /** The hash of the last one: whoever keeps it elsewhere can tell that the whole chain is the same. */
     head: z.string(),
+    keyed_since: z
+      .number()
+      .nullable()
+      .describe('the first record made with the key of this home; null where the key is missing'),
     broken: z.object({ record: z.number(), why: z.string() }).nullable(),
   }),
-  async run({ store }) {
+  async run({ store, auditSeal }) {
+    const key = auditSeal.key()
+    const expected = auditSeal.head()
+    const keyed_since = key?.since ?? null
     let before = GENESIS
     let records = 0
-    const broken = (why: string) => ({ ok: false, records, head: before, broken: { record: records + 1, why } })
+    const broken = (why: string) => ({
+      ...{ ok: false, records, head: before, keyed_since },
+      broken: { record: records + 1, why },
+    })
     for (;;) {
       const { links, last } = await store.audit(records + 1, { limit: AT_ONCE })
       for (const link of links) {
-        if (link.n !== records + 1) return broken('it is missing')
-        if (link.hash !== hash('sha256', chained(before, link.body)))
-          return broken('it was changed, or one before it was')
+        const why = link.n === records + 1 ? faultOf(link, before, key, expected) : 'it is missing'
+        if (why !== undefined) return broken(why)
         before = link.hash
         records += 1
       }
       if (links.length > 0) continue
-      return records < last
-        ? broken(`it is missing, and so are all after it, up to ${last}`)
-        : { ok: true, records, head: before, broken: null }
+      const written = Math.max(last, expected?.n ?? 0)
+      if (records < written) return broken(`it is missing, and so are all after it, up to ${written}`)
+      if (!key) return broken(KEY_MISSING)
+      if (!expected) return broken(`audit.head is missing, so records may have been taken away from the end; ${AGAIN}`)
+      return { ok: true, records, head: before, keyed_since, broken: null }
     }
   },
   exit: ({ ok }) => (ok ? 0 : 1),
 })
+
+const AGAIN = 'do this: put the file back from a backup, or let the next start make a new one'
+const KEY_MISSING = `its key is missing: the file audit.key is not in the home; ${AGAIN}, which cannot check earlier records`
+
+/** Contract: pure; what is wrong with a record, undefined where nothing. */
+function faultOf(link: Link, before: string, key: AuditKey | null, expected: AuditHead | null): string | undefined {
+  const mustBeKeyed = key !== null && link.n >= key.since
+  if (isKeyed(link.hash) && !mustBeKeyed)
+    return key ? 'it was made with another key than the one in audit.key, so it cannot be checked' : KEY_MISSING
+  if (link.hash !== linkHash(before, link.body, mustBeKeyed ? key.key : undefined))
+    return 'it was changed, or one before it was'
+  return expected?.n === link.n && expected.hash !== link.hash
+    ? 'it is not the record that was written, or one before it is not'
+    : undefined
+}

@@ -16,6 +16,7 @@ import type { Doorbell } from '../kernel/doorbell.ts'
 import type { DrainOptions } from '../kernel/drain.ts'
 import type { Notifier } from '../kernel/notifier.ts'
 import type { Settings } from '../kernel/settings.ts'
+import type { AuditSeal } from '../ports/audit.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { Documents } from '../ports/documents.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -95,6 +96,7 @@ export interface Context extends Outside {
   /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
   defaultModel(): string
   readonly calls: Calls
+  readonly auditSeal: AuditSeal
   /** Contract: these commands, to whoever speaks MCP on stdin and stdout, until that one goes away. Only with place `anywhere`, on the command line. */
   offer?(offers: readonly Offer[]): Promise<void>
   /** Contract: HTTP on the configured address, until the app is closed; the same answer every time. To be called before the queue is worked. */

@@ -270,7 +270,7 @@ export interface Results extends OutboxResults {
   grant: null
   revoke: { readonly revoked: boolean }
   label: null
-  audit: null
+  audit: { readonly n: number; readonly before: string; readonly hash: string }
   remember: { readonly superseded: boolean; readonly dropped: readonly string[] }
   /** Whether there was a current fact with that key. */
   forget: { readonly forgotten: boolean }

@@ -59,9 +59,16 @@ test('a server reads no secret of the home, edits no policy, sees no account, an
   const account = freshFolder(t, 'account')
   mkdirSync(join(account, '.ssh'))
   writeFileSync(join(account, '.ssh/id_rsa'), 'KEY')
-  const forbidden = ['secrets.json', 'tireless.yaml', 'tireless.db', 'token', 'logs', 'kernels'].map((name) =>
-    join(home, name),
-  )
+  const forbidden = [
+    'secrets.json',
+    'audit.key',
+    'audit.head',
+    'tireless.yaml',
+    'tireless.db',
+    'token',
+    'logs',
+    'kernels',
+  ].map((name) => join(home, name))
   const attempts = [
     ...forbidden.map(read),
     read(join(account, '.ssh/id_rsa')),

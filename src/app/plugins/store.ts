@@ -1,5 +1,6 @@
 /** Plugin `store`: the database, with redaction, semantic recall, error logging and the wake signal around it. */
 
+import { newSecret } from '../../adapters/ids.ts'
 import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
 import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
 import { createDoorbell, ringing } from '../../kernel/doorbell.ts'
@@ -16,7 +17,9 @@ export function store(): Plugin {
     provides: ['store', 'bell'],
     async setup(host) {
       const bell = createDoorbell()
-      const sqlite = await openSqliteStore({ file: host.get('home').database, clock: host.get('clock') })
+      const { database, auditKey: keyFile, auditHead: headFile } = host.get('home')
+      const audit = { keyFile, headFile, newKey: newSecret }
+      const sqlite = await openSqliteStore({ file: database, clock: host.get('clock'), audit })
       const lost = (await unlessUnreadable(sqlite.setting(LOST_COMMITS), null)) as LostCommits | null
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = withRedaction(withSemanticRecall(sqlite, host.get('embedders')), host.get('secrets').hide)

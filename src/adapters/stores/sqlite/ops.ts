@@ -10,7 +10,7 @@ import { forgetFact, rememberFact } from './facts.ts'
 import { acknowledge, answer, promote, publish } from './inbox.ts'
 import { append } from './journal.ts'
 import { delivered, hear, post, undelivered } from './outbox.ts'
-import { audit, grant, label, revoke } from './policy.ts'
+import { auditWith, grant, label, revoke } from './policy.ts'
 import { archive, cancel, claim, park, pause, release, retry, settle } from './queue.ts'
 import { prune } from './retention.ts'
 import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule } from './schedules.ts'
@@ -21,6 +21,9 @@ import { resolve, unknown } from './unknowns.ts'
 import { beat, join, leave, recover } from './workers.ts'
 
 export type Ops = { readonly [K in Op['op']]: Apply<K> }
+
+/** `key`: see auditWith. */
+export const opsWith = (key: () => string | undefined): Ops => ({ ...OPS, audit: auditWith(key) })
 
 export const OPS: Ops = {
   join,
@@ -48,7 +51,7 @@ export const OPS: Ops = {
   grant,
   revoke,
   label,
-  audit,
+  audit: auditWith(() => undefined),
   cycle_begin: beginCycle,
   cycle_end: endCycle,
   set: setWord,

@@ -1,8 +1,8 @@
 /** Grants, labels and the audit, in the tables. */
 
-import { hash } from 'node:crypto'
-import { chained, GENESIS, type Link } from '../../../domain/audit.ts'
+import { GENESIS, type Link } from '../../../domain/audit.ts'
 import type { Label } from '../../../domain/trust.ts'
+import { linkHash } from '../../../ports/audit.ts'
 import type { Apply } from './apply.ts'
 
 export const grant: Apply<'grant'> = (sql, { grant }) => {
@@ -36,15 +36,17 @@ export const label: Apply<'label'> = (sql, { of, label }) => {
   return null
 }
 
-export const audit: Apply<'audit'> = (sql, { entry }) => {
-  const last = sql('SELECT hash FROM audit ORDER BY n DESC LIMIT 1').get()
-  const body = JSON.stringify(entry)
-  sql('INSERT INTO audit (body, hash) VALUES (?, ?)').run(
-    body,
-    hash('sha256', chained(last ? String(last.hash) : GENESIS, body)),
-  )
-  return null
-}
+/** `key`: what records are made with from now on; undefined: with nothing. */
+export const auditWith =
+  (key: () => string | undefined): Apply<'audit'> =>
+  (sql, { entry }) => {
+    const last = sql('SELECT hash FROM audit ORDER BY n DESC LIMIT 1').get()
+    const before = last ? String(last.hash) : GENESIS
+    const body = JSON.stringify(entry)
+    const hash = linkHash(before, body, key())
+    const { lastInsertRowid } = sql('INSERT INTO audit (body, hash) VALUES (?, ?)').run(body, hash)
+    return { n: Number(lastInsertRowid), before, hash }
+  }
 
 /** Contract: pure; a row of the audit as it lies there. */
 export const linkIn = (row: Readonly<Record<string, unknown>>): Link => ({

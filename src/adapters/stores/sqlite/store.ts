@@ -12,10 +12,12 @@ import type { Json } from '../../../domain/json.ts'
 import { bothLosses, LOST_COMMITS, type LostCommits } from '../../../domain/lost-commits.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type Batch, type Outcome, type Store, unlessUnreadable } from '../../../ports/store.ts'
+import { type AuditSealOptions, AuditSealWriter } from './audit-seal.ts'
 import { CommitNotes } from './commit-notes.ts'
 import { isReady, openReading, openWriting, positionOf } from './connection.ts'
 import { copyDatabase } from './copy.ts'
 import { encode, type WrittenBatch } from './encode.ts'
+import { opsWith } from './ops.ts'
 import { quietly } from './quiet.ts'
 import { createReader, type Reader } from './reader.ts'
 import { SkippedRows } from './skipped-rows.ts'
@@ -28,6 +30,8 @@ export interface SqliteOptions {
   readonly clock: Pick<Clock, 'monotonic'>
   /** `here`: everything in this thread. `thread`: everything in the writer's. */
   readonly writes?: 'here' | 'thread' | 'as_it_suits'
+  /** Without it the audit log is a plain chain, which whoever can write the database can write anew. */
+  readonly audit?: AuditSealOptions
 }
 
 interface Waiting {
@@ -36,10 +40,14 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: SqliteOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { file, clock, writes = 'as_it_suits' } = options
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
-  const writer = writes === 'here' ? inThread(file) : writes === 'thread' ? onDemand(file) : asItSuits(file, clock)
+  let seal: AuditSealWriter | undefined
+  const opening: Opening = { file, auditKey: () => seal?.key }
+  const writer =
+    writes === 'here' ? inThread(opening) : writes === 'thread' ? onDemand(opening) : asItSuits(opening, clock)
   // A database that is ready can be read at once; most commands only look.
   if (!isReady(file)) await writer.apply([])
   const readingDb = openReading(file)
@@ -47,7 +55,8 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
   const reader = createReader(readingDb, (row) => skipped.add(row))
   const notes = new CommitNotes(file, positionOf(readingDb))
   await tellLoss(notes, reader, writer)
-  const group = groupCommit(writer, notes)
+  seal = options.audit && (await AuditSealWriter.open(options.audit, reader))
+  const group = groupCommit(writer, notes, seal)
   const looking = new Set<() => Promise<unknown>>()
   let closing: Promise<void> | undefined
   // The writer last: the last connection to close folds the log into the database.
@@ -57,6 +66,7 @@ export async function openSqliteStore({ file, clock, writes = 'as_it_suits' }: S
     await Promise.all([...looking].map((stop) => stop()))
     readingDb.close()
     notes.close()
+    seal?.close()
     await group.close()
   }
   const inBackground = <T>({ found, stop }: Look<T>): Promise<T> => {
@@ -96,11 +106,16 @@ async function tellLoss(notes: CommitNotes, reader: Reader, writer: GroupWriter)
   if (moved) notes.add(moved, [told], outcomes)
 }
 
-function onDemand(file: string): GroupWriter {
+interface Opening {
+  readonly file: string
+  auditKey(): string | undefined
+}
+
+function onDemand({ file, auditKey }: Opening): GroupWriter {
   let started: Promise<GroupWriter> | undefined
   return {
     async apply(batches) {
-      started ??= startWriterThread(file)
+      started ??= startWriterThread(file, auditKey)
       return (await started).apply(batches)
     },
     async close() {
@@ -111,11 +126,11 @@ function onDemand(file: string): GroupWriter {
   }
 }
 
-function inThread(file: string): GroupWriter {
+function inThread({ file, auditKey }: Opening): GroupWriter {
   let writer: Writer | undefined
   return {
     async apply(batches) {
-      writer ??= createWriter(openWriting(file))
+      writer ??= createWriter(openWriting(file), opsWith(auditKey))
       return writer.apply(batches)
     },
     close: async () => writer?.close(),
@@ -129,9 +144,9 @@ const LONG_MS = 3
 const WEIGHT_OF_LAST = 0.1
 const COMMITS_ELSEWHERE = 200
 
-function asItSuits(file: string, clock: Pick<Clock, 'monotonic'>): GroupWriter {
-  const here = inThread(file)
-  const there = onDemand(file)
+function asItSuits(opening: Opening, clock: Pick<Clock, 'monotonic'>): GroupWriter {
+  const here = inThread(opening)
+  const there = onDemand(opening)
   let elsewhere = 0
   let usual = 0
   let isOpen = false
@@ -172,6 +187,7 @@ const whose = ({ batches }: Waiting): string | undefined => batches[0]?.fence?.d
 function groupCommit(
   writer: GroupWriter,
   notes: CommitNotes,
+  seal: AuditSealWriter | undefined,
 ): Pick<Store, 'commit' | 'commits' | 'close'> & { drained(): Promise<void> } {
   let gathering: Waiting[] = []
   let busy: Promise<void> | undefined
@@ -220,6 +236,7 @@ function groupCommit(
       const written = group.flatMap((waiting) => waiting.batches.map(encode))
       const { outcomes, moved } = await writer.apply(written)
       if (moved) notes.add(moved, written, outcomes)
+      seal?.note(written, outcomes)
       commits += 1
       let from = 0
       for (const { batches, resolve } of group) {

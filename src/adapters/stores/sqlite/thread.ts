@@ -19,10 +19,13 @@ export type FromThread =
   | { readonly kind: 'closed' }
 
 export type ToThread =
-  | { readonly kind: 'apply'; readonly batches: readonly WrittenBatch[] }
+  | { readonly kind: 'apply'; readonly batches: readonly WrittenBatch[]; readonly auditKey: string | undefined }
   | { readonly kind: 'close' }
 
-export async function startWriterThread(file: string): Promise<GroupWriter> {
+export async function startWriterThread(
+  file: string,
+  auditKey: () => string | undefined = () => undefined,
+): Promise<GroupWriter> {
   const worker = new Worker(beside('writer-main'), { workerData: { file } })
   // One request at a time, so one pending promise is enough; a thread that dies fails it.
   let pending: { resolve(message: FromThread): void; reject(error: unknown): void } | undefined
@@ -51,9 +54,10 @@ export async function startWriterThread(file: string): Promise<GroupWriter> {
     async apply(batches) {
       worker.ref()
       try {
-        const message = await ask({ kind: 'apply', batches }).catch((thrown) => {
+        const apply = { kind: 'apply', auditKey: auditKey() } as const
+        const message = await ask({ ...apply, batches }).catch((thrown) => {
           if (!(thrown instanceof DOMException)) throw thrown
-          return ask({ kind: 'apply', batches: batches.map(onlyData) })
+          return ask({ ...apply, batches: batches.map(onlyData) })
         })
         return message.kind === 'applied' ? message.applied : { outcomes: [], moved: undefined }
       } finally {

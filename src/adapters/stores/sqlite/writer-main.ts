@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { asTirelessError } from '../../../domain/error.ts'
 import { openWriting } from './connection.ts'
+import { opsWith } from './ops.ts'
 import type { FromThread, ToThread } from './thread.ts'
 import { type Applied, createWriter, type Writer } from './writer.ts'
 
@@ -25,14 +26,19 @@ function serve(): void {
     }
   }
   let writer: Writer | undefined
+  let auditKey: string | undefined
   attempt(() => {
-    writer = createWriter(openWriting(workerData.file))
+    writer = createWriter(
+      openWriting(workerData.file),
+      opsWith(() => auditKey),
+    )
     return { kind: 'ready' }
   })
   port?.on('message', (message: ToThread) => {
-    if (message.kind === 'apply')
+    if (message.kind === 'apply') {
+      auditKey = message.auditKey
       attempt(() => ({ kind: 'applied', applied: writer?.apply(message.batches) ?? NOTHING }))
-    else {
+    } else {
       writer?.close()
       port?.close()
     }
