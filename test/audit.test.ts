@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
@@ -169,6 +169,11 @@ describe('audit: keyed, with its head outside of the database', () => {
     const { home, app } = await threeRecords(t)
     const dir = freshFolder(t, 'backup')
     await app.run('backup', { dir })
+    assert.deepEqual(
+      ['audit.key', 'audit.head'].map((file) => existsSync(join(dir, file))),
+      [true, false],
+      'the head may be newer than the copy of the database',
+    )
     await record(app, 'four')
     await app.close()
     for (const into of [home, freshFolder(t, 'elsewhere')]) {

@@ -6,7 +6,7 @@
  * only to a record that follows the one it names: after records were taken away it stays, and `audit verify` goes on naming them.
  */
 
-import { closeSync, constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { TirelessError } from '../../../domain/error.ts'
 import type { AuditHead, AuditKey, AuditSeal } from '../../../ports/audit.ts'
 import type { Outcome, Results, Store } from '../../../ports/store.ts'
@@ -113,15 +113,18 @@ function created(file: string, key: AuditKey): AuditKey {
   return key
 }
 
-/** With its mode from the first byte on: there is no moment at which others could open it. */
+/** Whole or not at all, whenever the process is killed; with its mode from the first byte on. */
 function writeNew(file: string, text: string): void {
-  const handle = openSync(file, 'wx', 0o600)
+  const draft = `${file}.draft`
+  rmSync(draft, { force: true })
+  const handle = openSync(draft, 'wx', 0o600)
   try {
     writeSync(handle, text)
     fsyncSync(handle)
   } finally {
     closeSync(handle)
   }
+  renameSync(draft, file)
 }
 
 const keyIn = (value: Partial<AuditKey> | null): AuditKey | undefined =>
