@@ -91,7 +91,7 @@ describe('backup', () => {
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
     const made = await json<Backup>(home, 'backup', dir)
-    assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 14])
+    assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 15])
     assert.deepEqual(made.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
     assert.match(made.notes.join(), /secret.*you alone/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
@@ -106,6 +106,7 @@ describe('backup', () => {
       files,
     )
     assert.deepEqual(readdirSync(dir).toSorted(), [
+      'audit.key',
       'manifest.json',
       'tireless.db',
       'tireless.yaml',
