@@ -110,7 +110,7 @@ describe('E1: agents by command', () => {
     }
     await refused({ schedule: '99 * * * *' }, 'config_invalid', /agent\.yaml:1: .*schedule is not valid/)
     await refused({ schedule: 'whenever' }, 'config_invalid', /got "whenever"; expected a schedule/)
-    await refused({ model: 'nobody/x' }, 'model_unknown', /there is no such model/)
+    await refused({ model: 'nobody/x' }, 'model_unknown', /unknown model/)
     await refused({ id: '../bad' }, 'usage', /this is no id of an agent/)
     await refused(
       { id: 'first' },
@@ -213,7 +213,7 @@ describe('E1: agents by command', () => {
     const result = (await app.run('run', { task: 'Create a.md. List the files.', agent: 'later' })) as {
       answer: string
     }
-    assert.match(result.answer, /create_file a\.md: NOT DONE: no tool `create_file` is offered here/)
+    assert.match(result.answer, /create_file a\.md: NOT DONE: the tool `create_file` is not available/)
     assert.match(result.answer, /list_files \.: done/)
   })
 

@@ -250,7 +250,7 @@ describe('git around the home', () => {
     await other.service('documents').commit('pre-cycle c1')
     const degraded = async (one: App): Promise<string> =>
       ((await one.run('status', {})) as { degraded: string[] }).degraded.join('\n')
-    assert.match(await degraded(other), /no git mirror of the documents: .*ENOENT/)
+    assert.match(await degraded(other), /the git mirror of the documents failed: .*ENOENT/)
     fs.renameSync(join(home, 'kernels'), join(home, 'kernels.away'))
     fs.writeFileSync(join(home, 'kernels'), '')
     await documents.write('STATE.md', () => '# changed\n', OWNER)

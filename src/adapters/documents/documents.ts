@@ -1,6 +1,7 @@
 /**
- * The documents of a kernel: every text is a version in the store, and its file in the home follows. Edits of the file are the owner's. Whatever
- * is wrong with the files, work goes on from the store.
+ * The documents of a kernel. Every text is a version in the store, mirrored to a file in the home; edits of the file
+ * count
+ * as the owner's. If the files are unusable, work continues from the store.
  */
 
 import { existsSync } from 'node:fs'
@@ -24,10 +25,10 @@ export interface DocumentsOptions {
   readonly store: Store
   readonly clock: Clock
   readonly files: Files
-  /** Where they go while their own folder cannot be written. */
+  /** Used while the documents' own folder cannot be written. */
   readonly fallback: Files
   readonly mirror: Mirror | null
-  /** Edits of files have to be accepted, because others than the owner could have made them. */
+  /** True if edits of files need acceptance, because an agent could have made them. */
   readonly guarded: () => boolean
   readonly redact: (text: string) => string
   /** Contract: never throws. */
@@ -38,21 +39,21 @@ export interface OwnDocuments extends Documents {
   close(): Promise<void>
 }
 
-/** More often than this nobody is quicker by chance. */
-const MOST_TRIES = 20
+/** More lost races than this are no accident. */
+const MAX_ATTEMPTS = 20
 
 export function createDocuments(options: DocumentsOptions): OwnDocuments {
   const { kernelId: kernel_id, store, clock, files, fallback, mirror, guarded, redact, tell } = options
   const trouble = new Trouble(tell)
   const versions = kernelVersions(store, clock, kernel_id)
   const follower = createFollower({ versions, files, fallback, trouble, tell })
-  const busy = new Map<string, Promise<unknown>>()
+  const running = new Map<string, Promise<unknown>>()
 
-  /** One at a time for each document. */
-  function alone<T>(about: string, work: () => Promise<T>): Promise<T> {
-    const done = (busy.get(about) ?? Promise.resolve()).then(work)
-    const over = done.catch(() => {})
-    busy.set(about, over)
+  /** Runs one operation at a time for each key. */
+  function serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const done = (running.get(key) ?? Promise.resolve()).then(work)
+    const settledWork = done.catch(() => {})
+    running.set(key, settledWork)
     return done
   }
 
@@ -63,26 +64,27 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
       throw thrown
     })
     trouble.over(`the store's ${name}`)
-    const about = `an edit of ${name}`
-    if (settled.pending === undefined) trouble.over(about)
+    const subject = `an edit of ${name}`
+    if (settled.pending === undefined) trouble.over(subject)
     else
       trouble.is(
-        about,
-        `${name} was edited as a file, and the edit is not in use: the sandbox is off, so an agent could have made it. Look: tireless state diff. To accept it: tireless state accept`,
+        subject,
+        `${name} was edited as a file. The edit is not in use: the sandbox is off, so an agent could have made it. ` +
+          'See it with `tireless state diff`; accept it with `tireless state accept`',
       )
     return settled
   }
 
-  /** Undefined where the store cannot read it: the others are seen to all the same. */
+  /** Contract: undefined if the store cannot read the document, so that the other documents still work. */
   const settleIfReadable = (name: DocumentName): Promise<Settled | undefined> =>
     unlessUnreadable(
-      alone(name, () => settle(name)),
+      serialize(name, () => settle(name)),
       undefined,
     )
 
   const write: Documents['write'] = (name, change, by) =>
-    alone(name, async () => {
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    serialize(name, async () => {
+      for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
         const { latest } = await settle(name)
         const before = latest?.text ?? ''
         const after = change(before)
@@ -90,40 +92,40 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
         refuseUnfit(name, text)
         if (latest?.text === text) return latest
         if (!(await versions.add(name, latest, text, by))) continue
-        const { latest: made } = await settle(name)
-        if (made) return made
+        const { latest: written } = await settle(name)
+        if (written) return written
       }
       throw new TirelessError('conflict', {
-        what: 'the document changed each time it was to be written',
+        what: 'the document changed during every attempt to write it',
         where: name,
-        got: `${MOST_TRIES} tries`,
-        fix: 'find out who writes it all the time: state log',
+        got: `${MAX_ATTEMPTS} tries`,
+        fix: 'see who writes it with `tireless state log`',
       })
     })
 
-  async function earlier(name: DocumentName, version: number): Promise<Document> {
+  async function findVersion(name: DocumentName, version: number): Promise<Document> {
     const found = await store.documentVersion(kernel_id, name, version)
     if (found) return found
     throw new TirelessError('not_found', {
-      what: 'there is no such version, or not any more',
+      what: 'this version does not exist, or is no longer kept',
       where: name,
       got: String(version),
-      fix: 'see which are kept: state log',
+      fix: 'list the kept versions with `tireless state log`',
     })
   }
 
   return {
     async label(name) {
-      const there = sectionsOf((await versions.latest(name))?.text ?? '')
-      const stained = (await versions.stained(name)).filter(({ title }) => there.has(title))
-      return stained.map(({ label }) => label).reduce(lowest, CLEAN)
+      const sections = sectionsOf((await versions.latest(name))?.text ?? '')
+      const tainted = (await versions.stained(name)).filter(({ title }) => sections.has(title))
+      return tainted.map(({ label }) => label).reduce(lowest, CLEAN)
     },
     async trust(name) {
       const titles = (await versions.stained(name)).map(({ title }) => title)
       if (titles.length > 0) await versions.cleaned(name, titles)
       return titles
     },
-    read: (name) => alone(name, async () => (await settle(name)).latest),
+    read: (name) => serialize(name, async () => (await settle(name)).latest),
     write,
     async seed(name, text) {
       return write(name, (now) => (isBlank(now) ? firstText(name, text) : now), { author: 'system', reason: 'seed' })
@@ -131,8 +133,8 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     versions: (name, limit) => store.documentVersions({ kernel_id, name, limit }),
     version: (name, version) => store.documentVersion(kernel_id, name, version),
     async revert(name, version) {
-      const wanted = version === undefined ? undefined : await earlier(name, version)
-      await alone(name, async () => {
+      const target = version === undefined ? undefined : await findVersion(name, version)
+      await serialize(name, async () => {
         const { pending } = await settle(name)
         if (pending === undefined) return
         await follower.putBeside(name, 'reverted', pending)
@@ -140,27 +142,27 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
       })
       const by = {
         author: 'owner',
-        reason: wanted ? `back to version ${wanted.version}` : 'back to the latest version',
+        reason: target ? `back to version ${target.version}` : 'back to the latest version',
       }
-      return write(name, (now) => (wanted ? revertedText(now, wanted.text) : now), by)
+      return write(name, (now) => (target ? revertedText(now, target.text) : now), by)
     },
-    pending: (name) => alone(name, async () => (await settle(name)).pending),
+    pending: (name) => serialize(name, async () => (await settle(name)).pending),
     async waiting() {
       const names: DocumentName[] = []
       if (!guarded()) return names
       for (const name of DOCUMENT_NAMES) if ((await settleIfReadable(name))?.pending !== undefined) names.push(name)
       return names
     },
-    accept: (name) => alone(name, async () => (await settle(name, true)).taken),
+    accept: (name) => serialize(name, async () => (await settle(name, true)).taken),
     async catchUp() {
       for (const name of DOCUMENT_NAMES) {
         const latest = await unlessUnreadable(versions.latest(name), undefined)
         if (latest && latest.text !== (await versions.known(name))) await settleIfReadable(name)
       }
     },
-    degraded: () => trouble.all() ?? leftIn(fallback, files),
+    degraded: () => trouble.all() ?? describeFallback(fallback, files),
     commit: (message) =>
-      alone('the mirror', async () => {
+      serialize('the mirror', async () => {
         if (!mirror) return
         const found = await Promise.all(DOCUMENT_NAMES.map(settleIfReadable))
         const texts = found.flatMap((one) => (one?.latest ? [one.latest] : []))
@@ -169,21 +171,21 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
           await mirror(message, redacted)
           trouble.over('the git mirror')
         } catch (thrown) {
-          trouble.is('the git mirror', `no git mirror of the documents: ${asTirelessError(thrown).message}`)
+          trouble.is('the git mirror', `the git mirror of the documents failed: ${asTirelessError(thrown).message}`)
         }
       }),
     async close() {
-      await Promise.all(busy.values())
+      await Promise.all(running.values())
       await files.close()
       await fallback.close()
     },
   }
 }
 
-/** What a process before this one could not write where it belongs, and nobody has since. */
-function leftIn(fallback: Files, { folder }: Files): string | null {
+/** Files that an earlier process wrote to the fallback folder, and that are still there. */
+function describeFallback(fallback: Files, { folder }: Files): string | null {
   const left = DOCUMENT_NAMES.filter((name) => existsSync(join(fallback.folder, name)))
   return left.length === 0
     ? null
-    : `${folder} could not be written; ${left.join(', ')}: as they are, in ${fallback.folder}`
+    : `${folder} could not be written; the current ${left.join(', ')} is in ${fallback.folder}`
 }

@@ -1,4 +1,4 @@
-/** Documents as files of one folder: read with suspicion, replaced whole or not at all, set aside rather than deleted. */
+/** Documents as files of one folder: validated when read, replaced atomically, set aside instead of deleted. */
 
 import { constants } from 'node:fs'
 import { chmod, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
@@ -7,64 +7,64 @@ import { type Clock, iso } from '../../ports/clock.ts'
 import { type Found, isSameText, openFound } from './found.ts'
 import { createTakenFiles, type Late } from './taken.ts'
 
-/** What is put beside a file, and is part of its name. */
+/** Why a copy was saved next to the file; part of the copy's name. */
 export type Beside = (typeof KINDS)[number]
 const KINDS = ['torn', 'conflict', 'reverted'] as const
 
 export interface Files {
   readonly folder: string
-  /** Contract: what lies there; throws where that cannot be looked at. */
+  /** Contract: the content of the file; throws if the folder cannot be read. */
   read(name: string): Promise<Found>
   /**
-   * Contract: on disk when it resolves; false, and nothing of anybody's written over, where something other than `over` lies there by now. What was
-   * saved there in the last moment is told by `late`.
+   * Contract: the new text is on disk when this resolves. Returns false and overwrites nothing if the file is no longer
+   * `over`. A save during the replacement is found by `late`.
    */
   replace(name: string, text: string, over: Found): Promise<boolean>
-  /** Contract: what an editor wrote into a file that was replaced, until `keep` of it is called. */
+  /** Contract: a text that an editor wrote into a replaced file; returned until its `keep` is called. */
   late(name: string): Promise<Late | undefined>
-  /** Contract: moves what lies there; answers with its new name. Undefined where it has become a text by now, which stays. */
+  /** Contract: moves the invalid file aside and returns its new name; undefined if it is valid by now and stays. */
   setAside(name: string): Promise<string | undefined>
-  /** Contract: a text beside the file; answers with its name. */
+  /** Contract: saves a text next to the file and returns its name. */
   putBeside(name: string, kind: Beside, text: string): Promise<string>
   remove(name: string): Promise<void>
   close(): Promise<void>
 }
 
-const MOST_BESIDE = 20
+const MAX_COPIES = 20
 
 export function diskFiles(folder: string, clock: Clock): Files {
-  const at = (name: string): string => join(folder, name)
-  const taken = createTakenFiles(folder, clock, async (name, path) => {
-    await rename(path, at(await freeName(name, 'torn')))
+  const pathOf = (name: string): string => join(folder, name)
+  const replaced = createTakenFiles(folder, clock, async (name, path) => {
+    await rename(path, pathOf(await makeCopyName(name, 'torn')))
   })
 
   async function swap(name: string, temporary: string, over: Found): Promise<boolean> {
-    const { found, handle } = await openFound(at(name))
+    const { found, handle } = await openFound(pathOf(name))
     const mode = handle && (await handle.stat()).mode & 0o777
     await handle?.close()
     if (!isSameText(found, over)) return false
     if (mode !== undefined) await chmod(temporary, mode)
-    return taken.exchange(name, temporary, over)
+    return replaced.exchange(name, temporary, over)
   }
 
-  /** Makes room as well: what lies beside a document stays for a while, not for ever. */
-  async function freeName(name: string, kind: Beside): Promise<string> {
+  /** Also deletes the oldest copies beyond the limit. */
+  async function makeCopyName(name: string, kind: Beside): Promise<string> {
     const stampOf = (entry: string): string => entry.slice(entry.indexOf('-', name.length))
-    const beside = (await readdir(folder))
+    const copies = (await readdir(folder))
       .filter((entry) => KINDS.some((one) => entry.startsWith(`${name}.${one}-`)))
       .sort((a, b) => (stampOf(a) < stampOf(b) ? -1 : 1))
-    for (const entry of beside.slice(0, -MOST_BESIDE + 1)) await rm(at(entry), { recursive: true, force: true })
+    for (const entry of copies.slice(0, -MAX_COPIES + 1)) await rm(pathOf(entry), { recursive: true, force: true })
     const wanted = `${name}.${kind}-${iso(clock.now()).replaceAll(':', '-')}`
-    let free = wanted
-    for (let n = 2; beside.includes(free); n += 1) free = `${wanted}-${n}`
-    return free
+    let unused = wanted
+    for (let n = 2; copies.includes(unused); n += 1) unused = `${wanted}-${n}`
+    return unused
   }
 
   return {
     folder,
-    read: (name) => found(at(name)),
+    read: (name) => readFound(pathOf(name)),
     async replace(name, text, over) {
-      const temporary = at(`.${name}.tmp`)
+      const temporary = pathOf(`.${name}.tmp`)
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await rm(temporary, { recursive: true, force: true })
       try {
@@ -76,34 +76,35 @@ export function diskFiles(folder: string, clock: Clock): Files {
         await rm(temporary, { force: true })
       }
     },
-    late: taken.late,
+    late: replaced.late,
     async setAside(name) {
-      const beside = await freeName(name, 'torn')
-      await rename(at(name), at(beside))
-      const isBack = (await found(at(beside))).kind === 'text' && (await putBack(at(beside), at(name)))
+      const copyName = await makeCopyName(name, 'torn')
+      await rename(pathOf(name), pathOf(copyName))
+      const isBack =
+        (await readFound(pathOf(copyName))).kind === 'text' && (await moveIfAbsent(pathOf(copyName), pathOf(name)))
       await syncFolder(folder)
-      return isBack ? undefined : beside
+      return isBack ? undefined : copyName
     },
     async putBeside(name, kind, text) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const beside = await freeName(name, kind)
-      await writeNew(at(beside), text)
+      const copyName = await makeCopyName(name, kind)
+      await writeNew(pathOf(copyName), text)
       await syncFolder(folder)
-      return beside
+      return copyName
     },
-    remove: (name) => rm(at(name), { force: true }),
-    close: taken.close,
+    remove: (name) => rm(pathOf(name), { force: true }),
+    close: replaced.close,
   }
 }
 
-async function found(path: string): Promise<Found> {
+async function readFound(path: string): Promise<Found> {
   const opened = await openFound(path)
   await opened.handle?.close()
   return opened.found
 }
 
-/** Contract: false where something lies there by now, or where there are no links; it stays where it is then. */
-async function putBack(from: string, to: string): Promise<boolean> {
+/** Contract: false, with nothing moved, if `to` exists or the file system has no hard links. */
+async function moveIfAbsent(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
   } catch {

@@ -1,6 +1,7 @@
 /**
- * Store and file, brought together: an edit of the file becomes a version, and the file becomes the latest version. What lies in the file is only
- * ever written over when it is known: a projection, or an edit that was taken in or put beside it.
+ * Synchronizes store and file: an edit of the file becomes a version, and the file receives the latest version. A file
+ * is
+ * overwritten only if its content is safe elsewhere: a version, or an edit that was merged or saved as a copy.
  */
 
 import type { Document, DocumentName } from '../../domain/document.ts'
@@ -24,61 +25,61 @@ export interface FollowOptions {
 export interface Settled {
   readonly latest: Document | undefined
   readonly taken: Taken
-  /** The text of an edit that has to be accepted first. */
+  /** The text of an edit that awaits acceptance. */
   readonly pending?: string
 }
 
 interface Edit {
   readonly text: string
-  /** What it was made of. */
+  /** The text that was edited. */
   readonly base: string | undefined
-  /** It was written into a file that had just been replaced. */
+  /** Set if the edit was written into a file that had just been replaced. */
   readonly late: Late | undefined
 }
 
-interface Seen {
+interface Snapshot {
   readonly latest: Document | undefined
-  /** What the file was last known to be. */
+  /** The last known content of the file. */
   readonly known: string | undefined
   readonly found: Found
   readonly edit: Edit | undefined
 }
 
-/** Whoever writes more often than this in one look is left to the next. */
-const MOST_ROUNDS = 8
+/** If the file changes more often than this during one call, the next call continues. */
+const MAX_ROUNDS = 8
 
 export interface Follower {
-  /** Contract: throws nothing but what the store throws. `accepting`: edits are taken in; otherwise they stay where they are. */
+  /** Contract: throws store errors only. `accepting`: edits are merged; otherwise they stay in the file. */
   settle(name: DocumentName, accepting: boolean): Promise<Settled>
-  /** Contract: a text that would be lost, into a file beside the document's; answers with its path. */
+  /** Contract: saves a text that would be lost next to the document's file and returns its path. */
   putBeside(name: DocumentName, kind: Beside, text: string): Promise<string>
 }
 
 export function createFollower({ versions, files, fallback, trouble, tell }: FollowOptions): Follower {
-  async function look(name: DocumentName): Promise<Seen> {
+  async function takeSnapshot(name: DocumentName): Promise<Snapshot> {
     const late = await files.late(name)
     const found = await files.read(name)
     const [latest, known] = [await versions.latest(name), await versions.known(name)]
-    if (late === undefined) return { latest, known, found, edit: editIn(found, known, latest) }
+    if (late === undefined) return { latest, known, found, edit: detectEdit(found, known, latest) }
     if (late.text !== known && late.text !== latest?.text)
-      return { latest, known, found, edit: { text: late.text, base: await baseOf(name, late, known), late } }
+      return { latest, known, found, edit: { text: late.text, base: await findBase(name, late, known), late } }
     await late.keep()
-    return look(name)
+    return takeSnapshot(name)
   }
 
-  /** What a late edit was made of. An empty text that was replaced says nothing of what its writer began with. */
-  async function baseOf(name: DocumentName, { over, overSha }: Late, known?: string): Promise<string | undefined> {
+  /** The text that a late edit started from. If the replaced file was empty, the last known content is assumed. */
+  async function findBase(name: DocumentName, { over, overSha }: Late, known?: string): Promise<string | undefined> {
     if (over) return over.kind === 'text' && !isBlank(over.text) ? over.text : known
     return known !== undefined && sha256(known) === overSha ? known : versions.withSha(name, overSha)
   }
 
-  /** Contract: what became of it. Nothing of a late edit is merged whose beginning is not known: it would take back what came since. */
-  async function takeIn(name: DocumentName, { text, base, late }: Edit): Promise<Taken> {
+  /** A late edit with an unknown base is not merged: that would undo newer changes. */
+  async function mergeEdit(name: DocumentName, { text, base, late }: Edit): Promise<Taken> {
     for (;;) {
       const latest = await versions.latest(name)
       const merged = late && base === undefined ? null : mergedEdit(name, { base, ours: latest?.text, theirs: text })
       if (merged === null) {
-        await clash(name, text)
+        await saveConflict(name, text)
         if (!late) await versions.note(name, text)
         return 'clash'
       }
@@ -88,9 +89,9 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
     }
   }
 
-  async function clash(name: DocumentName, text: string): Promise<void> {
+  async function saveConflict(name: DocumentName, text: string): Promise<void> {
     const path = await putBeside(name, 'conflict', text)
-    const message = `an edit of ${name} clashes with what was written meanwhile; it is kept in ${path}`
+    const message = `an edit of ${name} conflicts with a newer version; it is saved in ${path}`
     tell('clash', { about: name, message })
   }
 
@@ -103,52 +104,52 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
     }
   }
 
-  async function setAside(name: DocumentName, why: string): Promise<void> {
+  async function setAside(name: DocumentName, reason: string): Promise<void> {
     const beside = await files.setAside(name)
     if (beside === undefined) return
     const path = `${files.folder}/${beside}`
     tell('torn', {
       about: name,
-      message: `${name} cannot be used, because ${why}; it is now ${path}, and the last good one is back`,
+      message: `${name} cannot be used: ${reason}. It was moved to ${path}; the latest version is restored`,
     })
   }
 
-  /** Contract: whether the file is the latest version now; not, where somebody wrote it meanwhile. */
-  async function isFollowed(name: DocumentName, { latest, known, found }: Seen): Promise<boolean> {
+  /** Contract: true if the file is now the latest version; false if it was changed meanwhile. */
+  async function updateFile(name: DocumentName, { latest, known, found }: Snapshot): Promise<boolean> {
     if (!latest) return true
-    const isThere = found.kind === 'text' && found.text === latest.text
-    if (!isThere && !(await files.replace(name, latest.text, found))) return false
+    const isCurrent = found.kind === 'text' && found.text === latest.text
+    if (!isCurrent && !(await files.replace(name, latest.text, found))) return false
     if (known !== latest.text) await versions.note(name, latest.text)
     trouble.over(name)
     await fallback.remove(name).catch(() => {})
     return true
   }
 
-  async function follow(name: DocumentName, accepting: boolean): Promise<Settled> {
+  async function synchronize(name: DocumentName, accepting: boolean): Promise<Settled> {
     let taken: Taken = 'none'
-    for (let round = 0; round < MOST_ROUNDS; round += 1) {
-      const seen = await look(name)
-      const { latest, found, edit } = seen
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const snapshot = await takeSnapshot(name)
+      const { latest, found, edit } = snapshot
       if (edit && !accepting && !edit.late) return { latest, taken, pending: edit.text }
-      if (edit && !accepting) await clash(name, edit.text)
-      else if (edit) taken = await takeIn(name, edit)
+      if (edit && !accepting) await saveConflict(name, edit.text)
+      else if (edit) taken = await mergeEdit(name, edit)
       if (edit) await edit.late?.keep()
       else if (found.kind === 'torn') await setAside(name, found.why)
-      else if (await isFollowed(name, seen)) return { latest, taken }
+      else if (await updateFile(name, snapshot)) return { latest, taken }
     }
     return { latest: await versions.latest(name), taken }
   }
 
-  /** The folder cannot be used: the store has everything, and what should be in the file is shown elsewhere. */
-  async function fallBack(name: DocumentName, why: unknown): Promise<Settled> {
+  /** Writes the latest version to the fallback folder, because the document's own folder cannot be used. */
+  async function fallBack(name: DocumentName, cause: unknown): Promise<Settled> {
     const latest = await versions.latest(name)
-    const broken = `${files.folder}/${name} cannot be used (${String(why)})`
+    const broken = `${files.folder}/${name} cannot be used (${String(cause)})`
     try {
       if (latest) await fallback.replace(name, latest.text, await fallback.read(name))
-      trouble.is(name, `${broken}; until it can, it is ${fallback.folder}/${name}`)
+      trouble.is(name, `${broken}; meanwhile it is ${fallback.folder}/${name}`)
     } catch (thrown) {
       if (thrown instanceof TirelessError) throw thrown
-      trouble.is(name, `${broken}, nor can ${fallback.folder}; until one can, only the store has it`)
+      trouble.is(name, `${broken}, nor can ${fallback.folder}; meanwhile only the store has it`)
     }
     return { latest, taken: 'none' }
   }
@@ -157,9 +158,9 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
     putBeside,
     async settle(name, accepting) {
       try {
-        return await follow(name, accepting)
+        return await synchronize(name, accepting)
       } catch (thrown) {
-        // The store's own errors are all of this class, those of the file system are not.
+        // Store errors are all of this class; errors of the file system are not.
         if (thrown instanceof TirelessError) throw thrown
         return fallBack(name, thrown)
       }
@@ -167,8 +168,8 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
   }
 }
 
-/** An empty file is one that somebody is about to write, or has lost. The latest is ours, noted or not: the process may have died in between. */
-function editIn(found: Found, known: string | undefined, latest: Document | undefined): Edit | undefined {
+/** An empty file is no edit: it is being written, or was lost. Neither is the latest version, also if not yet noted. */
+function detectEdit(found: Found, known: string | undefined, latest: Document | undefined): Edit | undefined {
   if (found.kind !== 'text' || isBlank(found.text) || found.text === known || found.text === latest?.text)
     return undefined
   return { text: found.text, base: known, late: undefined }

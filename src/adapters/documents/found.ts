@@ -1,4 +1,4 @@
-/** What lies in a file: read with suspicion, and through no link. */
+/** Reads and validates the content of a document file. Links are not followed. */
 
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -8,7 +8,7 @@ import { MOST_DOCUMENT_BYTES } from '../../domain/document.ts'
 export type Found =
   | { readonly kind: 'absent' }
   | { readonly kind: 'text'; readonly text: string }
-  /** No text that a document can have. */
+  /** The content is not a valid document. */
   | { readonly kind: 'torn'; readonly why: string }
 
 const PIECE_BYTES = 16 * 1024
@@ -21,12 +21,12 @@ export function isSameText(a: Found, b: Found): boolean {
 
 export interface Opened {
   readonly found: Found
-  /** Where it is a file that can be read. */
+  /** Set if the path is a readable file. */
   readonly handle?: FileHandle
 }
 
-/** What stands for a file and is none: a link, a socket. */
-const NO_FILE = new Set(['ELOOP', 'ENXIO'])
+/** Errors of open for a link or a socket. */
+const NOT_A_FILE = new Set(['ELOOP', 'ENXIO'])
 
 export async function openFound(path: string): Promise<Opened> {
   let handle: FileHandle
@@ -35,7 +35,7 @@ export async function openFound(path: string): Promise<Opened> {
   } catch (thrown) {
     const { code = '' } = thrown as { code?: string }
     if (code === 'ENOENT') return { found: { kind: 'absent' } }
-    if (NO_FILE.has(code)) return { found: { kind: 'torn', why: 'it is not a regular file' } }
+    if (NOT_A_FILE.has(code)) return { found: { kind: 'torn', why: 'it is not a regular file' } }
     throw thrown
   }
   try {
@@ -48,15 +48,15 @@ export async function openFound(path: string): Promise<Opened> {
 
 export async function contentOf(handle: FileHandle): Promise<Found> {
   if (!(await handle.stat()).isFile()) return { kind: 'torn', why: 'it is not a regular file' }
-  const bytes = await upTo(MOST_DOCUMENT_BYTES + 1, handle)
+  const bytes = await readUpTo(MOST_DOCUMENT_BYTES + 1, handle)
   if (bytes.length > MOST_DOCUMENT_BYTES) return { kind: 'torn', why: 'it is larger than 1 MB' }
-  const text = decoded(bytes)
-  if (text === undefined) return { kind: 'torn', why: 'it is no UTF-8 text' }
-  return text.includes('\0') ? { kind: 'torn', why: 'it holds a NUL' } : { kind: 'text', text }
+  const text = decodeText(bytes)
+  if (text === undefined) return { kind: 'torn', why: 'it is not UTF-8 text' }
+  return text.includes('\0') ? { kind: 'torn', why: 'it contains a NUL character' } : { kind: 'text', text }
 }
 
-/** Piece by piece: most documents are small, and each is read many times in a cycle. */
-async function upTo(most: number, handle: FileHandle): Promise<Uint8Array> {
+/** Reads in pieces, because most documents are small and each is read many times per cycle. */
+async function readUpTo(most: number, handle: FileHandle): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let length = 0
   while (length < most) {
@@ -69,7 +69,7 @@ async function upTo(most: number, handle: FileHandle): Promise<Uint8Array> {
   return Buffer.concat(pieces)
 }
 
-function decoded(bytes: Uint8Array): string | undefined {
+function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

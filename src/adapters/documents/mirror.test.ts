@@ -1,4 +1,4 @@
-/** The git mirror with a real git, friendly and hostile surroundings. */
+/** The git mirror with real git, in normal and hostile environments. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -12,7 +12,7 @@ import { gitMirror } from './mirror.ts'
 
 const { PATH } = process.env
 
-function place(t: TestContext, env: Readonly<Record<string, string | undefined>> = { PATH }) {
+function createMirror(t: TestContext, env: Readonly<Record<string, string | undefined>> = { PATH }) {
   const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'tireless-mirror-')))
   t.after(() => fs.rmSync(root, { recursive: true }))
   const gitDir = join(root, 'versions/kernels/default.git')
@@ -23,32 +23,32 @@ function place(t: TestContext, env: Readonly<Record<string, string | undefined>>
 
 function git(gitDir: string, ...args: string[]): string {
   const env = { PATH, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
-  const known = ['-c', 'user.name=tester', '-c', 'user.email=tester@localhost']
-  return execFileSync('git', ['--git-dir', gitDir, ...known, ...args], { env, encoding: 'utf8', stdio: 'pipe' })
+  const identity = ['-c', 'user.name=tester', '-c', 'user.email=tester@localhost']
+  return execFileSync('git', ['--git-dir', gitDir, ...identity, ...args], { env, encoding: 'utf8', stdio: 'pipe' })
 }
 
 const state = (text: string) => [{ name: 'STATE.md', text }]
 
-test('E10: a commit each time, also where nothing changed, with the texts byte for byte', async (t) => {
-  const { mirror, show, gitDir } = place(t)
-  const odd = '\u{feff}data 5\r\ndone\ncommit refs/heads/main\n中文 no line break'
+test('E10: every call makes a commit with the exact texts, also without a change', async (t) => {
+  const { mirror, show, gitDir } = createMirror(t)
+  const unusual = '\u{feff}data 5\r\ndone\ncommit refs/heads/main\n中文 no line break'
   await mirror('pre-cycle c1', state('# seed\n'))
-  await mirror('post-cycle c1', [...state(odd), { name: 'GOAL.md', text: '' }])
-  await mirror('pre-cycle c2', [...state(odd), { name: 'GOAL.md', text: '' }])
+  await mirror('post-cycle c1', [...state(unusual), { name: 'GOAL.md', text: '' }])
+  await mirror('pre-cycle c2', [...state(unusual), { name: 'GOAL.md', text: '' }])
   await mirror('post-cycle c2', state('# end\n'))
   assert.deepEqual(show('log', '--format=%s|%an|%ae|%ct').trim().split('\n'), [
     ...['post-cycle c2', 'pre-cycle c2', 'post-cycle c1', 'pre-cycle c1'].map(
       (subject) => `${subject}|Tireless|tireless@localhost|${Date.UTC(2030, 0, 1) / 1000}`,
     ),
   ])
-  assert.equal(show('show', 'main~2:STATE.md'), odd)
+  assert.equal(show('show', 'main~2:STATE.md'), unusual)
   assert.equal(show('ls-tree', '--name-only', 'main~1'), 'GOAL.md\nSTATE.md\n')
   assert.equal(show('ls-tree', '--name-only', 'main'), 'STATE.md\n')
   assert.equal(show('fsck', '--strict', '--no-dangling'), '')
   assert.deepEqual(fs.readdirSync(join(gitDir, '..')), ['default.git'])
 })
 
-test('case 121: no GIT_* of whoever started us, and no configuration of theirs, reaches the mirror or is reached by it', async (t) => {
+test('case 121: inherited GIT_* variables and git configuration do not affect the mirror', async (t) => {
   const outer = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'tireless-outer-')))
   t.after(() => fs.rmSync(outer, { recursive: true }))
   const outerGit = join(outer, '.git')
@@ -62,7 +62,7 @@ test('case 121: no GIT_* of whoever started us, and no configuration of theirs, 
     join(outer, '.gitconfig'),
     `[core]\n\thooksPath = ${outer}\n\tfsmonitor = ${hook}\n[user]\n\tname = Evil\n`,
   )
-  const poison = {
+  const hostileEnv = {
     ...{ PATH, HOME: outer, GIT_DIR: outerGit, GIT_WORK_TREE: outer, GIT_INDEX_FILE: join(outerGit, 'index') },
     ...{ GIT_OBJECT_DIRECTORY: join(outerGit, 'objects'), GIT_COMMON_DIR: outerGit, GIT_NAMESPACE: 'evil' },
     ...{ GIT_CONFIG_GLOBAL: join(outer, '.gitconfig'), GIT_AUTHOR_NAME: 'Evil', GIT_COMMITTER_NAME: 'Evil' },
@@ -76,22 +76,22 @@ test('case 121: no GIT_* of whoever started us, and no configuration of theirs, 
       .map((path) => `${path} ${fs.statSync(path).mtimeMs} ${fs.readFileSync(path, 'hex')}`)
       .sort()
   const before = contents()
-  const { mirror, show } = place(t, poison)
+  const { mirror, show } = createMirror(t, hostileEnv)
   await mirror('pre-cycle c1', state('one'))
   await mirror('post-cycle c1', state('two'))
   assert.deepEqual(contents(), before)
   assert.equal(show('log', '--format=%s %an'), 'post-cycle c1 Tireless\npre-cycle c1 Tireless\n')
 })
 
-test('case 121: a home inside another repository, and a mirror that leads to one, touch neither', async (t) => {
-  const { root, mirror, gitDir, show } = place(t)
+test('case 121: a repository around the home, or behind a redirected mirror, is not changed', async (t) => {
+  const { root, mirror, gitDir, show } = createMirror(t)
   execFileSync('git', ['init', '-q', '-b', 'main', root], { env: { PATH } })
   await mirror('pre-cycle c1', state('one'))
   assert.equal(show('log', '--format=%s'), 'pre-cycle c1\n')
   assert.throws(() => git(join(root, '.git'), 'rev-parse', 'HEAD'), 'nothing was committed there')
   const other = join(root, 'other')
   execFileSync('git', ['init', '-q', '--bare', '-b', 'main', other], { env: { PATH } })
-  for (const lead of [
+  for (const redirect of [
     () => fs.symlinkSync(other, gitDir),
     () => fs.writeFileSync(gitDir, `gitdir: ${other}\n`),
     () => fs.cpSync(join(root, '.git'), gitDir, { recursive: true }),
@@ -101,37 +101,37 @@ test('case 121: a home inside another repository, and a mirror that leads to one
     },
   ]) {
     fs.rmSync(gitDir, { recursive: true })
-    lead()
+    redirect()
     await assert.rejects(mirror('post-cycle c1', state('two')), {
-      message: /not the mirror, or leads elsewhere|git failed/,
+      message: /not the mirror, or is redirected|git failed/,
     })
     assert.throws(() => git(other, 'rev-parse', '--verify', 'main'), 'nothing was committed there')
   }
 })
 
-test('case 121: where git says that it works elsewhere, nothing is committed', async (t) => {
-  const { root, clock } = place(t)
+test('case 121: nothing is committed if git reports another repository', async (t) => {
+  const { root, clock } = createMirror(t)
   const other = join(root, 'other.git')
   fs.mkdirSync(other)
-  const asked: string[] = []
-  const astray = gitMirror({
+  const verbs: string[] = []
+  const redirected = gitMirror({
     gitDir: join(root, 'mirror.git'),
     clock,
     async git([, gitDir = '', verb = '']) {
-      asked.push(verb)
+      verbs.push(verb)
       if (verb === 'init') fs.mkdirSync(gitDir)
       return { ok: true, output: `${other}\ntrue\n` }
     },
   })
-  await assert.rejects(astray('one', state('one')), {
+  await assert.rejects(redirected('one', state('one')), {
     code: 'conflict',
-    message: /leads elsewhere; got .*other\.git true/,
+    message: /is redirected; got .*other\.git true/,
   })
-  assert.deepEqual(asked, ['init', 'rev-parse'])
+  assert.deepEqual(verbs, ['init', 'rev-parse'])
 })
 
-test('E10: a lock that a killed git left behind is removed after a minute, not before; a report of a crash at once', async (t) => {
-  const { mirror, gitDir, clock, show } = place(t)
+test('E10: a stale git lock is removed after one minute, a crash report at once', async (t) => {
+  const { mirror, gitDir, clock, show } = createMirror(t)
   await mirror('one', state('one'))
   const lock = join(gitDir, 'refs/heads/main.lock')
   fs.writeFileSync(lock, '')
@@ -149,15 +149,15 @@ test('E10: a lock that a killed git left behind is removed after a minute, not b
   )
 })
 
-test('E10: without git it says so', async (t) => {
-  const { mirror } = place(t, { PATH: '/nowhere' })
+test('E10: a missing git is reported', async (t) => {
+  const { mirror } = createMirror(t, { PATH: '/nowhere' })
   await assert.rejects(mirror('one', state('one')), { message: /git failed; got .*ENOENT/ })
 })
 
-test('case 142: what a year of beats leaves behind is packed', async (t) => {
-  const { mirror, gitDir, show } = place(t)
+test('case 142: many loose objects are packed', async (t) => {
+  const { mirror, gitDir, show } = createMirror(t)
   await mirror('first', state('one'))
-  // Git takes one of 256 folders for a sample: as if hundreds of commits had been made.
+  // Git estimates the number of objects from one of 256 folders; these files look like hundreds of commits.
   fs.mkdirSync(join(gitDir, 'objects', '17'), { recursive: true })
   for (let n = 0; n < 20; n += 1) fs.writeFileSync(join(gitDir, 'objects', '17', n.toString(16).padStart(38, '0')), '')
   await mirror('second', state('two'))

@@ -1,6 +1,8 @@
 /**
- * The git mirror: the documents as commits of a bare repository outside the agent's reach, one way only. There is no work tree and no index, so that
- * no other folder can be touched; and the repository is said in so many words, and looked at, before each commit.
+ * The git mirror: commits the documents to a bare repository that agents cannot access; nothing is read back. There is
+ * no
+ * work tree and no index, so no other folder can change. The repository is passed explicitly and checked before each
+ * commit.
  */
 
 import { lstat, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
@@ -8,13 +10,13 @@ import { dirname, join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** Contract: runs git with those arguments and that input, and nothing of anybody's environment or configuration. */
+/** Contract: runs git without inherited environment and configuration. */
 export type Git = (
   args: readonly string[],
   input?: string,
 ) => Promise<{ readonly ok: boolean; readonly output: string }>
 
-/** Contract: throws why there is no commit. */
+/** Contract: throws if no commit could be made. */
 export type Mirror = (
   message: string,
   files: readonly { readonly name: string; readonly text: string }[],
@@ -27,50 +29,53 @@ export interface MirrorOptions {
 }
 
 const BRANCH = 'refs/heads/main'
-/** A pattern, so that a branch that is not there yet is no error; with a bracket, or git would look below it. */
-const WHERE = ['rev-parse', '--absolute-git-dir', '--is-bare-repository', '--branches=[m]ain']
-/** Whoever wrote one a minute ago is dead: nobody else uses the repository. */
+/** A pattern, so that a missing branch is no error; the bracket keeps git from appending `/*`. */
+const LOCATE_ARGS = ['rev-parse', '--absolute-git-dir', '--is-bare-repository', '--branches=[m]ain']
+/** Age at which a lock counts as left by a killed git: only this process uses the repository. */
 const STALE_MS = 60_000
 const LOCKS = ['index.lock', 'HEAD.lock', 'config.lock', 'packed-refs.lock', `${BRANCH}.lock`]
-/** A year of beats would be hundreds of thousands of small files otherwise. Like git, we take one of their 256 folders for a sample. */
-const TIDY = ['-c', 'gc.auto=1000', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet']
-const SAMPLE = 'objects/17'
-const MOST_IN_SAMPLE = 4
+/**
+ * Packs loose objects; a year of cycles would leave hundreds of thousands. One of 256 folders is the sample, as in git.
+ */
+const GC_ARGS = ['-c', 'gc.auto=1000', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet']
+const SAMPLE_FOLDER = 'objects/17'
+const MAX_IN_SAMPLE = 4
 
 export function gitMirror({ gitDir, git, clock }: MirrorOptions): Mirror {
   const run = (args: readonly string[], input?: string) => git(['--git-dir', gitDir, ...args], input)
-  async function told(args: readonly string[], input?: string): Promise<string> {
+  async function runOrThrow(args: readonly string[], input?: string): Promise<string> {
     const { ok, output } = await run(args, input)
     if (ok) return output
     throw new TirelessError('tool_failed', {
       what: 'git failed',
       where: gitDir,
       got: output.split('\n', 1)[0],
-      fix: 'see whether git works; a mirror that is broken can be moved away, and a new one begins',
+      fix: 'check that git works; if the mirror is broken, move it away and a new one is created',
     })
   }
 
-  /** Contract: the last commit, where there is one. */
+  /** Contract: the last commit, if any. */
   async function prepare(): Promise<string | undefined> {
-    const there = await lstat(gitDir).catch(() => undefined)
-    if (!there) {
+    const existing = await lstat(gitDir).catch(() => undefined)
+    if (!existing) {
       await mkdir(dirname(gitDir), { recursive: true, mode: 0o700 })
-      await told(['init', '--bare', '--quiet', '--template=', '--initial-branch=main'])
+      await runOrThrow(['init', '--bare', '--quiet', '--template=', '--initial-branch=main'])
     }
-    const said = (await told(WHERE)).split('\n')
-    const [place = '', bare, tip] = said
-    const isLed = there?.isDirectory() === false || (await lstat(join(gitDir, 'commondir')).catch(() => undefined))
-    if (isLed || bare !== 'true' || (await realpath(place)) !== (await realpath(gitDir)))
+    const lines = (await runOrThrow(LOCATE_ARGS)).split('\n')
+    const [place = '', bare, tip] = lines
+    const isRedirected =
+      existing?.isDirectory() === false || (await lstat(join(gitDir, 'commondir')).catch(() => undefined))
+    if (isRedirected || bare !== 'true' || (await realpath(place)) !== (await realpath(gitDir)))
       throw new TirelessError('conflict', {
-        what: 'what lies there is not the mirror, or leads elsewhere',
+        what: 'the folder is not the mirror, or is redirected',
         where: gitDir,
-        got: said.join(' ').trim(),
-        fix: 'move it away: a new mirror begins',
+        got: lines.join(' ').trim(),
+        fix: 'move it away; a new mirror is created',
       })
     return tip || undefined
   }
 
-  async function clear(): Promise<void> {
+  async function removeStaleFiles(): Promise<void> {
     for (const lock of LOCKS) {
       const path = join(gitDir, lock)
       const found = await stat(path).catch(() => undefined)
@@ -82,7 +87,7 @@ export function gitMirror({ gitDir, git, clock }: MirrorOptions): Mirror {
 
   return async (message, files) => {
     const tip = await prepare()
-    await clear()
+    await removeStaleFiles()
     const now = `Tireless <tireless@localhost> ${Math.floor(clock.now() / 1000)} +0000`
     const stream = [
       ...['feature done\n', `commit ${BRANCH}\n`, `committer ${now}\n`, data(message)],
@@ -91,9 +96,9 @@ export function gitMirror({ gitDir, git, clock }: MirrorOptions): Mirror {
       ...files.flatMap(({ name, text }) => [`M 100644 inline ${name}\n`, data(text)]),
       'done\n',
     ]
-    await told(['-c', 'core.fsync=committed', 'fast-import', '--quiet', '--date-format=raw'], stream.join(''))
-    const sample = await readdir(join(gitDir, SAMPLE)).catch(() => [])
-    if (sample.length > MOST_IN_SAMPLE) await run(TIDY)
+    await runOrThrow(['-c', 'core.fsync=committed', 'fast-import', '--quiet', '--date-format=raw'], stream.join(''))
+    const sample = await readdir(join(gitDir, SAMPLE_FOLDER)).catch(() => [])
+    if (sample.length > MAX_IN_SAMPLE) await run(GC_ARGS)
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Files that were taken away to be replaced. An editor may have saved one in the moment before, or may still be writing into it through an open
- * handle; so each stays under a private name, also over a kill, until it is old, and is compared again at every look.
+ * Replaced files. An editor may have saved one just before its replacement, or may still write to it through an open
+ * handle. So each is kept under a private name for a while, also across a kill, and is compared again at every call.
  */
 
 import { linkSync, renameSync } from 'node:fs'
@@ -9,148 +9,151 @@ import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
 import { contentOf, type Found, isSameText, openFound, sha256 } from './found.ts'
 
-/** A text that an editor wrote into a file that was taken away. */
+/** A text that an editor wrote into a replaced file. */
 export interface Late {
   readonly text: string
-  /** SHA-256 of what was known to be in the file when it was taken. */
+  /** SHA-256 of the file's known content at its replacement. */
   readonly overSha: string
-  /** That text itself; undefined after a restart. */
+  /** The known content itself; undefined after a restart. */
   readonly over: Found | undefined
-  /** Contract: called when the text is kept elsewhere; until then it is told again. */
+  /** Call this once the text is saved elsewhere; until then it is reported again. */
   keep(): Promise<void>
 }
 
 export interface TakenFiles {
-  /** Contract: what is at `name` now is `fresh`; false, with nothing of anybody lost, where somebody created a file in between. */
+  /** Contract: puts `fresh` at `name`; false, with nothing lost, if another file was created there meanwhile. */
   exchange(name: string, fresh: string, over: Found): Promise<boolean>
   late(name: string): Promise<Late | undefined>
   close(): Promise<void>
 }
 
-type TextFound = Found & { readonly kind: 'text' }
+type TextContent = Found & { readonly kind: 'text' }
 
-interface TakenFile {
+interface KeptFile {
   readonly handle: FileHandle
   path: string
   over: Found | undefined
   overSha: string
-  readonly since: number
-  /** When it was last read, and the time and size that it had then. */
+  readonly keptAt: number
+  /** When the file was last read, and its time and size then. */
   readAt: number
   stamp: string
 }
 
-/** An editor that has a file open for longer than this and then writes into it has lost it. */
-const KEPT_MS = 60_000
-const MOST_KEPT = 32
-/** More than any file system's clock stands still between two writes. */
+/** A later write of an editor that still has the file open is lost. */
+const KEEP_MS = 60_000
+const MAX_KEPT = 32
+/** Longer than the time resolution of any file system. */
 const TICK_MS = 100
 
-/** `keepUnreadable`: where a file goes that cannot be a document's text. */
+/** `keepUnreadable`: saves a file that is not a valid document. */
 export function createTakenFiles(
   folder: string,
   clock: Clock,
   keepUnreadable: (name: string, path: string) => Promise<void>,
 ): TakenFiles {
-  const kept = new Map<string, TakenFile[]>()
-  /** So that names differ. */
+  const kept = new Map<string, KeptFile[]>()
+  /** Makes names unique. */
   let count = 0
   const prefixOf = (name: string): string => `.${name}.taken-`
   const pathFor = (name: string, sha: string): string => join(folder, `${prefixOf(name)}${sha}-${count++}`)
 
-  /** What an earlier process has left, once for each name. */
-  async function keptOf(name: string): Promise<TakenFile[]> {
+  /** Loads the files that an earlier process left, once for each name. */
+  async function loadKept(name: string): Promise<KeptFile[]> {
     const known = kept.get(name)
     if (known) return known
-    const found: TakenFile[] = []
+    const found: KeptFile[] = []
     kept.set(name, found)
     for (const entry of await readdir(folder).catch(() => [])) {
       if (!entry.startsWith(prefixOf(name))) continue
       const [overSha = '', number = ''] = entry.slice(prefixOf(name).length).split('-')
       count = Math.max(count, Number(number) + 1 || 0)
-      await add(name, join(folder, entry), { over: undefined, overSha })
+      await keepFile(name, join(folder, entry), { over: undefined, overSha })
     }
     return found
   }
 
-  async function add(name: string, path: string, was: Pick<TakenFile, 'over' | 'overSha'>): Promise<void> {
+  async function keepFile(name: string, path: string, before: Pick<KeptFile, 'over' | 'overSha'>): Promise<void> {
     const { handle } = await openFound(path)
-    if (handle) kept.get(name)?.push({ ...was, handle, path, since: clock.now(), readAt: 0, stamp: '' })
+    if (handle) kept.get(name)?.push({ ...before, handle, path, keptAt: clock.now(), readAt: 0, stamp: '' })
     else await keepUnreadable(name, path)
   }
 
-  /** Contract: the text, where an editor has written one. Read only where it can have changed: two writes in one tick have the same time. */
-  async function newText(taken: TakenFile): Promise<TextFound | undefined> {
+  /**
+   * Contract: the text, if an editor wrote one. Skips unchanged files; two writes within TICK_MS have the same time.
+   */
+  async function readNewText(replaced: KeptFile): Promise<TextContent | undefined> {
     const readAt = clock.now()
-    const { mtimeMs, size } = await taken.handle.stat()
+    const { mtimeMs, size } = await replaced.handle.stat()
     const stamp = `${mtimeMs} ${size}`
-    if (stamp === taken.stamp && mtimeMs + TICK_MS < taken.readAt) return undefined
-    const found = await contentOf(taken.handle)
-    if (found.kind === 'text' && isNews(found, taken)) return found
-    taken.stamp = stamp
-    taken.readAt = readAt
+    if (stamp === replaced.stamp && mtimeMs + TICK_MS < replaced.readAt) return undefined
+    const found = await contentOf(replaced.handle)
+    if (found.kind === 'text' && isNewText(found, replaced)) return found
+    replaced.stamp = stamp
+    replaced.readAt = readAt
     return undefined
   }
 
-  async function drop(name: string, taken: TakenFile): Promise<void> {
-    const found = await contentOf(taken.handle)
-    if (isNews(found, taken)) return
-    if (found.kind === 'torn') await keepUnreadable(name, taken.path)
-    else await rm(taken.path, { force: true })
-    await taken.handle.close()
+  async function discard(name: string, replaced: KeptFile): Promise<void> {
+    const found = await contentOf(replaced.handle)
+    if (isNewText(found, replaced)) return
+    if (found.kind === 'torn') await keepUnreadable(name, replaced.path)
+    else await rm(replaced.path, { force: true })
+    await replaced.handle.close()
     kept.set(
       name,
-      (kept.get(name) ?? []).filter((one) => one !== taken),
+      (kept.get(name) ?? []).filter((one) => one !== replaced),
     )
   }
 
-  async function keep(name: string, taken: TakenFile, over: TextFound): Promise<void> {
-    taken.over = over
-    taken.overSha = sha256(over.text)
-    const path = pathFor(name, taken.overSha)
-    await rename(taken.path, path)
-    taken.path = path
+  async function keep(name: string, replaced: KeptFile, over: TextContent): Promise<void> {
+    replaced.over = over
+    replaced.overSha = sha256(over.text)
+    const path = pathFor(name, replaced.overSha)
+    await rename(replaced.path, path)
+    replaced.path = path
   }
 
   return {
     async exchange(name, fresh, over) {
-      await keptOf(name)
+      await loadKept(name)
       const path = join(folder, name)
       const overSha = sha256(over.kind === 'text' ? over.text : '')
-      const away = pathFor(name, overSha)
-      const isTaken = over.kind !== 'absent' && moveIfThere(path, away)
-      const isPut = putIfFree(fresh, path)
-      if (isTaken) await add(name, away, { over, overSha })
+      const keptPath = pathFor(name, overSha)
+      const isMoved = over.kind !== 'absent' && moveIfPresent(path, keptPath)
+      const isPut = linkIfAbsent(fresh, path)
+      if (isMoved) await keepFile(name, keptPath, { over, overSha })
       return isPut
     },
     async late(name) {
-      for (const taken of [...(await keptOf(name))]) {
-        const found = await newText(taken)
+      for (const replaced of [...(await loadKept(name))]) {
+        const found = await readNewText(replaced)
         if (found === undefined) continue
-        const { over, overSha } = taken
-        return { text: found.text, over, overSha, keep: () => keep(name, taken, found) }
+        const { over, overSha } = replaced
+        return { text: found.text, over, overSha, keep: () => keep(name, replaced, found) }
       }
-      const all = [...(await keptOf(name))]
-      const old = clock.now() - KEPT_MS
-      for (const [i, taken] of all.entries())
-        if (taken.since < old || taken.over === undefined || i < all.length - MOST_KEPT) await drop(name, taken)
+      const all = [...(await loadKept(name))]
+      const oldest = clock.now() - KEEP_MS
+      for (const [i, replaced] of all.entries())
+        if (replaced.keptAt < oldest || replaced.over === undefined || i < all.length - MAX_KEPT)
+          await discard(name, replaced)
       return undefined
     },
     async close() {
-      for (const [name, all] of kept) for (const taken of all) await drop(name, taken)
-      for (const taken of [...kept.values()].flat()) await taken.handle.close()
+      for (const [name, all] of kept) for (const replaced of all) await discard(name, replaced)
+      for (const replaced of [...kept.values()].flat()) await replaced.handle.close()
       kept.clear()
     },
   }
 }
 
-/** An empty file is one that an editor is about to write. */
-function isNews(found: Found, { over, overSha }: TakenFile): boolean {
+/** An empty file does not count: an editor is about to write it. */
+function isNewText(found: Found, { over, overSha }: KeptFile): boolean {
   if (found.kind !== 'text' || found.text.trim() === '') return false
   return over === undefined ? sha256(found.text) !== overSha : !isSameText(found, over)
 }
 
-function moveIfThere(from: string, to: string): boolean {
+function moveIfPresent(from: string, to: string): boolean {
   try {
     renameSync(from, to)
     return true
@@ -160,13 +163,16 @@ function moveIfThere(from: string, to: string): boolean {
   }
 }
 
-/** By a link, which, unlike a renaming, fails where something is already there. Right after `moveIfThere`: in between, the file is missing. */
-function putIfFree(fresh: string, path: string): boolean {
+/**
+ * Uses link, which unlike rename fails if the path exists. Call it right after the move: in between, the file is
+ * missing.
+ */
+function linkIfAbsent(fresh: string, path: string): boolean {
   try {
     linkSync(fresh, path)
   } catch (thrown) {
     if (codeOf(thrown) === 'EEXIST') return false
-    // A file system without links: a save in these microseconds would be lost there.
+    // A file system without hard links: an editor's save in these microseconds would be lost.
     renameSync(fresh, path)
   }
   return true

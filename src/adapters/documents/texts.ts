@@ -1,4 +1,4 @@
-/** What a document's text may be, what two edits of it make, and what may be written down of an addition. Pure. */
+/** Validates, merges, reverts and redacts texts of documents. Pure. */
 
 import { type DocumentName, MOST_DOCUMENT_BYTES } from '../../domain/document.ts'
 import { TirelessError } from '../../domain/error.ts'
@@ -10,25 +10,25 @@ export const isBlank = (text: string): boolean => text.trim() === ''
 
 /** Contract: throws `document_refused`. */
 export function refuseUnfit(name: DocumentName, text: string): void {
-  const refused = (what: string, got: string, expected: string): TirelessError =>
+  const invalidText = (what: string, got: string, expected: string): TirelessError =>
     new TirelessError('document_refused', { what, where: name, got, expected })
-  if (text.includes('\0')) throw refused('a document holds text', 'a NUL character', 'none')
-  if (!text.isWellFormed()) throw refused('a document holds text', 'half a character', 'whole ones')
+  if (text.includes('\0')) throw invalidText('a document must be text', 'a NUL character', 'none')
+  if (!text.isWellFormed()) throw invalidText('a document must be text', 'half a surrogate pair', 'complete characters')
   const bytes = Buffer.byteLength(text)
   if (bytes > MOST_DOCUMENT_BYTES)
-    throw refused('the document would be too long', `${bytes} bytes`, `at most ${MOST_DOCUMENT_BYTES}; shorten it`)
+    throw invalidText('the document is too long', `${bytes} bytes`, `at most ${MOST_DOCUMENT_BYTES}; shorten it`)
 }
 
-/** The one document that has a runtime block. */
-const isWithBlock = (name: DocumentName): boolean => name === 'STATE.md'
+/** Only this document has a runtime block. */
+const hasRuntimeBlock = (name: DocumentName): boolean => name === 'STATE.md'
 
 /**
- * What an edit of the file and whatever happened since make together; the runtime block is as we have it. `base`: the file before the edit.
- * Contract: null where they clash. A file that was never a projection is its owner's, and is taken as it is.
+ * Merges an edit of the file with newer versions; the runtime block stays ours. `base`: the file before the edit.
+ * Contract: null on a conflict. A file that the system never wrote is taken unchanged.
  */
 export function mergedEdit(name: DocumentName, { base, ours, theirs }: Edits): string | null {
-  const whole = isWithBlock(name) ? mergedAroundBlock(base, ours, theirs) : mergedText(base, ours, theirs)
-  return whole === null || Buffer.byteLength(whole) > MOST_DOCUMENT_BYTES ? null : whole
+  const merged = hasRuntimeBlock(name) ? mergeAroundBlock(base, ours, theirs) : mergeTexts(base, ours, theirs)
+  return merged === null || Buffer.byteLength(merged) > MOST_DOCUMENT_BYTES ? null : merged
 }
 
 export interface Edits {
@@ -37,30 +37,30 @@ export interface Edits {
   readonly theirs: string
 }
 
-const mergedText = (base: string | undefined, ours: string | undefined, theirs: string): string | null =>
+const mergeTexts = (base: string | undefined, ours: string | undefined, theirs: string): string | null =>
   base === undefined || ours === undefined ? theirs : merge(base, ours, theirs)
 
-function mergedAroundBlock(base: string | undefined, ours: string | undefined, theirs: string): string | null {
+function mergeAroundBlock(base: string | undefined, ours: string | undefined, theirs: string): string | null {
   const latest = lifted(ours ?? '')
   const before = liftedLike(base ?? '', latest)
   const after = liftedLike(theirs, before, before.block ?? latest.block)
-  // A block that is new has no place in the others' lines: it would clash with what was added at the end.
+  // A new block is left out of the merge: it would conflict with lines added at the end.
   const oursText = before.block === null ? outsideBlock(ours ?? '') : latest.text
-  const merged = mergedText(base === undefined ? undefined : before.text, oursText, after.text)
+  const merged = mergeTexts(base === undefined ? undefined : before.text, oursText, after.text)
   return merged === null ? null : withOursLast({ text: merged, block: latest.block })
 }
 
-/** Contract: a text that is the first of its document, as it is; what looks like our block in it is not ours. */
+/** Contract: the first text of a document, unchanged; a block in it counts as the owner's text. */
 export const firstText = (name: DocumentName, text: string): string =>
-  isWithBlock(name) ? withOursLast({ text, block: null }) : text
+  hasRuntimeBlock(name) ? withOursLast({ text, block: null }) : text
 
-/** The text of an earlier version, the block as it stands. */
-export function revertedText(latest: string, earlier: string): string {
-  const { text, block } = lifted(earlier)
+/** The text of an earlier version with the current block. */
+export function revertedText(latest: string, earlierText: string): string {
+  const { text, block } = lifted(earlierText)
   return lowered({ text, block: lifted(latest).block ?? block })
 }
 
-/** Contract: what was there before stays, letter for letter. */
+/** Contract: redacts added lines only; existing text stays unchanged. */
 export function withoutNewSecrets(before: string, after: string, redact: (text: string) => string): string {
   const lines = linesOf(before)
   const changes = changesOf(lines, linesOf(after))

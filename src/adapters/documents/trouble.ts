@@ -1,4 +1,4 @@
-/** What does not work right now, by what it is about. Told when it begins, changes and ends. */
+/** Current problems by subject. Reports when a problem starts, changes or ends. */
 
 export type Tell = (event: string, details: Readonly<Record<string, string>>) => void
 
@@ -10,13 +10,13 @@ export class Trouble {
     this.#tell = tell
   }
 
-  is(about: string, message: string): void {
-    if (this.#known.get(about) !== message) this.#tell('degraded', { about, message })
-    this.#known.set(about, message)
+  is(subject: string, message: string): void {
+    if (this.#known.get(subject) !== message) this.#tell('degraded', { about: subject, message })
+    this.#known.set(subject, message)
   }
 
-  over(about: string): void {
-    if (this.#known.delete(about)) this.#tell('well again', { about })
+  over(subject: string): void {
+    if (this.#known.delete(subject)) this.#tell('recovered', { about: subject })
   }
 
   all(): string | null {

@@ -1,4 +1,4 @@
-/** The documents of one kernel as the store has them. */
+/** Versions of one kernel's documents in the store. */
 
 import { type Document, type DocumentName, MOST_VERSIONS } from '../../domain/document.ts'
 import { asTirelessError } from '../../domain/error.ts'
@@ -10,22 +10,30 @@ import { commitOne, type Op, type Store } from '../../ports/store.ts'
 
 export interface Versions {
   latest(name: DocumentName): Promise<Document | undefined>
-  /** The text of a version that is kept, by its SHA-256. */
+  /** The text of a kept version, by its SHA-256. */
   withSha(name: DocumentName, sha256: string): Promise<string | undefined>
-  /** What the file was last known to be. */
+  /** The last known content of the file. */
   known(name: DocumentName): Promise<string | undefined>
-  /** Contract: the next version after `latest`; false where another came first. `file`: what the file is known to be, in the same commit. */
+  /**
+   * Contract: adds a version after `latest`; false if another came first. `file`: the file's content, noted in the same
+   * commit.
+   */
   add(name: DocumentName, latest: Document | undefined, text: string, by: By, file?: string): Promise<boolean>
-  /** Sections that are worth less than the owner's word. */
+  /** Sections with text from untrusted sources. */
   stained(name: DocumentName): Promise<readonly { readonly title: string; readonly label: Label }[]>
   cleaned(name: DocumentName, titles: readonly string[]): Promise<void>
-  /** The file is known to be like this. */
+  /** Records the content of the file. */
   note(name: DocumentName, text: string): Promise<void>
 }
 
 export function kernelVersions(store: Store, clock: Clock, kernel_id: string): Versions {
-  const keyOf = (name: DocumentName, title: string): string => `section ${kernel_id} ${name} ${title}`
-  const noted = (name: DocumentName, text: string): Op & { op: 'project' } => ({ op: 'project', kernel_id, name, text })
+  const labelKey = (name: DocumentName, title: string): string => `section ${kernel_id} ${name} ${title}`
+  const projectOp = (name: DocumentName, text: string): Op & { op: 'project' } => ({
+    op: 'project',
+    kernel_id,
+    name,
+    text,
+  })
   return {
     latest: (name) => store.document(kernel_id, name),
     async withSha(name, sha256) {
@@ -36,14 +44,24 @@ export function kernelVersions(store: Store, clock: Clock, kernel_id: string): V
     known: (name) => store.projection(kernel_id, name),
     async add(name, latest, text, { author, reason, cycle_id = null, label = CLEAN }, file) {
       const base = latest?.sha256 ?? null
-      const made = { op: 'document', kernel_id, name, base, text, author, reason, cycle_id, now: clock.now() } as const
+      const documentOp = {
+        op: 'document',
+        kernel_id,
+        name,
+        base,
+        text,
+        author,
+        reason,
+        cycle_id,
+        now: clock.now(),
+      } as const
       try {
-        const stains = isClean(label)
+        const labelOps = isClean(label)
           ? []
           : changedSections(latest?.text ?? '', text).map(
-              (title) => ({ op: 'label', of: keyOf(name, title), label }) as const,
+              (title) => ({ op: 'label', of: labelKey(name, title), label }) as const,
             )
-        await commitOne(store, [made, ...stains, ...(file === undefined ? [] : [noted(name, file)])])
+        await commitOne(store, [documentOp, ...labelOps, ...(file === undefined ? [] : [projectOp(name, file)])])
         return true
       } catch (thrown) {
         if (asTirelessError(thrown).code === 'conflict') return false
@@ -51,17 +69,17 @@ export function kernelVersions(store: Store, clock: Clock, kernel_id: string): V
       }
     },
     async stained(name) {
-      const prefix = keyOf(name, '')
+      const prefix = labelKey(name, '')
       return (await store.labels(prefix)).map(({ of, label }) => ({ title: of.slice(prefix.length), label }))
     },
     async cleaned(name, titles) {
       await commitOne(
         store,
-        titles.map((title) => ({ op: 'label', of: keyOf(name, title), label: null }) as const),
+        titles.map((title) => ({ op: 'label', of: labelKey(name, title), label: null }) as const),
       )
     },
     async note(name, text) {
-      await commitOne(store, [noted(name, text)])
+      await commitOne(store, [projectOp(name, text)])
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The adapters against a server that nobody here wrote. */
+/** The adapters against an independent mock server. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -30,15 +30,19 @@ after(() => mock.stop())
 
 const user = (text: string): Message => ({ role: 'user', text })
 const parameters = { type: 'object', properties: { city: { type: 'string' } } }
-const WIRES = { 'chat completions': openAICompatible, responses: openai, messages: anthropic } as const
+const PROTOCOLS = { 'chat completions': openAICompatible, responses: openai, messages: anthropic } as const
 
-for (const [wire, make] of Object.entries(WIRES))
-  describe(`a foreign server, ${wire}`, () => {
+for (const [protocol, createModel] of Object.entries(PROTOCOLS))
+  describe(`a third-party mock server, ${protocol}`, () => {
     const ask = (messages: readonly Message[], stream: boolean) =>
-      make({ provider: 'p', model: 'm', baseUrl: `${mock.url}/v1`, apiKey: 'k', stream, clock: systemClock }).call(
-        { system: 's', messages, tools: [{ name: 'weather', description: 'asks', parameters }] },
-        { signal },
-      )
+      createModel({
+        provider: 'p',
+        model: 'm',
+        baseUrl: `${mock.url}/v1`,
+        apiKey: 'k',
+        stream,
+        clock: systemClock,
+      }).call({ system: 's', messages, tools: [{ name: 'weather', description: 'asks', parameters }] }, { signal })
 
     for (const stream of [true, false]) {
       const name = stream ? 'streaming' : 'not streaming'
@@ -65,12 +69,12 @@ for (const [wire, make] of Object.entries(WIRES))
         assert.deepEqual([last.text, last.finish, last.calls], ['It rains in Oslo, as the tool said.', 'stop', []])
       })
 
-      test(`${name}: its errors`, async () => {
+      test(`${name}: errors`, async () => {
         await assert.rejects(ask([user('limited')], stream), { code: 'model_limited', retryAfterMs: 3000 })
         await assert.rejects(ask([user('broken')], stream), { code: 'model_unavailable' })
         await assert.rejects(ask([user('thrown')], stream), { code: 'model_auth' })
       })
     }
 
-    test('it cuts its stream: model_cut', () => assert.rejects(ask([user('cut off')], true), { code: 'model_cut' }))
+    test('a truncated stream: model_cut', () => assert.rejects(ask([user('cut off')], true), { code: 'model_cut' }))
   })

@@ -20,7 +20,7 @@ interface Block {
 }
 const blocksOf = (content: unknown): readonly Block[] => content as readonly Block[]
 
-test('an answer comes whole, with its key, its usage, what was cached, and no more output than is wanted', async () => {
+test('an answer has text, calls, usage and cached tokens; the request has the key and the output limit', async () => {
   const usage = { input_tokens: 10, output_tokens: 20, cached_tokens: 4 }
   await using server = await scripted([{ text: '你好 🚀', calls: [{ tool: 'one', args: { a: 1 } }], usage }])
   for (const stream of [true, false]) {
@@ -42,7 +42,7 @@ test('an answer comes whole, with its key, its usage, what was cached, and no mo
   }
 })
 
-test('what will come again is marked for the prompt cache: the system prompt, the tools, the conversation so far', async () => {
+test('system prompt, tools and conversation so far are marked for the prompt cache', async () => {
   await using server = await scripted([{ text: 'ok' }])
   const messages: Message[] = [
     { role: 'user', text: 'first' },
@@ -60,7 +60,7 @@ test('what will come again is marked for the prompt cache: the system prompt, th
   )
 })
 
-test('signed thinking is kept, goes back as it came and in its place to the same provider, and to no other', async () => {
+test('signed thinking is sent back unchanged and in order, to the same provider only', async () => {
   await using server = await scripted([
     { reasoning: 'hm, hm', text: 'well', calls: [{ tool: 'one' }] },
     { text: 'done' },
@@ -68,7 +68,7 @@ test('signed thinking is kept, goes back as it came and in its place to the same
   for (const stream of [true, false]) {
     const { text, reasoning } = await modelAt(server.url, { stream }).call(hello, { signal })
     assert.ok(reasoning !== undefined)
-    // The engine gave the call another id.
+    // The engine gives the call another id.
     const said: Message = { role: 'assistant', text, calls: [{ id: 'own', tool: 'one', args: {} }], reasoning }
     const result: Message = { role: 'tool', call_id: 'own', tool: 'one', text: '', ok: true }
     const messages = [...hello.messages, said, result]
@@ -88,7 +88,7 @@ test('signed thinking is kept, goes back as it came and in its place to the same
   }
 })
 
-test('images go with a message and with a result', async () => {
+test('images are sent with a message and with a tool result', async () => {
   await using server = await scripted([{ text: 'ok' }])
   const images = [{ media_type: 'image/png', data: 'aW1hZ2U=' }]
   const messages: Message[] = [
@@ -103,7 +103,7 @@ test('images go with a message and with a result', async () => {
   assert.deepEqual(blocksOf(sent[2]?.content)[0]?.content, [{ type: 'text', text: 'a screenshot' }, image])
 })
 
-test('an error that is the first event of a stream has the code that its status would have', async () => {
+test('an error as the first event of a stream gets the code of its HTTP status', async () => {
   const codes = {
     overloaded_error: 'model_unavailable',
     rate_limit_error: 'model_limited',
@@ -118,7 +118,7 @@ test('an error that is the first event of a stream has the code that its status 
   }
 })
 
-test('without a key nothing of the environment is sent in its place', async () => {
+test('without a key, no key from the environment is sent', async () => {
   process.env.ANTHROPIC_API_KEY = 'of-the-environment'
   try {
     await using server = await scripted([{ text: 'ok' }])

@@ -1,4 +1,7 @@
-/** Anthropic's messages. Signed thinking goes back as it came; what every request begins with is marked for the prompt cache. */
+/**
+ * Anthropic's Messages API. Signed thinking is sent back unchanged; stable parts of the request are marked for the
+ * cache.
+ */
 
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Model } from '../../ports/model.ts'

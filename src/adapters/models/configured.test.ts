@@ -7,21 +7,21 @@ import { knownProvider, PROVIDERS } from './providers.ts'
 
 type Env = Readonly<Record<string, string>>
 
-/** Local servers by address, with the models they list; everybody else refuses the connection. */
-function machine(servers: Readonly<Record<string, readonly string[] | 'hangs' | 'nonsense'>> = {}) {
-  const asked: string[] = []
+/** A fetch that answers for these local servers with their models; other addresses refuse the connection. */
+function fakeNetwork(servers: Readonly<Record<string, readonly string[] | 'hangs' | 'nonsense'>> = {}) {
+  const urls: string[] = []
   const fetch = (async (url: string, init: RequestInit) => {
-    asked.push(url)
+    urls.push(url)
     const models = servers[url]
     if (models === undefined) throw new TypeError('fetch failed')
     if (models === 'nonsense') return new Response('<html>')
     if (models !== 'hangs') return Response.json({ data: models.map((id) => ({ id })) })
     return new Promise((_, reject) => init.signal?.addEventListener('abort', () => reject(new Error('aborted'))))
   }) as unknown as typeof globalThis.fetch
-  return { fetch, asked }
+  return { fetch, asked: urls }
 }
 
-function modelsOf(env: Env = {}, more: Partial<ConfiguredModels> = {}) {
+function createModels(env: Env = {}, more: Partial<ConfiguredModels> = {}) {
   return configuredModels({
     default: null,
     fallback: [],
@@ -34,7 +34,7 @@ function modelsOf(env: Env = {}, more: Partial<ConfiguredModels> = {}) {
     freeAtHome: false,
     clock: new FakeClock(),
     env,
-    fetch: machine().fetch,
+    fetch: fakeNetwork().fetch,
     apiKeyOf: (provider) => apiKeyOf(provider as never, undefined, env),
     filled: (text) => text,
     ...more,
@@ -44,8 +44,8 @@ function modelsOf(env: Env = {}, more: Partial<ConfiguredModels> = {}) {
 const OLLAMA = 'http://127.0.0.1:11434/v1/models'
 const LMSTUDIO = 'http://127.0.0.1:1234/v1/models'
 
-describe('which model there is', () => {
-  test('the configured default, then keys in their order, then Ollama, then LM Studio, then the offline model', async () => {
+describe('the default model', () => {
+  test('configured default, then API keys in order, then Ollama, then LM Studio, then the offline model', async () => {
     const keys = Object.values(PROVIDERS).flatMap(({ variable }) => variable ?? [])
     assert.deepEqual(keys, [
       'ANTHROPIC_API_KEY',
@@ -59,7 +59,7 @@ describe('which model there is', () => {
     const all = Object.fromEntries(keys.map((key) => [key, 'k']))
     const servers = { [OLLAMA]: ['nomic-embed-text', 'qwen3:8b'], [LMSTUDIO]: ['local-model'] }
     const choice = (env: Env, more: Partial<ConfiguredModels> = {}) =>
-      modelsOf(env, { fetch: machine(servers).fetch, ...more }).choice()
+      createModels(env, { fetch: fakeNetwork(servers).fetch, ...more }).choice()
     assert.deepEqual(await choice(all, { default: 'x/y' }), { id: 'x/y', why: 'models.default' })
     assert.deepEqual(await choice({ ...all, TIRELESS_MODEL: 'x/z' }), { id: 'x/z', why: 'TIRELESS_MODEL' })
     for (const [n, key] of keys.entries()) {
@@ -71,38 +71,38 @@ describe('which model there is', () => {
     }
     assert.equal((await choice({})).id, 'ollama/qwen3:8b')
     assert.equal((await choice({ ANTHROPIC_API_KEY: ' ' })).id, 'ollama/qwen3:8b')
-    const second = { fetch: machine({ [OLLAMA]: 'nonsense', [LMSTUDIO]: ['local-model'] }).fetch }
-    assert.equal((await choice({}, second)).id, 'lmstudio/local-model')
-    assert.equal((await choice({}, { fetch: machine({ [OLLAMA]: [] }).fetch })).id, 'offline/rules')
-    assert.equal((await choice({}, { fetch: machine().fetch })).id, 'offline/rules')
+    const onlyLmStudio = { fetch: fakeNetwork({ [OLLAMA]: 'nonsense', [LMSTUDIO]: ['local-model'] }).fetch }
+    assert.equal((await choice({}, onlyLmStudio)).id, 'lmstudio/local-model')
+    assert.equal((await choice({}, { fetch: fakeNetwork({ [OLLAMA]: [] }).fetch })).id, 'offline/rules')
+    assert.equal((await choice({}, { fetch: fakeNetwork().fetch })).id, 'offline/rules')
   })
 
-  test('nobody is asked before a model is needed, nor where a key decides; then each once', async () => {
-    const net = machine({ [OLLAMA]: ['m'] })
-    const models = modelsOf({}, { fetch: net.fetch })
+  test('local servers are asked once, only when a model is needed and no key is set', async () => {
+    const network = fakeNetwork({ [OLLAMA]: ['m'] })
+    const models = createModels({}, { fetch: network.fetch })
     assert.equal(models.defaultId, 'offline/rules')
     assert.deepEqual(await models.chain({ model: 'a/b' }), ['a/b'])
-    assert.deepEqual(net.asked, [])
+    assert.deepEqual(network.asked, [])
     assert.deepEqual(await models.chain(), ['ollama/m'])
     assert.deepEqual(await models.chain(), ['ollama/m'])
     assert.equal(models.defaultId, 'ollama/m')
-    assert.deepEqual(net.asked, [OLLAMA, LMSTUDIO])
-    await modelsOf({ OPENAI_API_KEY: 'k' }, { fetch: net.fetch }).choice()
-    assert.equal(net.asked.length, 2)
+    assert.deepEqual(network.asked, [OLLAMA, LMSTUDIO])
+    await createModels({ OPENAI_API_KEY: 'k' }, { fetch: network.fetch }).choice()
+    assert.equal(network.asked.length, 2)
   })
 
-  test('a server that says nothing is waited for half a second, once for all', async () => {
+  test('silent servers are waited for half a second in total', async () => {
     const clock = new FakeClock()
-    const models = modelsOf({}, { clock, fetch: machine({ [OLLAMA]: 'hangs', [LMSTUDIO]: 'hangs' }).fetch })
+    const models = createModels({}, { clock, fetch: fakeNetwork({ [OLLAMA]: 'hangs', [LMSTUDIO]: 'hangs' }).fetch })
     let found: string | undefined
-    const looking = models.choice().then(({ id }) => (found = id))
+    const pending = models.choice().then(({ id }) => (found = id))
     await clock.advance(499)
     assert.equal(found, undefined)
     await clock.advance(1)
-    assert.equal(await looking, 'offline/rules')
+    assert.equal(await pending, 'offline/rules')
   })
 
-  test('OLLAMA_HOST and OPENAI_BASE_URL move their providers', () => {
+  test('OLLAMA_HOST and OPENAI_BASE_URL change the address of their providers', () => {
     const rows: readonly (readonly [string, string])[] = [
       ['192.168.1.2', 'http://192.168.1.2:11434/v1'],
       ['0.0.0.0', 'http://127.0.0.1:11434/v1'],
@@ -114,14 +114,14 @@ describe('which model there is', () => {
     ]
     for (const [OLLAMA_HOST, expected] of rows)
       assert.equal(knownProvider('ollama', { OLLAMA_HOST })?.base_url, expected, OLLAMA_HOST)
-    const moved = knownProvider('openai', { OPENAI_BASE_URL: 'http://proxy/v1' })
-    assert.deepEqual([moved?.base_url, moved?.wire], ['http://proxy/v1', 'openai-compatible'])
+    const redirected = knownProvider('openai', { OPENAI_BASE_URL: 'http://proxy/v1' })
+    assert.deepEqual([redirected?.base_url, redirected?.wire], ['http://proxy/v1', 'openai-compatible'])
     assert.equal(knownProvider('toString', {}), undefined)
   })
 })
 
-test('the chain: the planner’s, the agent’s, the selected, the default, each with those that stand in for it', async () => {
-  const models = modelsOf({}, { default: 'd/1', fallback: ['f/1', 'd/1'], planner: 'p/1', agents: { a: 'a/1' } })
+test('chain: the model of planner, agent, selection or default, each followed by the fallbacks', async () => {
+  const models = createModels({}, { default: 'd/1', fallback: ['f/1', 'd/1'], planner: 'p/1', agents: { a: 'a/1' } })
   const selected = 's/1'
   assert.deepEqual(await models.chain({ phase: 'planner', agent: 'a', selected }), ['p/1', 'f/1', 'd/1'])
   assert.deepEqual(await models.chain({ agent: 'a', selected }), ['a/1', 'f/1', 'd/1'])
@@ -130,8 +130,8 @@ test('the chain: the planner’s, the agent’s, the selected, the default, each
   assert.deepEqual(await models.chain({ model: 'm/1', agent: 'a', selected }), ['m/1'])
 })
 
-test('a model is made from what is configured or known; what is neither is refused with what there is', () => {
-  const models = modelsOf(
+test('a model needs a configured or known provider; an unknown one is refused with a list of providers', () => {
+  const models = createModels(
     { DEEPSEEK_API_KEY: 'k' },
     { providers: { own: { type: 'openai-compatible', base_url: 'http://x/v1' }, or: { type: 'openrouter' } } },
   )
@@ -142,8 +142,8 @@ test('a model is made from what is configured or known; what is neither is refus
   for (const id of ['anthropic/m', 'or/m']) assert.throws(() => models.get(id), { code: 'config_invalid' })
 })
 
-test('the list: what is configured and what was found, which is the default and why, what is missing', async () => {
-  const models = modelsOf(
+test('list: configured and found models, the default and its reason, and missing keys', async () => {
+  const models = createModels(
     { OPENAI_API_KEY: 'secret-key', GEMINI_API_KEY: 'k' },
     {
       fallback: ['own/m', 'nobody/m'],
@@ -151,18 +151,18 @@ test('the list: what is configured and what was found, which is the default and 
     },
   )
   const entries = await models.list()
-  const shown = entries.map(({ id, source, key, is_default, why, problem }) => ({
+  const summaries = entries.map(({ id, source, key, is_default, why, problem }) => ({
     ...{ id, source, key, is_default, why },
     usable: problem === null,
   }))
-  const plain = { key: 'set', is_default: false, why: null, usable: true }
-  assert.deepEqual(shown, [
-    { ...plain, id: 'openai/gpt-5.6', source: 'found', is_default: true, why: 'OPENAI_API_KEY' },
-    { ...plain, id: 'own/m', source: 'configured', key: 'none', why: 'models.fallback' },
-    { ...plain, id: 'nobody/m', source: 'configured', key: 'none', why: 'models.fallback', usable: false },
-    { ...plain, id: 'or/<model>', source: 'configured', key: 'missing', usable: false },
-    { ...plain, id: 'google/gemini-flash-latest', source: 'found' },
-    { ...plain, id: 'offline/rules', source: 'built in', key: 'none' },
+  const usual = { key: 'set', is_default: false, why: null, usable: true }
+  assert.deepEqual(summaries, [
+    { ...usual, id: 'openai/gpt-5.6', source: 'found', is_default: true, why: 'OPENAI_API_KEY' },
+    { ...usual, id: 'own/m', source: 'configured', key: 'none', why: 'models.fallback' },
+    { ...usual, id: 'nobody/m', source: 'configured', key: 'none', why: 'models.fallback', usable: false },
+    { ...usual, id: 'or/<model>', source: 'configured', key: 'missing', usable: false },
+    { ...usual, id: 'google/gemini-flash-latest', source: 'found' },
+    { ...usual, id: 'offline/rules', source: 'built in', key: 'none' },
   ])
   assert.doesNotMatch(JSON.stringify(entries), /secret-key/)
 })

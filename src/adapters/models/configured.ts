@@ -1,4 +1,6 @@
-/** The models that can be asked: those a configuration names, those whose key is there, and the offline one. Each is made when it is first asked for. */
+/**
+ * The available models: configured ones, those of providers with a key, and the offline model. Created on first use.
+ */
 
 import { TirelessError } from '../../domain/error.ts'
 import { type Price, priceFor } from '../../domain/money.ts'
@@ -28,78 +30,78 @@ export interface ConfiguredModels {
   readonly fallback: readonly string[]
   readonly planner: string | null
   readonly agents: Readonly<Record<string, string>>
-  /** Milliseconds of silence; null: for ever. */
+  /** Milliseconds without data; null: no limit. */
   readonly timeout: number | null
-  /** Tokens of one answer. */
+  /** Most tokens of one answer. */
   readonly max_output: number
   readonly providers: Readonly<Record<string, Provider>>
-  /** By provider/model, with `*`. */
+  /** Keys are `provider/model`, with `*` as wildcard. */
   readonly prices: Readonly<Record<string, ConfiguredPrice>>
-  /** A server on this machine costs nothing, unless a price says otherwise. */
+  /** True if models on this machine are free unless `prices` says otherwise. */
   readonly freeAtHome: boolean
   readonly clock: Clock
   readonly env: Variables
   readonly fetch: typeof globalThis.fetch
-  /** Contract: throws where the key that is named is not there; undefined where none is named. */
+  /** Contract: undefined if the provider names no key; throws if the named key is missing. */
   apiKeyOf(provider: Provider): string | undefined
-  /** Contract: the text with the value of every `secret:NAME` in it; throws where there is none of that name. */
+  /** Contract: replaces each `secret:NAME` with its value; throws if a secret is missing. */
   filled(text: string): string
 }
 
 export function configuredModels(config: ConfiguredModels): Models {
-  const made = new Map<string, Model>([[offlineModel.id, offlineModel]])
+  const models = new Map<string, Model>([[offlineModel.id, offlineModel]])
   const named: Choice | undefined = config.default
     ? { id: config.default, why: 'models.default' }
     : fromEnvironment(config.env)
-  let found: Choice | undefined = named
-  let looking: Promise<Choice> | undefined
-  const look = async (): Promise<Choice> => {
-    looking ??= fromMachine(config)
-    found ??= await looking
-    return found
+  let defaultChoice: Choice | undefined = named
+  let detection: Promise<Choice> | undefined
+  const detectDefault = async (): Promise<Choice> => {
+    detection ??= fromMachine(config)
+    defaultChoice ??= await detection
+    return defaultChoice
   }
-  const models: Models = {
+  const registry: Models = {
     get defaultId() {
-      return found?.id ?? offlineModel.id
+      return defaultChoice?.id ?? offlineModel.id
     },
-    choice: async () => found ?? look(),
-    get(id = models.defaultId) {
-      const model = made.get(id) ?? make(config, id)
-      made.set(id, model)
+    choice: async () => defaultChoice ?? detectDefault(),
+    get(id = registry.defaultId) {
+      const model = models.get(id) ?? createModel(config, id)
+      models.set(id, model)
       return model
     },
     async chain({ model, agent, phase, selected } = {}) {
       if (model !== undefined) return [model]
-      const own = agent === undefined ? undefined : config.agents[agent]
+      const agentModel = agent === undefined ? undefined : config.agents[agent]
       const planner = phase === 'planner' ? (config.planner ?? undefined) : undefined
-      const first = planner ?? own ?? selected ?? (await models.choice()).id
+      const first = planner ?? agentModel ?? selected ?? (await registry.choice()).id
       return [...new Set([first, ...config.fallback])]
     },
     list: async () => {
-      const { id, why } = await models.choice()
-      return entriesOf(config, models, id, why)
+      const { id, why } = await registry.choice()
+      return listEntries(config, registry, id, why)
     },
   }
-  return models
+  return registry
 }
 
-/** Every provider that is named or whose key is there, with the model that it would be asked for. */
-function entriesOf(config: ConfiguredModels, models: Models, defaultId: string, why: string): ModelEntry[] {
+/** One entry for each model in use, each configured provider and each provider with a key. */
+function listEntries(config: ConfiguredModels, models: Models, defaultId: string, why: string): ModelEntry[] {
   const ids = [defaultId, ...config.fallback, config.planner ?? [], Object.values(config.agents)].flat()
   const providers = new Set([...Object.keys(config.providers), ...Object.keys(PROVIDERS)])
   for (const name of providers) {
     if (ids.some((id) => id.startsWith(`${name}/`))) continue
     const model = knownProvider(name, config.env)?.model
-    if (Object.hasOwn(config.providers, name) || (model && keyOf(config, name).state === 'set'))
+    if (Object.hasOwn(config.providers, name) || (model && findKey(config, name).state === 'set'))
       ids.push(`${name}/${model ?? '<model>'}`)
   }
   return [...new Set([...ids, offlineModel.id])].map((id) => {
     const provider = id.slice(0, Math.max(0, id.indexOf('/')))
-    const { state, problem } = usable(config, models, id)
+    const { state, problem } = checkUsable(config, models, id)
     return {
       id,
       provider,
-      source: id === offlineModel.id ? 'built in' : isNamed(config, provider, id) ? 'configured' : 'found',
+      source: id === offlineModel.id ? 'built in' : isConfigured(config, provider, id) ? 'configured' : 'found',
       key: state,
       is_default: id === defaultId,
       why: id === defaultId ? why : config.fallback.includes(id) ? 'models.fallback' : null,
@@ -109,15 +111,15 @@ function entriesOf(config: ConfiguredModels, models: Models, defaultId: string, 
   })
 }
 
-/** By the configuration. */
-function isNamed(config: ConfiguredModels, provider: string, id: string): boolean {
+/** True if the configuration names the model or its provider. */
+function isConfigured(config: ConfiguredModels, provider: string, id: string): boolean {
   const named = [config.default, config.planner, ...config.fallback, ...Object.values(config.agents)]
   return Object.hasOwn(config.providers, provider) || named.includes(id)
 }
 
-function usable(config: ConfiguredModels, models: Models, id: string): Pick<KeyState, 'state' | 'problem'> {
+function checkUsable(config: ConfiguredModels, models: Models, id: string): Pick<ProviderKey, 'state' | 'problem'> {
   const name = id.slice(0, Math.max(0, id.indexOf('/')))
-  const key = id === offlineModel.id ? { state: 'none' as const } : keyOf(config, name)
+  const key = id === offlineModel.id ? { state: 'none' as const } : findKey(config, name)
   if (key.problem !== undefined || id.endsWith('/<model>')) return key
   try {
     models.get(id)
@@ -127,18 +129,24 @@ function usable(config: ConfiguredModels, models: Models, id: string): Pick<KeyS
   }
 }
 
-interface KeyState {
+interface ProviderKey {
   readonly state: 'set' | 'missing' | 'none'
   readonly value?: string | undefined
   readonly problem?: string | undefined
 }
 
-/** What the configuration says of a provider's key, or the variable that a known provider has for it. */
-function keyOf(config: ConfiguredModels, name: string): KeyState {
-  const given = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
-  const variable = knownProvider(given?.type ?? name, config.env)?.variable ?? undefined
-  const named = given && (given.api_key ?? given.api_key_env ?? given.api_key_file) !== undefined
-  const provider: Provider | undefined = named ? given : variable ? { type: name, api_key_env: variable } : undefined
+/** The key from the configuration, or else from the environment variable of a known provider. */
+function findKey(config: ConfiguredModels, name: string): ProviderKey {
+  const configuredProvider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
+  const variable = knownProvider(configuredProvider?.type ?? name, config.env)?.variable ?? undefined
+  const named =
+    configuredProvider &&
+    (configuredProvider.api_key ?? configuredProvider.api_key_env ?? configuredProvider.api_key_file) !== undefined
+  const provider: Provider | undefined = named
+    ? configuredProvider
+    : variable
+      ? { type: name, api_key_env: variable }
+      : undefined
   if (!provider) return { state: 'none' }
   try {
     return { state: 'set', value: config.apiKeyOf(provider) }
@@ -147,57 +155,57 @@ function keyOf(config: ConfiguredModels, name: string): KeyState {
   }
 }
 
-function make(config: ConfiguredModels, id: string): Model {
+function createModel(config: ConfiguredModels, id: string): Model {
   const slash = id.indexOf('/')
   const name = id.slice(0, Math.max(0, slash))
-  const given = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
-  const known: Known | undefined = knownProvider(given?.type ?? name, config.env)
-  const wire = given?.type === 'openai-compatible' ? 'openai-compatible' : known?.wire
+  const configuredProvider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
+  const known: Known | undefined = knownProvider(configuredProvider?.type ?? name, config.env)
+  const wire = configuredProvider?.type === 'openai-compatible' ? 'openai-compatible' : known?.wire
   if (slash < 1 || slash === id.length - 1 || !wire) throw unknownModel(config, id)
-  const { problem, value: apiKey } = keyOf(config, name)
+  const { problem, value: apiKey } = findKey(config, name)
   if (problem !== undefined) throw new TirelessError('config_invalid', problem)
-  const timeout = given?.timeout === undefined ? config.timeout : given.timeout
-  const baseUrl = given?.base_url ?? known?.base_url ?? ''
-  const price = priceIn(config, id, given?.type, baseUrl)
-  return loadedWhenCalled(id, price, wire, {
+  const timeout = configuredProvider?.timeout === undefined ? config.timeout : configuredProvider.timeout
+  const baseUrl = configuredProvider?.base_url ?? known?.base_url ?? ''
+  const price = findPrice(config, id, configuredProvider?.type, baseUrl)
+  return createLazyModel(id, price, wire, {
     provider: name,
     model: id.slice(slash + 1),
     baseUrl,
     apiKey,
-    headers: mapped(given?.headers ?? {}, config.filled),
-    stream: given?.stream,
+    headers: mapValues(configuredProvider?.headers ?? {}, config.filled),
+    stream: configuredProvider?.stream,
     maxOutput: price?.max_output ?? config.max_output,
     idleTimeoutMs: timeout ?? Number.POSITIVE_INFINITY,
     clock: config.clock,
   })
 }
 
-const mapped = (texts: Readonly<Record<string, string>>, change: (text: string) => string): Record<string, string> =>
+const mapValues = (texts: Readonly<Record<string, string>>, change: (text: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, change(text)]))
 
-/** What the configuration says, else the list. A provider of a known kind, under whatever name, is what that kind is. */
-function priceIn(
+/** The configured price, or else the list price. A provider of a known type has the list prices of that type. */
+function findPrice(
   { prices, max_output, freeAtHome }: ConfiguredModels,
   id: string,
   type: string | undefined,
   baseUrl: string,
 ): Price | null {
   const kind = type === undefined ? id : `${type}${id.slice(id.indexOf('/'))}`
-  const own = freeAtHome && isAtHome(baseUrl) ? FREE : undefined
-  const price: ConfiguredPrice | undefined = priceFor(id, prices) ?? priceFor(kind, PRICES) ?? own
+  const localPrice = freeAtHome && isLocal(baseUrl) ? FREE : undefined
+  const price: ConfiguredPrice | undefined = priceFor(id, prices) ?? priceFor(kind, PRICES) ?? localPrice
   return price ? { ...price, max_output: price.max_output ?? max_output } : null
 }
 
-const isAtHome = (url: string): boolean =>
+const isLocal = (url: string): boolean =>
   /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(URL.parse(url)?.hostname ?? '')
 
 function unknownModel({ providers }: ConfiguredModels, id: string): TirelessError {
   const names = [...new Set([...Object.keys(providers), ...Object.keys(PROVIDERS)])]
   return new TirelessError('model_unknown', {
-    what: 'there is no such model',
+    what: 'unknown model',
     got: id,
     expected: [...names.map((known) => `${known}/<model>`), offlineModel.id].join(' or '),
-    fix: 'add its provider under models.providers',
+    fix: 'add its provider to models.providers',
   })
 }
 
@@ -208,15 +216,18 @@ const LOADERS: Readonly<Record<WireName, () => Promise<(options: SdkOptions) => 
   google: async () => (await import('./google.ts')).google,
 }
 
-/** The provider's library is most of the program's start-up time, and most commands ask no model. */
-function loadedWhenCalled(id: string, price: Price | null, wire: WireName, options: SdkOptions): Model {
+/**
+ * Imports the provider's library on the first call: it takes most of the start-up time, and most commands need no
+ * model.
+ */
+function createLazyModel(id: string, price: Price | null, wire: WireName, options: SdkOptions): Model {
   let loading: Promise<Model> | undefined
   return {
     id,
     price,
-    async call(request, given) {
+    async call(request, callOptions) {
       loading ??= LOADERS[wire]().then((makeModel) => makeModel(options))
-      return (await loading).call(request, given)
+      return (await loading).call(request, callOptions)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The provider fault matrix through real sockets, streaming and not: each row has one documented end state. */
+/** The provider fault matrix over real sockets, with and without streaming: each fault has one documented outcome. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -14,9 +14,9 @@ import { anthropic } from './anthropic.ts'
 import { openAICompatible } from './openai-compatible.ts'
 
 const CALL = { tool: 'create_file', args: { path: 'a.txt', content: 'hello there' } }
-const SAID = { id: 'call_0_0', tool: 'create_file', args: '{"path":"a.txt","content":"hello there"}' }
+const PARSED_CALL = { id: 'call_0_0', tool: 'create_file', args: '{"path":"a.txt","content":"hello there"}' }
 
-/** What the caller sees: an error's code, or a check of the answer; two where streaming makes a difference. */
+/** Expected error code, or a check of the answer; two if streaming makes a difference. */
 type Expected = ErrorCode | ((answer: Answer) => void)
 const MATRIX: Record<FaultName, Expected | { streamed: Expected; whole: Expected }> = {
   '429': 'model_limited',
@@ -41,22 +41,27 @@ const MATRIX: Record<FaultName, Expected | { streamed: Expected; whole: Expected
   html: 'model_garbled',
   error_chunk: { streamed: 'model_cut', whole: 'model_garbled' },
   length: (answer) => assert.equal(answer.finish, 'length'),
-  unknown_tool: (answer) => assert.deepEqual(answer.calls, [{ ...SAID, tool: 'no_such_tool' }]),
-  // In a body of Anthropic's, arguments that are not JSON can only stand as text.
+  unknown_tool: (answer) => assert.deepEqual(answer.calls, [{ ...PARSED_CALL, tool: 'no_such_tool' }]),
+  // In an Anthropic body, arguments that are not JSON are a JSON string.
   bad_args: ({ calls }) => {
-    const raw = SAID.args.slice(0, -1)
-    assert.deepEqual(calls, [{ ...SAID, args: calls[0]?.args.startsWith('"') ? JSON.stringify(raw) : raw }])
+    const raw = PARSED_CALL.args.slice(0, -1)
+    assert.deepEqual(calls, [{ ...PARSED_CALL, args: calls[0]?.args.startsWith('"') ? JSON.stringify(raw) : raw }])
   },
-  misfit_args: (answer) => assert.deepEqual(answer.calls, [{ ...SAID, args: '{"no_such_argument":[]}' }]),
-  duplicate_ids: (answer) => assert.deepEqual(answer.calls, [SAID, SAID]),
+  misfit_args: (answer) => assert.deepEqual(answer.calls, [{ ...PARSED_CALL, args: '{"no_such_argument":[]}' }]),
+  duplicate_ids: (answer) => assert.deepEqual(answer.calls, [PARSED_CALL, PARSED_CALL]),
   huge: (answer) => assert.deepEqual([answer.text.length, answer.calls, answer.finish], [5_000_000, [], 'stop']),
 }
 
 const request = (task: string): ModelRequest => ({ system: 's', messages: [{ role: 'user', text: task }], tools: [] })
 
-const WIRES = { 'chat completions': openAICompatible, messages: anthropic } as const
+const PROTOCOLS = { 'chat completions': openAICompatible, messages: anthropic } as const
 
-function model(server: Pick<ProviderServer, 'url'>, stream: boolean, more = {}, make = openAICompatible): Model {
+function modelAt(
+  server: Pick<ProviderServer, 'url'>,
+  stream: boolean,
+  more = {},
+  createModel = openAICompatible,
+): Model {
   const options = {
     provider: 'local',
     model: 'm',
@@ -65,12 +70,12 @@ function model(server: Pick<ProviderServer, 'url'>, stream: boolean, more = {}, 
     idleTimeoutMs: 5000,
     clock: systemClock,
   }
-  return make({ ...options, ...more })
+  return createModel({ ...options, ...more })
 }
 
-for (const [wire, make] of Object.entries(WIRES))
+for (const [protocol, createModel] of Object.entries(PROTOCOLS))
   for (const stream of [true, false])
-    describe(`provider faults over ${wire}, ${stream ? 'streaming' : 'not streaming'}`, () => {
+    describe(`provider faults over ${protocol}, ${stream ? 'streaming' : 'not streaming'}`, () => {
       let server: ProviderServer
       before(async () => {
         const conversations = FAULTS.map((fault) => ({
@@ -84,33 +89,33 @@ for (const [wire, make] of Object.entries(WIRES))
       for (const fault of FAULTS) {
         const row = MATRIX[fault]
         const expected = typeof row === 'object' ? row[stream ? 'streamed' : 'whole'] : row
-        test(`fault matrix: ${fault} → ${typeof expected === 'string' ? expected : 'an answer'}; one request; then it answers`, async () => {
+        test(`fault matrix: ${fault} → ${typeof expected === 'string' ? expected : 'an answer'}`, async () => {
           const clock = new FakeClock()
-          const called = model(server, stream, { clock }, make).call(request(`<${fault}>`), {
+          const called = modelAt(server, stream, { clock }, createModel).call(request(`<${fault}>`), {
             signal: new AbortController().signal,
           })
           const checked =
             typeof expected === 'string'
               ? assert.rejects(called, (error) => hasCode(error, expected))
               : called.then(expected)
-          if (expected === 'model_timeout') await silence(clock, server, `<${fault}>`)
+          if (expected === 'model_timeout') await letTimePass(clock, server, `<${fault}>`)
           await checked
-          const asked = server.requests.filter(({ conversation }) => conversation === `<${fault}>`)
+          const requests = server.requests.filter(({ conversation }) => conversation === `<${fault}>`)
           assert.deepEqual(
-            asked.map(({ fault: given, stream: streamed }) => [given, streamed]),
+            requests.map(({ fault: given, stream: streamed }) => [given, streamed]),
             [[fault, stream]],
           )
-          const next = await model(server, stream, {}, make).call(request(`<${fault}>`), {
+          const next = await modelAt(server, stream, {}, createModel).call(request(`<${fault}>`), {
             signal: new AbortController().signal,
           })
-          assert.deepEqual([next.calls, next.finish], [[SAID], 'calls'])
+          assert.deepEqual([next.calls, next.finish], [[PARSED_CALL], 'calls'])
         })
       }
     })
 
-/** The request is there, then time passes without a byte. Time is ours: no test waits for it. */
-async function silence(clock: FakeClock, server: ProviderServer, conversation: string): Promise<void> {
-  while (!server.requests.some((asked) => asked.conversation === conversation)) await settled()
+/** Waits for the request, then advances the fake clock without sending a byte. */
+async function letTimePass(clock: FakeClock, server: ProviderServer, conversation: string): Promise<void> {
+  while (!server.requests.some((request) => request.conversation === conversation)) await settled()
   await clock.advance(5000)
 }
 
@@ -121,11 +126,11 @@ function hasCode(error: unknown, code: ErrorCode): boolean {
   return true
 }
 
-async function failing(script: Script, stream: boolean, more = {}): Promise<TirelessError> {
+async function callAndFail(script: Script, stream: boolean, more = {}): Promise<TirelessError> {
   const server = await startProviderServer({ script })
   try {
-    await model(server, stream, more).call(request('x'), { signal: new AbortController().signal })
-    return assert.fail('it answered')
+    await modelAt(server, stream, more).call(request('x'), { signal: new AbortController().signal })
+    return assert.fail('the call succeeded')
   } catch (error) {
     assert.ok(error instanceof TirelessError, String(error))
     return error
@@ -134,29 +139,30 @@ async function failing(script: Script, stream: boolean, more = {}): Promise<Tire
   }
 }
 
-test('a server that is not there, or a host that has no name, is model_unavailable', async () => {
+test('a closed port or an unknown host is model_unavailable', async () => {
   const server = await startProviderServer({ script: [] })
   await server.close()
   const signal = new AbortController().signal
   for (const url of [server.url, 'http://no-such-host.invalid/v1']) {
-    const called = model({ url }, true).call(request('x'), { signal })
+    const called = modelAt({ url }, true).call(request('x'), { signal })
     await assert.rejects(called, (error) => hasCode(error, 'model_unavailable'))
   }
 })
 
-test('Retry-After is heard in seconds, in milliseconds and as a date, with 429 and with 503', async () => {
-  const wait = async (fault: object) => (await failing([{ text: 'x', faults: [fault as never] }], true)).retryAfterMs
-  assert.equal(await wait({ fault: '429', retry_after: 7 }), 7000)
-  assert.equal(await wait({ fault: '503', retry_after: '1.5' }), 1500)
-  assert.equal(await wait({ fault: '429', retry_after: 9, retry_after_ms: 250 }), 250)
-  assert.equal(await wait({ fault: '429', retry_after: 'Thu, 01 Jan 1970 00:00:00 GMT' }), 0)
-  assert.equal(await wait({ fault: '429', retry_after: 'soon' }), undefined)
-  assert.equal(await wait({ fault: '429' }), undefined)
+test('Retry-After is parsed as seconds, milliseconds or date, with 429 and with 503', async () => {
+  const retryAfter = async (fault: object) =>
+    (await callAndFail([{ text: 'x', faults: [fault as never] }], true)).retryAfterMs
+  assert.equal(await retryAfter({ fault: '429', retry_after: 7 }), 7000)
+  assert.equal(await retryAfter({ fault: '503', retry_after: '1.5' }), 1500)
+  assert.equal(await retryAfter({ fault: '429', retry_after: 9, retry_after_ms: 250 }), 250)
+  assert.equal(await retryAfter({ fault: '429', retry_after: 'Thu, 01 Jan 1970 00:00:00 GMT' }), 0)
+  assert.equal(await retryAfter({ fault: '429', retry_after: 'soon' }), undefined)
+  assert.equal(await retryAfter({ fault: '429' }), undefined)
 })
 
-test("a refusal repeats the provider's words, in one short line, and never the key", async () => {
+test("a refusal quotes the provider's message in one short line, without the key", async () => {
   const apiKey = 'scripted 400'
-  const error = await failing([{ faults: [400], text: 'x' }], false, { apiKey })
+  const error = await callAndFail([{ faults: [400], text: 'x' }], false, { apiKey })
   assert.equal(error.code, 'model_refused')
   assert.match(error.message, /got 400 \*\*\*/)
   assert.doesNotMatch(JSON.stringify({ ...error, cause: String(error.cause) }), /scripted 400/)
@@ -164,17 +170,17 @@ test("a refusal repeats the provider's words, in one short line, and never the k
 
 for (const stream of [true, false]) {
   test(`text over the limit is model_oversize, ${stream ? 'streaming' : 'not streaming'}`, async () => {
-    const error = await failing([{ text: 'x'.repeat(1001) }], stream, { maxBytes: 1000 })
+    const error = await callAndFail([{ text: 'x'.repeat(1001) }], stream, { maxBytes: 1000 })
     assert.equal(error.code, 'model_oversize')
     assert.equal(
-      (await failing([{ calls: [{ tool: 't', args: 'x'.repeat(1001) }] }], stream, { maxBytes: 1000 })).code,
+      (await callAndFail([{ calls: [{ tool: 't', args: 'x'.repeat(1001) }] }], stream, { maxBytes: 1000 })).code,
       'model_oversize',
     )
-    assert.equal((await failing([{ faults: ['huge'] }], stream, { maxBytes: 1000 })).code, 'model_oversize')
+    assert.equal((await callAndFail([{ faults: ['huge'] }], stream, { maxBytes: 1000 })).code, 'model_oversize')
   })
 
-  test(`finish reasons, ${stream ? 'streaming' : 'not streaming'}: only a known one lets a call through`, async () => {
-    const code = async (turn: object) => (await failing([turn], stream)).code
+  test(`finish reasons, ${stream ? 'streaming' : 'not streaming'}: calls need a known one`, async () => {
+    const code = async (turn: object) => (await callAndFail([turn], stream)).code
     assert.equal(await code({ text: 'x', finish: 'content_filter' }), 'model_refused')
     assert.equal(await code({ calls: [CALL], finish: 'content_filter' }), 'model_refused')
     assert.equal(await code({ calls: [CALL], finish: 'eos' }), 'model_cut')
@@ -183,7 +189,7 @@ for (const stream of [true, false]) {
     assert.equal(await code({ text: ' \n', finish: 'stop' }), 'model_empty')
     assert.equal(await code({ reasoning: 'hm', finish: 'stop' }), 'model_empty')
     const server = await startProviderServer({ script: [{ text: 'x', finish: 'eos' }] })
-    const answer = await model(server, stream).call(request('x'), { signal: new AbortController().signal })
+    const answer = await modelAt(server, stream).call(request('x'), { signal: new AbortController().signal })
     await server.close()
     assert.deepEqual([answer.text, answer.finish], ['x', 'stop'])
   })

@@ -12,7 +12,7 @@ const hello: ModelRequest = { system: 'be brief', messages: [{ role: 'user', tex
 const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}) =>
   google({ provider: 'google', model: 'gemini-test', baseUrl, apiKey: 'a-key', clock: systemClock, ...more })
 
-interface Sent {
+interface RequestBody {
   readonly contents: readonly { readonly role: string; readonly parts: readonly Record<string, unknown>[] }[]
   readonly generationConfig?: { readonly maxOutputTokens?: number }
 }
@@ -27,32 +27,32 @@ const usageMetadata = {
   cachedContentTokenCount: 4,
   totalTokenCount: 30,
 }
-const said = (finishReason: string | undefined) => ({
+const answerWith = (finishReason: string | undefined) => ({
   candidates: [{ content: { parts, role: 'model' }, finishReason }],
   usageMetadata,
 })
 
-async function server(answer: object, status = 200) {
-  const asked: { url: string; headers: Record<string, unknown>; body: Sent }[] = []
-  const made = await raw(async (message, reply) => {
-    asked.push({ url: message.url ?? '', headers: message.headers, body: await bodyOf<Sent>(message) })
+async function startServer(answer: object, status = 200) {
+  const requests: { url: string; headers: Record<string, unknown>; body: RequestBody }[] = []
+  const rawServer = await raw(async (message, reply) => {
+    requests.push({ url: message.url ?? '', headers: message.headers, body: await bodyOf<RequestBody>(message) })
     const streamed = message.url?.includes('stream') && status === 200
     const headers = streamed ? STREAMING : { 'content-type': 'application/json' }
     reply.writeHead(status, headers).end(streamed ? sse(answer) : JSON.stringify(answer))
   })
-  return { ...made, asked }
+  return { ...rawServer, requests }
 }
 
-test('a signed thought is kept and goes back with its call, to the same provider only', async () => {
-  await using at = await server(said('STOP'))
+test('a signed thought is sent back with its call, to the same provider only', async () => {
+  await using started = await startServer(answerWith('STOP'))
   for (const stream of [true, false]) {
-    const answer = await modelAt(at.url, { stream, maxOutput: 99 }).call(hello, { signal })
+    const answer = await modelAt(started.url, { stream, maxOutput: 99 }).call(hello, { signal })
     assert.deepEqual(
       answer.calls.map(({ tool, args }) => [tool, args]),
       [['one', '{"a":1}']],
     )
     assert.deepEqual([answer.finish, answer.usage.cached_tokens, answer.usage.input_tokens], ['calls', 4, 10])
-    const [first] = at.asked.splice(0)
+    const [first] = started.requests.splice(0)
     assert.deepEqual([first?.headers['x-goog-api-key'], first?.body.generationConfig?.maxOutputTokens], ['a-key', 99])
     assert.ok(answer.reasoning !== undefined)
     const id = answer.calls[0]?.id ?? ''
@@ -61,20 +61,20 @@ test('a signed thought is kept and goes back with its call, to the same provider
       { role: 'assistant', text: '', calls: [{ id, tool: 'one', args: { a: 1 } }], reasoning: answer.reasoning },
       { role: 'tool', call_id: id, tool: 'one', text: 'done', ok: true },
     ]
-    await modelAt(at.url, { stream }).call({ ...hello, messages }, { signal })
-    await modelAt(at.url, { stream, provider: 'other' }).call({ ...hello, messages }, { signal })
-    const [same, other] = at.asked.splice(0)
+    await modelAt(started.url, { stream }).call({ ...hello, messages }, { signal })
+    await modelAt(started.url, { stream, provider: 'other' }).call({ ...hello, messages }, { signal })
+    const [same, other] = started.requests.splice(0)
     assert.equal(same?.body.contents[1]?.parts.at(-1)?.thoughtSignature, 'signed')
     assert.doesNotMatch(JSON.stringify(other?.body), /"signed"|hm/)
   }
 })
 
-test('what Google says when it fails has its code', async () => {
+test('errors of Google get their codes', async () => {
   const error = (code: number, message: string) => ({ error: { code, message, status: 'X' } })
   const rows: readonly (readonly [object, number, string])[] = [
-    [said('SAFETY'), 200, 'model_refused'],
-    [said('MALFORMED_FUNCTION_CALL'), 200, 'model_cut'],
-    [said(undefined), 200, 'model_cut'],
+    [answerWith('SAFETY'), 200, 'model_refused'],
+    [answerWith('MALFORMED_FUNCTION_CALL'), 200, 'model_cut'],
+    [answerWith(undefined), 200, 'model_cut'],
     [error(429, 'slow down'), 429, 'model_limited'],
     [error(503, 'overloaded'), 503, 'model_unavailable'],
     [error(403, 'no'), 403, 'model_auth'],
@@ -83,23 +83,23 @@ test('what Google says when it fails has its code', async () => {
   ]
   for (const [answer, status, code] of rows)
     for (const stream of [true, false]) {
-      await using at = await server(answer, status)
-      await assert.rejects(modelAt(at.url, { stream }).call(hello, { signal }), { code })
-      assert.equal(at.asked.length, 1)
+      await using started = await startServer(answer, status)
+      await assert.rejects(modelAt(started.url, { stream }).call(hello, { signal }), { code })
+      assert.equal(started.requests.length, 1)
     }
 })
 
-test('one call is one request, also where the SDK would go on by itself', async () => {
-  const [candidate] = said('CONTINUATION').candidates
-  await using at = await server({ candidates: [{ ...candidate, continuationToken: 'more' }], usageMetadata })
+test('one call makes one request, also if the SDK would continue by itself', async () => {
+  const [candidate] = answerWith('CONTINUATION').candidates
+  await using started = await startServer({ candidates: [{ ...candidate, continuationToken: 'more' }], usageMetadata })
   for (const stream of [true, false]) {
-    const outcome = await modelAt(at.url, { stream })
+    const outcome = await modelAt(started.url, { stream })
       .call(hello, { signal })
       .then(
         ({ finish }) => finish,
         (error) => error.code,
       )
     assert.ok(['length', 'model_cut'].includes(outcome), outcome)
-    assert.equal(at.asked.splice(0).length, 1)
+    assert.equal(started.requests.splice(0).length, 1)
   }
 })

@@ -1,4 +1,4 @@
-/** Google's Gemini. Signed thoughts go back as they came. */
+/** Google's Gemini API. Signed thoughts are sent back unchanged. */
 
 import { createGoogle } from '@ai-sdk/google'
 import type { Model } from '../../ports/model.ts'

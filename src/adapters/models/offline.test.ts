@@ -10,18 +10,18 @@ import type { Message } from '../../ports/model.ts'
 import { stepsOf } from './offline/rules.ts'
 import { offlineModel } from './offline.ts'
 
-const fine: Hands = (tool) => ({ text: `result of ${tool}` })
+const answerOk: Hands = (tool) => ({ text: `result of ${tool}` })
 
-test('a task in English is done one call per turn, and the answer announces itself and lists what was seen', async () => {
+test('a task in English takes one call per turn; the answer names the model and lists the results', async () => {
   const task = `Create a file hello.txt with the content "Hello, world. Then more", then read it and list the files.
 2. Run \`wc -c hello.txt\`; wait 10 minutes.`
-  const { calls, text } = await converse(task, fine)
+  const { calls, text } = await converse(task, answerOk)
   assert.deepEqual(calls, [
     ['create_file', { path: 'hello.txt', content: 'Hello, world. Then more' }],
     ['view_file', { path: 'hello.txt' }],
     ['list_files', { path: '.' }],
     ['bash', { command: 'wc -c hello.txt' }],
-    ['wait', { for: 'the time to come', until: '10m' }],
+    ['wait', { for: 'the given time', until: '10m' }],
   ])
   const [announcement, , ...lines] = text.split('\n')
   assert.match(announcement ?? '', /^\[offline\/rules\] This is the built-in offline model/)
@@ -32,10 +32,10 @@ test('a task in English is done one call per turn, and the answer announces itse
   assert.equal(lines.length, 5)
 })
 
-test('a task in Chinese is done and answered in Chinese', async () => {
+test('a task in Chinese is answered in Chinese', async () => {
   const task = `请创建文件 notes.txt，内容为“第一行”，然后查看 notes.txt，最后列出所有文件。
 把“你好”写入 问候/hello.md；在 notes.txt 末尾追加一行“第二行”；运行命令 \`ls\`；等待用户消息。`
-  const { calls, text } = await converse(task.replace('问候/', 'greet/'), fine, NO_BASH)
+  const { calls, text } = await converse(task.replace('问候/', 'greet/'), answerOk, NO_BASH)
   assert.deepEqual(calls.slice(0, 4), [
     ['create_file', { path: 'notes.txt', content: '第一行' }],
     ['view_file', { path: 'notes.txt' }],
@@ -47,25 +47,25 @@ test('a task in Chinese is done and answered in Chinese', async () => {
   assert.match(text, /6\. bash "ls": 未做：这里没有提供工具 `bash`/)
 })
 
-test('it resumes anywhere: every prefix of a conversation gets the same next answer', async () => {
+test('every prefix of a conversation yields the same next answer, so a run can resume anywhere', async () => {
   const task = 'Write "a" to a.txt. Append "b" to a.txt. Append "b" to a.txt. Read a.txt. Run `date`.'
-  const hands: Hands = (tool) => ({ ok: tool !== 'create_file', text: `${tool} said` })
+  const answerTool: Hands = (tool) => ({ ok: tool !== 'create_file', text: `${tool} said` })
   for (const tools of [ALL, NO_BASH]) {
-    const { messages, text } = await converse(task, hands, tools)
+    const { messages, text } = await converse(task, answerTool, tools)
     for (let end = 1; end <= messages.length; end += 2) {
-      const again = await ask(messages.slice(0, end), tools)
+      const repeated = await ask(messages.slice(0, end), tools)
       const next = messages[end]
-      if (next?.role !== 'assistant') assert.equal(again.text, text)
+      if (next?.role !== 'assistant') assert.equal(repeated.text, text)
       else
         assert.deepEqual(
-          again.calls.map(({ id, tool, args }) => ({ id, tool, args: JSON.parse(args) })),
+          repeated.calls.map(({ id, tool, args }) => ({ id, tool, args: JSON.parse(args) })),
           next.calls,
         )
     }
   }
 })
 
-test('calls of another model in the conversation count for nothing', async () => {
+test('calls of another model in the conversation are ignored', async () => {
   const messages: Message[] = [
     { role: 'user', text: 'read a.txt' },
     { role: 'assistant', text: '', calls: [{ id: 'x', tool: 'view_file', args: { path: 'b.txt' } }] },
@@ -74,26 +74,26 @@ test('calls of another model in the conversation count for nothing', async () =>
   assert.equal((await ask(messages)).calls[0]?.args, '{"path":"a.txt"}')
 })
 
-test('what failed is reported as failed, with what was seen; the other steps are still tried', async () => {
-  const hands: Hands = (tool) => (tool === 'bash' ? { ok: false, text: '[error] boom\n[exit 1]' } : { text: 'ok' })
-  const { text, calls } = await converse('Run `make`, then list the files.', hands)
+test('a failed step is reported with its output; later steps still run', async () => {
+  const answerTool: Hands = (tool) => (tool === 'bash' ? { ok: false, text: '[error] boom\n[exit 1]' } : { text: 'ok' })
+  const { text, calls } = await converse('Run `make`, then list the files.', answerTool)
   assert.equal(calls.length, 2)
   assert.match(text, /1\. bash "make": FAILED\n {3}\| \[error\] boom\n {3}\| \[exit 1\]\n2\. list_files \.: done: ok$/)
 })
 
-test('a tool that is not offered is named, and nothing is claimed', async () => {
-  const { text, calls } = await converse('Run `make`. Wait for a message.', fine, ['view_file'])
+test('a missing tool is reported, and its step counts as not done', async () => {
+  const { text, calls } = await converse('Run `make`. Wait for a message.', answerOk, ['view_file'])
   assert.deepEqual(calls, [])
-  assert.match(text, /1\. bash "make": NOT DONE: no tool `bash` is offered here/)
-  assert.match(text, /2\. wait user_message: NOT DONE: no tool `wait`/)
+  assert.match(text, /1\. bash "make": NOT DONE: the tool `bash` is not available/)
+  assert.match(text, /2\. wait user_message: NOT DONE: the tool `wait`/)
 })
 
-test('a task of which it understands nothing: it says so and lists what it understands', async () => {
+test('a task without a known sentence: the answer says so and lists the known ones', async () => {
   for (const [task, words] of [
-    ['Think about the meaning of life.', /I understood nothing of this task/],
+    ['Think about the meaning of life.', /I understood no sentence of this task/],
     ['当前系统状态:\n一切正常\n请想一想人生的意义。', /这个任务我一点也没看懂/],
   ] as const) {
-    const { text, calls } = await converse(task, fine)
+    const { text, calls } = await converse(task, answerOk)
     assert.deepEqual(calls, [])
     assert.match(text, words)
     assert.match(text, /`COMMAND`/)
@@ -101,18 +101,18 @@ test('a task of which it understands nothing: it says so and lists what it under
 })
 
 test('a long prompt is not repeated in the answer', async () => {
-  const { text } = await converse(`${'All is well here.\n'.repeat(1000)}${'x'.repeat(100_000)}`, fine)
+  const { text } = await converse(`${'All is well here.\n'.repeat(1000)}${'x'.repeat(100_000)}`, answerOk)
   assert.ok(text.length < 3000)
-  assert.match(text, /… and 991 more that I did not understand/)
+  assert.match(text, /… and 991 more sentences that I did not understand/)
 })
 
-test('half a task: what is understood is done, the rest is quoted as not understood', async () => {
-  const { text } = await converse('Read a.txt. Then make it beautiful.', fine)
+test('known sentences are done, the others are quoted as not understood', async () => {
+  const { text } = await converse('Read a.txt. Then make it beautiful.', answerOk)
   assert.match(text, /1\. view_file a\.txt: done/)
   assert.match(text, /2\. "make it beautiful": NOT UNDERSTOOD, nothing was done/)
 })
 
-test('safety: nothing is run that a sentence forbids, conditions, repeats or merely quotes', () => {
+test('safety: sentences with negation, condition, repetition or quotation run nothing', () => {
   for (const task of [
     'Do not run `rm -rf x`, list the files',
     "Please don't run `rm`",
@@ -145,7 +145,7 @@ test('safety: nothing is run that a sentence forbids, conditions, repeats or mer
   }
 })
 
-test('the texts of files and commands are taken as they stand: quoted, after a colon, fenced', () => {
+test('texts of files and commands are taken literally: quoted, after a colon, fenced', () => {
   assert.deepEqual(stepsOf('run: echo \'a  b\'; echo "$HOME" # no, not now'), [
     { kind: 'run', command: 'echo \'a  b\'; echo "$HOME" # no, not now' },
   ])
@@ -167,7 +167,7 @@ test('the texts of files and commands are taken as they stand: quoted, after a c
   )
 })
 
-test('E4: what the runtime shows as data can be written down; that is all that can be done with it', () => {
+test('E4: data blocks of the runtime can be written to a file, and never run', () => {
   const data = '<data x1 STATE>\nrun `rm`\n```bash\nrm\n```\n</data x1>'
   assert.deepEqual(stepsOf(`Create a.md with the content ${data}\nList the files`), [
     { kind: 'create', path: 'a.md', content: 'run `rm`\n```bash\nrm\n```', replace: false },
@@ -175,7 +175,7 @@ test('E4: what the runtime shows as data can be written down; that is all that c
   ])
 })
 
-test('a long or hostile task is read in no time', () => {
+test('a long or hostile task is parsed quickly', () => {
   const space = ' '.repeat(200_000)
   for (const hostile of [
     space,
@@ -186,39 +186,42 @@ test('a long or hostile task is read in no time', () => {
     '“'.repeat(1e5),
   ]) {
     const steps = stepsOf(
-      `create${space}a.txt${hostile}\ncreate a.txt${space}x\nappend${hostile}x\n${hostile}x\n\`\`\`bash${hostile}\nlist the files`,
+      `create${space}a.txt${hostile}\ncreate a.txt${space}x\nappend` +
+        `${hostile}x\n${hostile}x\n\`\`\`bash${hostile}\nlist the files`,
     )
     assert.deepEqual(steps.at(-1), { kind: 'list', path: '.' })
   }
 })
 
-test('append by bash makes a line of its own, whatever the file and the line are called', async () => {
+test('append with bash adds a separate line, also with unusual file names and texts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'offline-'))
   try {
-    const hands: Hands = async (_, { command = '' }) => {
+    const answerTool: Hands = async (_, { command = '' }) => {
       await promisify(execFile)('bash', ['-c', command], { cwd: folder })
       return { text: '' }
     }
-    const odd = `it's $(date) \\n %s "q"`
+    const unusual = `it's $(date) \\n %s "q"`
     await promisify(execFile)('bash', ['-c', `printf one > "it's.txt"`], { cwd: folder })
-    await converse(`Append the line “${odd}” to “it's.txt”. Append “three” to “it's.txt”. Append “x” to “-n”`, hands, [
-      'bash',
-    ])
-    assert.equal(await readFile(join(folder, "it's.txt"), 'utf8'), `one\n${odd}\nthree\n`)
+    await converse(
+      `Append the line “${unusual}” to “it's.txt”. Append “three” to “it's.txt”. Append “x” to “-n”`,
+      answerTool,
+      ['bash'],
+    )
+    assert.equal(await readFile(join(folder, "it's.txt"), 'utf8'), `one\n${unusual}\nthree\n`)
     assert.equal(await readFile(join(folder, '-n'), 'utf8'), 'x\n')
   } finally {
     await rm(folder, { recursive: true })
   }
 })
 
-test('append without bash views and edits; a missing or empty file is created', async () => {
+test('append without bash views and edits the file; a missing or empty file is created', async () => {
   const appendTo = async (text: string | undefined) => {
-    const hands: Hands = (tool) =>
+    const answerTool: Hands = (tool) =>
       tool === 'view_file' ? { ok: text !== undefined, text: text ?? 'no file' } : { text: 'ok' }
-    return (await converse('append "x" to a.txt', hands, NO_BASH)).calls.slice(1)
+    return (await converse('append "x" to a.txt', answerTool, NO_BASH)).calls.slice(1)
   }
   const create = [['create_file', { path: 'a.txt', content: 'x\n' }]]
-  const edit = (old: string, fresh: string) => [['edit_file', { path: 'a.txt', old, new: fresh }]]
+  const edit = (old: string, replacement: string) => [['edit_file', { path: 'a.txt', old, new: replacement }]]
   assert.deepEqual(await appendTo(undefined), create)
   assert.deepEqual(await appendTo('[the file is empty]'), create)
   assert.deepEqual(await appendTo('a\nb\n'), edit('b\n', 'b\nx\n'))
@@ -228,8 +231,8 @@ test('append without bash views and edits; a missing or empty file is created', 
   assert.deepEqual(await appendTo('\n'), edit('\n', '\nx\n'))
 })
 
-test('write looks at a file that is in the way and writes again; create leaves it', async () => {
-  const inTheWay = (): Hands => {
+test('write replaces an existing file after viewing it; create does not', async () => {
+  const existingFile = (): Hands => {
     let seen = false
     return (tool) => {
       const ok = tool !== 'create_file' || seen
@@ -237,13 +240,13 @@ test('write looks at a file that is in the way and writes again; create leaves i
       return { ok, text: ok ? 'ok' : '[error] exists' }
     }
   }
-  const written = await converse('write "x" to a.txt', inTheWay())
+  const written = await converse('write "x" to a.txt', existingFile())
   assert.deepEqual(
     written.calls.map(([tool]) => tool),
     ['create_file', 'view_file', 'create_file'],
   )
   assert.match(written.text, /create_file a\.txt: done/)
-  const created = await converse('create a.txt with content "x"', inTheWay())
+  const created = await converse('create a.txt with content "x"', existingFile())
   assert.deepEqual(
     created.calls.map(([tool]) => tool),
     ['create_file'],
@@ -251,15 +254,15 @@ test('write looks at a file that is in the way and writes again; create leaves i
   assert.match(created.text, /create_file a\.txt: FAILED: \[error\] exists/)
 })
 
-test('after an answer only what is new counts; the signal is honoured; usage is estimated', async () => {
-  const { messages, text } = await converse('read a.txt', fine)
+test('after an answer only new messages count; an abort is honoured; usage is estimated', async () => {
+  const { messages, text } = await converse('read a.txt', answerOk)
   messages.push({ role: 'assistant', text, calls: [] }, { role: 'user', text: 'read b.txt' })
   const answer = await ask(messages)
   assert.equal(answer.calls[0]?.args, '{"path":"b.txt"}')
   assert.equal(answer.usage.output_tokens, 4)
   assert.ok(answer.usage.input_tokens > 0)
-  const woken = await ask([...messages.slice(0, -1), { role: 'user', text: '[event deadline]' }])
-  assert.match(woken.text, /There was no new task/)
+  const afterEvent = await ask([...messages.slice(0, -1), { role: 'user', text: '[event deadline]' }])
+  assert.match(afterEvent.text, /There was no new task/)
   const request = { system: '', messages, tools: [] }
   await assert.rejects(offlineModel.call(request, { signal: AbortSignal.abort() }), { code: 'aborted' })
 })

@@ -1,6 +1,7 @@
 /**
- * The built-in model for a machine without one: deterministic, follows rules, says so. It reads the request only; what it did before it
- * finds again in the conversation, so it goes on wherever a run was interrupted.
+ * The built-in model for machines without another: deterministic and rule-based. It reads only the request and derives
+ * its
+ * progress from the conversation, so it can resume an interrupted run.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -17,8 +18,9 @@ export const offlineModel: Model = {
   id: 'offline/rules',
   price: { input: 0, output: 0, max_output: 0 },
   async call(request, { signal, onText }) {
-    if (signal.aborted) throw new TirelessError('aborted', 'the offline model was not asked: aborted')
-    const answer = answerTo(request)
+    if (signal.aborted)
+      throw new TirelessError('aborted', 'the request was aborted before the offline model was called')
+    const answer = computeAnswer(request)
     if (answer.text) onText?.(answer.text)
     return answer
   },
@@ -29,53 +31,53 @@ interface Progress {
   readonly tried: Attempt[]
 }
 
-/** What the conversation has come to since the last final answer. */
-interface Place {
+/** Progress since the last final answer. */
+interface ConversationState {
   readonly task: string
   readonly steps: readonly Progress[]
 }
 
-function answerTo(request: ModelRequest): Answer {
+function computeAnswer(request: ModelRequest): Answer {
   const plan = planOf(request)
-  if (plan !== undefined) return answer(request, plan, [])
+  if (plan !== undefined) return buildAnswer(request, plan, [])
   const tools = new Set(request.tools.map((tool) => tool.name))
-  const { steps, task } = placeIn(request.messages, tools)
+  const { steps, task } = replayConversation(request.messages, tools)
   const next = nextCall(steps, tools)
   const turn = request.messages.filter((message) => message.role === 'assistant').length
   if (next) {
-    const asked = { id: `offline-${turn}`, tool: next.tool, args: JSON.stringify(next.args) }
-    return answer(request, '', [asked])
+    const call = { id: `offline-${turn}`, tool: next.tool, args: JSON.stringify(next.args) }
+    return buildAnswer(request, '', [call])
   }
-  return answer(request, reportOf(steps, tools, task), [])
+  return buildAnswer(request, reportOf(steps, tools, task), [])
 }
 
 const FENCED = /<data ([0-9a-f]{12}) [^>\n]*>\n([\s\S]*)\n<\/data \1>/
 
-/** What others wrote stands between marks; here it is taken for what it says, never for what to do. */
-const unfenced = (text: string): string => text.replace(FENCED, (_, __, inside: string) => inside)
+/** Removes the marks around untrusted text in a tool result. The text is only reported, never followed. */
+const removeFence = (text: string): string => text.replace(FENCED, (_, __, inside: string) => inside)
 
-/** Replays the conversation against the rules: a call counts for a step only if it is the very call that the step wanted next. */
-function placeIn(messages: readonly Message[], tools: ReadonlySet<string>): Place {
+/** Replays the conversation against the rules: a call counts for a step only if it equals the step's next call. */
+function replayConversation(messages: readonly Message[], tools: ReadonlySet<string>): ConversationState {
   let steps: Progress[] = []
   let task = ''
-  const open = new Map<string, Attempt>()
+  const pendingCalls = new Map<string, Attempt>()
   for (const message of messages) {
     if (message.role === 'user') {
       steps.push(...stepsOf(message.text).map((step) => ({ step, tried: [] })))
       task += `${withoutData(message.text)}\n`
     } else if (message.role === 'tool') {
-      const attempt = open.get(message.call_id)
-      if (attempt) attempt.result = { ok: message.ok, text: unfenced(message.text) }
+      const attempt = pendingCalls.get(message.call_id)
+      if (attempt) attempt.result = { ok: message.ok, text: removeFence(message.text) }
     } else if (message.calls.length === 0) {
       steps = []
       task = ''
     } else {
       for (const { id, tool, args } of message.calls) {
-        const wanted = nextCall(steps, tools)
-        if (!wanted || wanted.tool !== tool || !isDeepStrictEqual(wanted.args, args)) continue
-        const attempt: Attempt = { tool, args: wanted.args }
-        wanted.tried.push(attempt)
-        open.set(id, attempt)
+        const expected = nextCall(steps, tools)
+        if (!expected || expected.tool !== tool || !isDeepStrictEqual(expected.args, args)) continue
+        const attempt: Attempt = { tool, args: expected.args }
+        expected.tried.push(attempt)
+        pendingCalls.set(id, attempt)
       }
     }
   }
@@ -84,23 +86,23 @@ function placeIn(messages: readonly Message[], tools: ReadonlySet<string>): Plac
 
 function nextCall(steps: readonly Progress[], tools: ReadonlySet<string>) {
   for (const { step, tried } of steps) {
-    const move = moveOf(step, tried, tools)
-    if (move.kind === 'call') return { tool: move.tool, args: move.args, tried }
+    const action = moveOf(step, tried, tools)
+    if (action.kind === 'call') return { tool: action.tool, args: action.args, tried }
   }
   return undefined
 }
 
-function answer(request: ModelRequest, text: string, calls: readonly AskedCall[]): Answer {
+function buildAnswer(request: ModelRequest, text: string, calls: readonly AskedCall[]): Answer {
   return {
     text,
     calls,
     finish: calls.length > 0 ? 'calls' : 'stop',
     usage: {
-      input_tokens: tokens(JSON.stringify(request)),
-      output_tokens: tokens(text + calls.map((call) => call.args).join('')),
+      input_tokens: estimateTokens(JSON.stringify(request)),
+      output_tokens: estimateTokens(text + calls.map((call) => call.args).join('')),
       cached_tokens: 0,
     },
   }
 }
 
-const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4)
+const estimateTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4)

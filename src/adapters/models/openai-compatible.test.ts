@@ -18,7 +18,7 @@ const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}): Model =>
 const delta = (part: object, finish: string | null = null) =>
   sse({ id: 'c', choices: [{ index: 0, delta: part, finish_reason: finish }] })
 
-test('an answer comes whole, with text in pieces, raw calls and usage: streaming and not', async () => {
+test('an answer has text in pieces, raw calls and usage, with and without streaming', async () => {
   const usage = { input_tokens: 10, output_tokens: 20, cached_tokens: 4 }
   const calls = [
     { tool: 'bash', args: { command: 'ls' } },
@@ -71,7 +71,7 @@ const conversation: readonly Message[] = [
   { role: 'tool', call_id: 'c', tool: 'bash', text: '', ok: true },
 ]
 
-test('a conversation reaches the wire message by message, in order, and leaves the request as it was', async () => {
+test('a conversation is sent message by message, in order, and the request is not modified', async () => {
   await using server = await scripted([{ text: 'ok' }])
   const request = { system: 'be brief', messages: conversation, tools }
   const before = structuredClone(request)
@@ -99,7 +99,7 @@ test('a conversation reaches the wire message by message, in order, and leaves t
   }
 })
 
-test('B3: messages of the user in a row are one on the wire: templates of many models refuse two', async () => {
+test('B3: consecutive user messages are sent as one, because many model templates refuse two', async () => {
   await using server = await scripted([{ text: 'ok' }])
   const messages: readonly Message[] = [
     { role: 'user', text: 'first' },
@@ -117,13 +117,13 @@ test('B3: messages of the user in a row are one on the wire: templates of many m
   )
 })
 
-test('reasoning is kept, goes back verbatim to the same provider, and to no other', async () => {
+test('reasoning is sent back verbatim, to the same provider only', async () => {
   await using server = await scripted([{ reasoning: 'hm, hm', calls: [{ tool: 'bash' }] }, { text: 'done' }])
   for (const stream of [true, false]) {
     const { calls, text, reasoning } = await modelAt(server.url, { stream }).call(hello, { signal })
     assert.ok(reasoning !== undefined)
-    const asked = calls.map(({ id, tool, args }) => ({ id, tool, args: JSON.parse(args) }))
-    const messages = [...hello.messages, { role: 'assistant' as const, text, calls: asked, reasoning }]
+    const sentCalls = calls.map(({ id, tool, args }) => ({ id, tool, args: JSON.parse(args) }))
+    const messages = [...hello.messages, { role: 'assistant' as const, text, calls: sentCalls, reasoning }]
     for (const provider of ['local', 'other']) {
       await modelAt(server.url, { stream, provider }).call({ ...hello, messages }, { signal })
       const sent = server.requests.at(-1)?.body.messages.at(-1)
@@ -132,7 +132,7 @@ test('reasoning is kept, goes back verbatim to the same provider, and to no othe
   }
 })
 
-test('images go with a message; those of a result come after it, because a result holds only text', async () => {
+test('images are sent with a message; images of a tool result follow it, because a result is text only', async () => {
   await using server = await scripted([{ text: 'ok' }])
   const images = [{ media_type: 'image/png', data: 'aW1hZ2U=' }]
   const messages: Message[] = [
@@ -155,28 +155,28 @@ test('images go with a message; those of a result come after it, because a resul
   }
 })
 
-test("Node's own limit on silence does not cut a slow model short", async () => {
-  const place = Symbol.for('undici.globalDispatcher.1')
-  const own = Reflect.get(globalThis, place) as object
-  const Dispatcher = own.constructor as new (options: object) => object
+test("Node's own fetch timeout does not end a slow answer", async () => {
+  const dispatcherKey = Symbol.for('undici.globalDispatcher.1')
+  const originalDispatcher = Reflect.get(globalThis, dispatcherKey) as object
+  const Dispatcher = originalDispatcher.constructor as new (options: object) => object
   let answer = () => {}
   await using server = await raw((message, response) => {
     if (message.method === 'POST')
       answer = () => void response.writeHead(200, STREAMING).end(delta({ content: 'at last' }) + delta({}, 'stop'))
   })
-  Reflect.set(globalThis, place, new Dispatcher({ headersTimeout: 50, bodyTimeout: 50 }))
+  Reflect.set(globalThis, dispatcherKey, new Dispatcher({ headersTimeout: 50, bodyTimeout: 50 }))
   try {
     const slow = modelAt(server.url).call(hello, { signal })
-    // Whoever is under the limit is cut short by it, and the model was asked before.
+    // A plain fetch hits the limit, although the model was asked first.
     await assert.rejects(fetch(server.url))
     answer()
     assert.equal((await slow).text, 'at last')
   } finally {
-    Reflect.set(globalThis, place, own)
+    Reflect.set(globalThis, dispatcherKey, originalDispatcher)
   }
 })
 
-test("a call's signature goes back with the call", async () => {
+test("a call's signature is sent back with the call", async () => {
   const bodies: { messages: Record<string, unknown>[] }[] = []
   const signed = {
     index: 0,
@@ -198,7 +198,7 @@ test("a call's signature goes back with the call", async () => {
   assert.deepEqual(bodies[1]?.messages[0]?.tool_calls, [expected])
 })
 
-test('a provider that does not count tokens is estimated', async () => {
+test('usage is estimated if the provider reports none', async () => {
   await using server = await raw((_, response) => {
     response.writeHead(200, STREAMING).end(delta({ content: 'x'.repeat(40) }) + delta({}, 'stop'))
   })
@@ -207,7 +207,7 @@ test('a provider that does not count tokens is estimated', async () => {
   assert.ok(usage.input_tokens > 0)
 })
 
-test('an abort before the call sends nothing; one while it hangs or streams ends the request with `aborted`', async () => {
+test('an abort before the call sends nothing; a later one ends the request with `aborted`', async () => {
   await assert.rejects(modelAt('http://127.0.0.1:9/v1').call(hello, { signal: AbortSignal.abort() }), {
     code: 'aborted',
   })
@@ -226,29 +226,29 @@ test('an abort before the call sends nothing; one while it hangs or streams ends
   }
 })
 
-test('bytes keep a slow answer alive; silence ends it and closes the connection', async () => {
+test('bytes reset the idle timeout; silence ends the request and closes the connection', async () => {
   const clock = new FakeClock()
   let response: ServerResponse | undefined
   let closed = false
-  await using server = await raw((message: IncomingMessage, given) => {
+  await using server = await raw((message: IncomingMessage, serverResponse) => {
     message.resume()
-    given.writeHead(200, STREAMING).flushHeaders()
-    given.once('close', () => {
+    serverResponse.writeHead(200, STREAMING).flushHeaders()
+    serverResponse.once('close', () => {
       closed = true
     })
-    response = given
+    response = serverResponse
   })
   const model = modelAt(server.url, { clock, idleTimeoutMs: 1000 })
-  let heard = ''
-  const ask = () => model.call(hello, { signal, onText: (text) => (heard += text) })
-  const say = async (text: string) => {
+  let received = ''
+  const ask = () => model.call(hello, { signal, onText: (text) => (received += text) })
+  const sendText = async (text: string) => {
     while (!response) await settled()
     response.write(delta({ content: text }))
-    while (!heard.endsWith(text)) await settled()
+    while (!received.endsWith(text)) await settled()
   }
   const slow = ask()
   for (const text of ['a', 'b', 'c']) {
-    await say(text)
+    await sendText(text)
     await clock.advance(900)
   }
   response?.end(delta({}, 'stop'))
@@ -257,7 +257,7 @@ test('bytes keep a slow answer alive; silence ends it and closes the connection'
   response = undefined
   closed = false
   const silent = assert.rejects(ask(), { code: 'model_timeout' })
-  await say('d')
+  await sendText('d')
   await clock.advance(999)
   assert.equal(closed, false)
   await clock.advance(1)
@@ -266,14 +266,14 @@ test('bytes keep a slow answer alive; silence ends it and closes the connection'
   assert.equal(clock.sleeping, 0)
 })
 
-test('bytes without end and without an event are model_oversize', async () => {
+test('endless bytes without an event are model_oversize', async () => {
   await using server = await raw((_, response) => {
     response.writeHead(200, STREAMING)
-    const pour = () => {
+    const writeMore = () => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
-      if (!response.destroyed) response.once('drain', pour)
+      if (!response.destroyed) response.once('drain', writeMore)
     }
-    pour()
+    writeMore()
   })
   for (const stream of [true, false]) {
     await assert.rejects(modelAt(server.url, { stream, maxBytes: 100_000 }).call(hello, { signal }), {
@@ -283,26 +283,26 @@ test('bytes without end and without an event are model_oversize', async () => {
 })
 
 test('a redirect is not followed', async () => {
-  let asked = 0
+  let requests = 0
   await using server = await raw((_, response) => {
-    asked += 1
+    requests += 1
     response.writeHead(307, { location: '/elsewhere' }).end()
   })
   await assert.rejects(modelAt(server.url).call(hello, { signal }), { code: 'model_refused' })
-  assert.equal(asked, 1)
+  assert.equal(requests, 1)
 })
 
-test('what hears the text cannot break the answer', async () => {
+test('an error in onText does not break the answer', async () => {
   await using server = await scripted([{ text: 'fine' }])
   for (const stream of [true, false]) {
     const onText = () => {
-      throw new Error('a broken screen')
+      throw new Error('a broken callback')
     }
     assert.equal((await modelAt(server.url, { stream }).call(hello, { signal, onText })).text, 'fine')
   }
 })
 
-test('a wrong base_url or key is refused when the model is made, and the key is not repeated', () => {
+test('an invalid base_url or key is refused on creation, and the key is not quoted', () => {
   assert.throws(() => modelAt('localhost:11434/v1'), { code: 'config_invalid' })
   assert.throws(() => modelAt('nonsense'), { code: 'config_invalid' })
   assert.throws(

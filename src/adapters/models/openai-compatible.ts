@@ -1,14 +1,14 @@
-/** Any provider that speaks OpenAI's chat completions. */
+/** Any provider with OpenAI's Chat Completions API. */
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '../../ports/model.ts'
 import { type SdkOptions, sdkModel } from './sdk/model.ts'
 
-/** `baseUrl`: up to and with `/v1`. */
+/** `baseUrl`: includes `/v1`. */
 export function openAICompatible(options: SdkOptions): Model {
   const { provider, model, baseUrl, apiKey, headers = {} } = options
   return sdkModel(options, (fetch) => {
-    const made = createOpenAICompatible({
+    const sdk = createOpenAICompatible({
       name: provider,
       baseURL: baseUrl,
       ...(apiKey === undefined ? {} : { apiKey }),
@@ -16,6 +16,6 @@ export function openAICompatible(options: SdkOptions): Model {
       includeUsage: true,
       fetch,
     })
-    return { chat: made.chatModel(model), textResults: true }
+    return { chat: sdk.chatModel(model), textResults: true }
   })
 }

@@ -12,7 +12,7 @@ const hello: ModelRequest = { system: 'be brief', messages: [{ role: 'user', tex
 const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}) =>
   openai({ provider: 'openai', model: 'gpt-5', baseUrl, apiKey: 'a-key', clock: systemClock, ...more })
 
-interface Sent {
+interface RequestBody {
   readonly store?: boolean
   readonly include?: readonly string[]
   readonly max_output_tokens?: number
@@ -41,7 +41,7 @@ const usage = {
 }
 const response = (more: object) => ({ id: 'resp_1', object: 'response', created_at: 0, model: 'gpt-5', ...more })
 
-/** The same answer, streamed. */
+/** The same answer as a stream of events. */
 const events = (last: object): string =>
   [
     { type: 'response.created', response: response({}) },
@@ -61,27 +61,27 @@ const events = (last: object): string =>
     .map(sse)
     .join('')
 
-const whole = response({ output: [reasoning, call], usage, incomplete_details: null })
+const complete = response({ output: [reasoning, call], usage, incomplete_details: null })
 
-async function server(last: object = { type: 'response.completed', response: whole }) {
-  const bodies: (Sent & { stream?: boolean })[] = []
-  const made = await raw(async (message, reply) => {
-    const body = await bodyOf<Sent & { stream?: boolean }>(message)
+async function startServer(last: object = { type: 'response.completed', response: complete }) {
+  const bodies: (RequestBody & { stream?: boolean })[] = []
+  const started = await raw(async (message, reply) => {
+    const body = await bodyOf<RequestBody & { stream?: boolean }>(message)
     bodies.push(body)
     if (body.stream) reply.writeHead(200, STREAMING).end(events(last))
-    else reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole))
+    else reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(complete))
   })
-  return { ...made, bodies }
+  return { ...started, bodies }
 }
 
-test('encrypted reasoning is kept, and goes back in its place to the same provider only; nothing is stored there', async () => {
-  await using at = await server()
+test('encrypted reasoning is sent back in order, to the same provider only; OpenAI stores nothing', async () => {
+  await using openaiServer = await startServer()
   for (const stream of [true, false]) {
-    const answer = await modelAt(at.url, { stream, maxOutput: 99 }).call(hello, { signal })
+    const answer = await modelAt(openaiServer.url, { stream, maxOutput: 99 }).call(hello, { signal })
     assert.deepEqual(answer.calls, [{ id: 'call_1', tool: 'one', args: '{"a":1}' }])
     assert.deepEqual(answer.usage, { input_tokens: 10, output_tokens: 20, cached_tokens: 4 })
     assert.equal(answer.finish, 'calls')
-    const [first] = at.bodies.splice(0)
+    const [first] = openaiServer.bodies.splice(0)
     assert.deepEqual(
       [first?.store, first?.include, first?.max_output_tokens],
       [false, ['reasoning.encrypted_content'], 99],
@@ -89,17 +89,17 @@ test('encrypted reasoning is kept, and goes back in its place to the same provid
 
     const { reasoning: kept } = answer
     assert.ok(kept !== undefined)
-    const said: Message = {
+    const assistantMessage: Message = {
       role: 'assistant',
       text: '',
       calls: [{ id: 'call_1', tool: 'one', args: { a: 1 } }],
       reasoning: kept,
     }
     const result: Message = { role: 'tool', call_id: 'call_1', tool: 'one', text: 'done', ok: true }
-    const next = { ...hello, messages: [...hello.messages, said, result] }
-    await modelAt(at.url, { stream }).call(next, { signal })
-    await modelAt(at.url, { stream, provider: 'other' }).call(next, { signal })
-    const [same, other] = at.bodies.splice(0)
+    const next = { ...hello, messages: [...hello.messages, assistantMessage, result] }
+    await modelAt(openaiServer.url, { stream }).call(next, { signal })
+    await modelAt(openaiServer.url, { stream, provider: 'other' }).call(next, { signal })
+    const [same, other] = openaiServer.bodies.splice(0)
     assert.deepEqual(
       same?.input.slice(2).map(({ type }) => type),
       ['reasoning', 'function_call', 'function_call_output'],
@@ -109,7 +109,7 @@ test('encrypted reasoning is kept, and goes back in its place to the same provid
   }
 })
 
-test('an answer that is failed, incomplete or cut is told as what it is, and its calls never pass', async () => {
+test('failed, incomplete and truncated answers have their own outcome, and their calls are dropped', async () => {
   const failed = (code: string) => ({
     type: 'response.failed',
     sequence_number: 9,
@@ -117,22 +117,22 @@ test('an answer that is failed, incomplete or cut is told as what it is, and its
   })
   const incomplete = (reason: string) => ({
     type: 'response.incomplete',
-    response: { ...whole, incomplete_details: { reason } },
+    response: { ...complete, incomplete_details: { reason } },
   })
-  const codeOf = async (last: object) => {
-    await using at = await server(last)
-    return await modelAt(at.url)
+  const outcomeOf = async (last: object) => {
+    await using openaiServer = await startServer(last)
+    return await modelAt(openaiServer.url)
       .call(hello, { signal })
       .then(
         ({ finish }) => finish,
         (error) => error.code,
       )
   }
-  assert.equal(await codeOf(failed('server_error')), 'model_cut')
-  assert.equal(await codeOf(failed('rate_limit_exceeded')), 'model_limited')
-  assert.equal(await codeOf(failed('context_length_exceeded')), 'model_oversize')
-  assert.equal(await codeOf(incomplete('max_output_tokens')), 'length')
-  assert.equal(await codeOf(incomplete('content_filter')), 'model_refused')
-  assert.equal(await codeOf(incomplete('something_new')), 'model_cut')
-  assert.equal(await codeOf({ type: 'response.in_progress', response: response({}) }), 'model_cut')
+  assert.equal(await outcomeOf(failed('server_error')), 'model_cut')
+  assert.equal(await outcomeOf(failed('rate_limit_exceeded')), 'model_limited')
+  assert.equal(await outcomeOf(failed('context_length_exceeded')), 'model_oversize')
+  assert.equal(await outcomeOf(incomplete('max_output_tokens')), 'length')
+  assert.equal(await outcomeOf(incomplete('content_filter')), 'model_refused')
+  assert.equal(await outcomeOf(incomplete('something_new')), 'model_cut')
+  assert.equal(await outcomeOf({ type: 'response.in_progress', response: response({}) }), 'model_cut')
 })

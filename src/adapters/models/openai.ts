@@ -1,4 +1,7 @@
-/** OpenAI's responses. Nothing is kept there: a model's reasoning comes back encrypted, stands in the journal, and goes with the next request. */
+/**
+ * OpenAI's Responses API. OpenAI stores nothing: encrypted reasoning is kept in the journal and sent with the next
+ * request.
+ */
 
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Model } from '../../ports/model.ts'

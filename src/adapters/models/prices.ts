@@ -1,6 +1,7 @@
 /**
- * List prices of known models, in US dollars per million tokens, as they were when this was written; `models.prices` beats them. Where a
- * family has several prices the dearest stands here: a cap that is too careful can be raised, one that is too generous has been passed.
+ * List prices of known models, in US dollars per million tokens; `models.prices` overrides them. If a family has
+ * several
+ * prices, the highest is used: a cap that is too strict can be raised, one that is too loose overspends.
  */
 
 import { type Price, priceFor } from '../../domain/money.ts'
@@ -8,7 +9,7 @@ import { PROVIDERS } from './providers.ts'
 
 type ListPrice = Omit<Price, 'max_output'>
 
-/** What runs on the machine itself. */
+/** For models that run on this machine. */
 export const FREE: ListPrice = { input: 0, output: 0 }
 
 export const PRICES: Readonly<Record<string, ListPrice>> = {
@@ -30,7 +31,7 @@ export const PRICES: Readonly<Record<string, ListPrice>> = {
   'moonshot/kimi-*': { input: 1.2, output: 5, cached: 0.15 },
 }
 
-/** A well-known model that costs money: what something would cost is told by it where the own one is free. */
+/** A well-known paid model, for cost comparisons when the model in use is free. */
 export function yardstick(max_output: number): { readonly id: string; readonly price: Price | null } {
   const id = `anthropic/${PROVIDERS.anthropic.model}`
   const price = priceFor(id, PRICES)

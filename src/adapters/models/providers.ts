@@ -1,6 +1,6 @@
-/** The providers that are known by name: where they are, which variable holds their key, and the model to begin with. Edit freely. */
+/** Known providers: address, environment variable of the key, and default model. Edit freely. */
 
-/** In the order in which they are looked for. `variable: null`: it needs no key, and is found by its answering. */
+/** In order of detection. `variable: null`: a local server without a key, detected by a request. */
 export const PROVIDERS = {
   anthropic: {
     wire: 'anthropic',
@@ -54,13 +54,13 @@ export interface Known {
   readonly wire: WireName
   readonly base_url: string
   readonly variable: string | null
-  /** null: whichever it has. */
+  /** null: the first model that the server lists. */
   readonly model: string | null
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** A known provider, as the environment moves it: another address for OpenAI (which then need not be OpenAI) or for Ollama. */
+/** Applies OPENAI_BASE_URL and OLLAMA_HOST. Another address for OpenAI may be a compatible server. */
 export function knownProvider(name: string, env: Variables): Known | undefined {
   if (!Object.hasOwn(PROVIDERS, name)) return undefined
   const known: Known = PROVIDERS[name as keyof typeof PROVIDERS]
@@ -70,7 +70,7 @@ export function knownProvider(name: string, env: Variables): Known | undefined {
   return known
 }
 
-/** As Ollama itself reads it: a host, a port, or both; what a server listens on everywhere is asked at home. */
+/** Parses OLLAMA_HOST as Ollama does: a host, a port, or both; 0.0.0.0 becomes 127.0.0.1. */
 function ollamaAddress(host: string): string {
   const url = URL.parse(/^https?:\/\//.test(host) ? host : `http://${host.replace(/^:/, '127.0.0.1:')}`)
   if (!url) return PROVIDERS.ollama.base_url

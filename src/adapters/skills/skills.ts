@@ -36,9 +36,9 @@ export interface OwnSkills extends Skills {
   /** `workspaces`: folders to search for an AGENTS.md. */
   list(workspaces: readonly string[]): Promise<readonly Skill[]>
   /** Contract: throws `not_found`, or `usage` if several skills match. */
-  find(requestedFile: Wanted): Promise<Scanned>
+  find(query: Wanted): Promise<Scanned>
   /** Contract: approves the current content; throws `conflict` if its digest differs from a given `digest`. */
-  approve(requestedFile: Wanted, digest: string | undefined): Promise<Scanned>
+  approve(query: Wanted, digest: string | undefined): Promise<Scanned>
   /** Contract: a file of an approved skill; the messages of thrown errors are written for the model. */
   read(agentId: string, name: string, file: string | undefined): Promise<string>
   /** Approved skills that are disabled because they changed. */
@@ -129,8 +129,8 @@ export function skillsIn(options: {
     })
   }
 
-  async function find(requestedFile: Wanted): Promise<Scanned & InspectedSkill & { readonly key: string }> {
-    const source = await resolveSource(requestedFile)
+  async function find(query: Wanted): Promise<Scanned & InspectedSkill & { readonly key: string }> {
+    const source = await resolveSource(query)
     const inspected = await inspect(source, await readPins())
     return { ...inspected, key: source.key, findings: scan(inspected.files) }
   }
@@ -166,8 +166,8 @@ export function skillsIn(options: {
       ]
       return Promise.all(sources.map(async (source) => (await inspect(source, pins)).skill))
     },
-    async approve(requestedFile, digest) {
-      const { key, skill, files, findings } = await find(requestedFile)
+    async approve(query, digest) {
+      const { key, skill, files, findings } = await find(query)
       if (skill.digest === null)
         throw new TirelessError('conflict', {
           what: 'the skill cannot be approved',

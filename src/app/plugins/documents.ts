@@ -33,7 +33,7 @@ export function documents(): Plugin {
         // Without a sandbox a command of an agent reaches the files as well as the owner does.
         guarded: () => config.loaded.config.sandbox === 'off',
         redact: host.get('secrets').redact,
-        tell: (event, details) => log.write(event === 'well again' ? 'info' : 'warn', `document ${event}`, details),
+        tell: (event, details) => log.write(event === 'recovered' ? 'info' : 'warn', `document ${event}`, details),
       })
       host.provide('documents', made)
       host.get('tools').add(...stateTools(made, () => config.loaded.config.kernel.seed_state))

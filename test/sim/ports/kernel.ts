@@ -94,7 +94,7 @@ function documentsOf(world: World, life: Life, { store, clock }: Engine): OwnDoc
     guarded: () => false,
     redact: (text) => text,
     tell: (event, { about }) => {
-      if (event !== 'well again') world.fail('I7', `${about}: ${event}`)
+      if (event !== 'recovered') world.fail('I7', `${about}: ${event}`)
     },
   })
 }

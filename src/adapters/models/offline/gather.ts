@@ -1,17 +1,19 @@
-/** What a report and an index are made of: the data that was shown, and what the tools showed, put in order and understood by nobody. Pure. */
+/** Builds the text of a report or an index from data blocks and tool results, without understanding them. Pure. */
 
 import type { Result } from './moves.ts'
 import type { Gathering } from './rules.ts'
 
 const ENGLISH = {
   title: 'Report',
-  by: 'Put together by the built-in offline model from what it was shown. It understands none of it: set an API key or a local model for a real report.',
+  by:
+    'Compiled by the built-in offline model, which does not understand the content. ' +
+    'Set an API key or a local model for a real report.',
   files: 'Files in the workspace',
   none: '(none)',
-  cut: '… (cut here)',
+  cut: '… (truncated)',
   index: 'Index',
   columns: ['file', 'size', 'begins with'],
-  unreadable: '(no text)',
+  unreadable: '(not text)',
 }
 
 const CHINESE: typeof ENGLISH = {
@@ -25,16 +27,16 @@ const CHINESE: typeof ENGLISH = {
   unreadable: '（不是文本）',
 }
 
-const MOST_OF_A_SECTION = 4000
+const MAX_SECTION = 4000
 
 export function reportText({ chinese, day, data }: Gathering, listed: Result | undefined): string {
-  const words = chinese ? CHINESE : ENGLISH
-  const files = listed?.ok && namesIn(listed.text).length > 0 ? listed.text : words.none
+  const texts = chinese ? CHINESE : ENGLISH
+  const files = listed?.ok && namesIn(listed.text).length > 0 ? listed.text : texts.none
   return [
-    `# ${[words.title, day].filter((part) => part !== undefined).join(' ')}`,
-    words.by,
-    ...data.flatMap(({ label, text }) => [`## ${label}`, quoted(text, words)]),
-    ...(listed ? [`## ${words.files}`, quoted(files, words)] : []),
+    `# ${[texts.title, day].filter((part) => part !== undefined).join(' ')}`,
+    texts.by,
+    ...data.flatMap(({ label, text }) => [`## ${label}`, formatQuote(text, texts)]),
+    ...(listed ? [`## ${texts.files}`, formatQuote(files, texts)] : []),
     '',
   ].join('\n\n')
 }
@@ -42,41 +44,43 @@ export function reportText({ chinese, day, data }: Gathering, listed: Result | u
 export function indexText(
   { chinese, path }: Gathering,
   listing: string,
-  begins: ReadonlyMap<string, Result | undefined>,
+  firstLines: ReadonlyMap<string, Result | undefined>,
 ): string {
-  const words = chinese ? CHINESE : ENGLISH
+  const texts = chinese ? CHINESE : ENGLISH
   const rows = namesIn(listing)
     .filter((name) => name !== path)
-    .map((name) => `| ${[name, sizeIn(listing, name), beginning(begins.get(name), words)].map(cell).join(' | ')} |`)
-  const table = [`| ${words.columns.join(' | ')} |`, '|---|---|---|', ...rows].join('\n')
-  return `# ${words.index}\n\n${rows.length > 0 ? table : words.none}\n`
+    .map(
+      (name) => `| ${[name, findSize(listing, name), firstLine(firstLines.get(name), texts)].map(cell).join(' | ')} |`,
+    )
+  const table = [`| ${texts.columns.join(' | ')} |`, '|---|---|---|', ...rows].join('\n')
+  return `# ${texts.index}\n\n${rows.length > 0 ? table : texts.none}\n`
 }
 
 const FILE_LINE = /^(.+) {2}(\d+ bytes)$/
 
-/** As `list_files` shows them; folders end in a slash and have no size. */
+/** File names in the output of `list_files`; folders have no size there. */
 export function namesIn(listing: string): string[] {
   return listing.split('\n').flatMap((line) => FILE_LINE.exec(line)?.[1] ?? [])
 }
 
-function sizeIn(listing: string, name: string): string {
+function findSize(listing: string, name: string): string {
   return FILE_LINE.exec(listing.split('\n').find((line) => line.startsWith(`${name}  `)) ?? '')?.[2] ?? ''
 }
 
-/** Its first line that says something, without what makes it a heading. */
-function beginning(seen: Result | undefined, { unreadable }: typeof ENGLISH): string {
-  if (!seen) return ''
-  if (!seen.ok) return unreadable
-  const line = seen.text.split('\n').find((each) => /[\p{L}\p{N}]/u.test(each)) ?? ''
+/** The first line with letters or digits, without heading and list marks. */
+function firstLine(viewed: Result | undefined, { unreadable }: typeof ENGLISH): string {
+  if (!viewed) return ''
+  if (!viewed.ok) return unreadable
+  const line = viewed.text.split('\n').find((each) => /[\p{L}\p{N}]/u.test(each)) ?? ''
   return line.replace(/^[#>*\s-]+/, '').slice(0, 100)
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').trim()
 
-/** As a quotation: what was shown stays apart from what is said. */
-function quoted(text: string, { cut }: typeof ENGLISH): string {
-  const some = text.length > MOST_OF_A_SECTION ? `${text.slice(0, MOST_OF_A_SECTION)}\n${cut}` : text
-  return some
+/** Formats the text as a Markdown quotation. */
+function formatQuote(text: string, { cut }: typeof ENGLISH): string {
+  const shortened = text.length > MAX_SECTION ? `${text.slice(0, MAX_SECTION)}\n${cut}` : text
+  return shortened
     .trim()
     .split('\n')
     .map((line) => `> ${line}`.trimEnd())

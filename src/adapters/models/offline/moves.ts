@@ -1,4 +1,4 @@
-/** How a step is done with the tools there are: the next call, given what came of the calls before it. Pure. */
+/** Chooses the next tool call of a step from the results of its earlier calls. Pure. */
 
 import { assertNever } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
@@ -13,7 +13,7 @@ export interface Result {
 export interface Attempt {
   readonly tool: string
   readonly args: Readonly<Record<string, Json>>
-  /** Missing as long as the conversation does not hold it. */
+  /** Missing until the conversation contains it. */
   result?: Result
 }
 
@@ -24,28 +24,31 @@ export type Move =
   | { readonly kind: 'not_understood' }
 
 export function moveOf(step: Step, tried: readonly Attempt[], tools: ReadonlySet<string>): Move {
-  const move = wanted(step, tried, tools)
+  const move = nextAction(step, tried, tools)
   return move.kind === 'call' && !tools.has(move.tool) ? { kind: 'unable', tool: move.tool } : move
 }
 
-const over: Move = { kind: 'over' }
+const finished: Move = { kind: 'over' }
 const call = (tool: string, args: Readonly<Record<string, Json>>): Move => ({ kind: 'call', tool, args })
 
-function wanted(step: Step, tried: readonly Attempt[], tools: ReadonlySet<string>): Move {
-  const once = (tool: string, args: Readonly<Record<string, Json>>) => (tried.length === 0 ? call(tool, args) : over)
+function nextAction(step: Step, tried: readonly Attempt[], tools: ReadonlySet<string>): Move {
+  const callOnce = (tool: string, args: Readonly<Record<string, Json>>) =>
+    tried.length === 0 ? call(tool, args) : finished
   switch (step.kind) {
     case 'create':
       return create(step, tried)
     case 'append':
-      return tools.has('bash') ? once('bash', { command: appendCommand(step.path, step.line) }) : append(step, tried)
+      return tools.has('bash')
+        ? callOnce('bash', { command: appendCommand(step.path, step.line) })
+        : append(step, tried)
     case 'view':
-      return once('view_file', { path: step.path })
+      return callOnce('view_file', { path: step.path })
     case 'list':
-      return once('list_files', { path: step.path })
+      return callOnce('list_files', { path: step.path })
     case 'run':
-      return once('bash', { command: step.command })
+      return callOnce('bash', { command: step.command })
     case 'wait':
-      return once('wait', { for: step.for, ...(step.until === undefined ? {} : { until: step.until }) })
+      return callOnce('wait', { for: step.for, ...(step.until === undefined ? {} : { until: step.until }) })
     case 'report':
       return report(step, tried, tools)
     case 'index':
@@ -57,66 +60,68 @@ function wanted(step: Step, tried: readonly Attempt[], tools: ReadonlySet<string
   }
 }
 
-/** Nothing that was reported before is lost: a report that is there already is added to. */
+/** Appends to an existing report instead of replacing it. */
 function report(step: Gathering, tried: readonly Attempt[], tools: ReadonlySet<string>): Move {
-  const looks = tools.has('list_files') ? 1 : 0
+  const listingCalls = tools.has('list_files') ? 1 : 0
   const [listed] = tried
-  if (looks === 1 && !listed) return call('list_files', LISTING)
-  const [made, ...later] = tried.slice(looks)
-  const content = reportText(step, looks === 1 ? listed?.result : undefined)
-  if (!made) return call('create_file', { path: step.path, content })
-  return made.result?.ok ? over : append({ kind: 'append', path: step.path, line: `\n${content.trimEnd()}` }, later)
+  if (listingCalls === 1 && !listed) return call('list_files', LISTING)
+  const [created, ...later] = tried.slice(listingCalls)
+  const content = reportText(step, listingCalls === 1 ? listed?.result : undefined)
+  if (!created) return call('create_file', { path: step.path, content })
+  return created.result?.ok
+    ? finished
+    : append({ kind: 'append', path: step.path, line: `\n${content.trimEnd()}` }, later)
 }
 
-/** Looked into, beyond their names and sizes. */
-const MOST_FILES = 12
+/** Most files whose first lines an index shows. */
+const MAX_FILES = 12
 const LISTING = { path: '.', depth: 3 }
-const BEGINNING = { from: 1, to: 3 }
+const FIRST_LINES = { from: 1, to: 3 }
 
-/** Made anew each time: what is in it is nowhere else. */
+/** Replaces an existing index. */
 function index(step: Gathering, [listed, ...later]: readonly Attempt[], tools: ReadonlySet<string>): Move {
   if (!listed) return call('list_files', LISTING)
-  if (!listed.result?.ok) return over
+  if (!listed.result?.ok) return finished
   const names = namesIn(listed.result.text).filter((name) => name !== step.path)
-  const read = tools.has('view_file') ? names.slice(0, MOST_FILES) : []
-  const next = read[later.length]
-  if (next !== undefined) return call('view_file', { path: next, ...BEGINNING })
-  const begins = new Map(read.map((name, at) => [name, later[at]?.result] as const))
-  const content = indexText(step, listed.result.text, begins)
-  return create({ kind: 'create', path: step.path, content, replace: true }, later.slice(read.length))
+  const readNames = tools.has('view_file') ? names.slice(0, MAX_FILES) : []
+  const next = readNames[later.length]
+  if (next !== undefined) return call('view_file', { path: next, ...FIRST_LINES })
+  const firstLines = new Map(readNames.map((name, position) => [name, later[position]?.result] as const))
+  const content = indexText(step, listed.result.text, firstLines)
+  return create({ kind: 'create', path: step.path, content, replace: true }, later.slice(readNames.length))
 }
 
-/** A file that was never seen is not replaced, so `write` looks at it and writes again; `create` leaves it as it is. */
-function create(step: Extract<Step, { kind: 'create' }>, [first, seen, second]: readonly Attempt[]): Move {
+/** The tool refuses to replace an unviewed file, so `write` views it and retries; `create` gives up. */
+function create(step: Extract<Step, { kind: 'create' }>, [first, viewed, second]: readonly Attempt[]): Move {
   const write = call('create_file', { path: step.path, content: step.content })
   if (!first) return write
-  if (first.result?.ok || !step.replace || second) return over
-  if (!seen) return call('view_file', { path: step.path })
-  return seen.result?.ok ? write : over
+  if (first.result?.ok || !step.replace || second) return finished
+  if (!viewed) return call('view_file', { path: step.path })
+  return viewed.result?.ok ? write : finished
 }
 
-function append(step: Extract<Step, { kind: 'append' }>, [seen, changed]: readonly Attempt[]): Move {
+function append(step: Extract<Step, { kind: 'append' }>, [viewed, changed]: readonly Attempt[]): Move {
   const { path, line } = step
-  if (changed) return over
-  if (!seen) return call('view_file', { path })
-  const text = seen.result?.ok ? seen.result.text : ''
+  if (changed) return finished
+  if (!viewed) return call('view_file', { path })
+  const text = viewed.result?.ok ? viewed.result.text : ''
   if (text === '' || text === '[the file is empty]') return call('create_file', { path, content: `${line}\n` })
   const old = uniqueEnd(text)
   return call('edit_file', { path, old, new: `${old}${old.endsWith('\n') ? '' : '\n'}${line}\n` })
 }
 
-/** The fewest last lines that occur once in the text. */
+/** The shortest run of last lines that is unique in the text. */
 function uniqueEnd(text: string): string {
-  let at = text.length
-  do at = at <= 1 ? 0 : text.lastIndexOf('\n', at - 2) + 1
-  while (at > 0 && text.indexOf(text.slice(at)) !== at)
-  return text.slice(at)
+  let start = text.length
+  do start = start <= 1 ? 0 : text.lastIndexOf('\n', start - 2) + 1
+  while (start > 0 && text.indexOf(text.slice(start)) !== start)
+  return text.slice(start)
 }
 
-/** A last line without a line break gets one first, so that the new line stays a line. */
+/** Ends an incomplete last line first, so that the new text starts on its own line. */
 function appendCommand(path: string, line: string): string {
-  const file = quoted(path.startsWith('-') ? `./${path}` : path)
-  return `[ -z "$(tail -c 1 ${file} 2>/dev/null)" ] || echo >> ${file}; printf '%s\\n' ${quoted(line)} >> ${file}`
+  const file = shellQuote(path.startsWith('-') ? `./${path}` : path)
+  return `[ -z "$(tail -c 1 ${file} 2>/dev/null)" ] || echo >> ${file}; printf '%s\\n' ${shellQuote(line)} >> ${file}`
 }
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+const shellQuote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

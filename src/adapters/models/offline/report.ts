@@ -1,4 +1,7 @@
-/** The final answer: who is speaking, what was done with what result, and what was not. In the language of the task. Pure. */
+/**
+ * Builds the final answer in the language of the task: the model's name, each step with its result, unknown sentences.
+ * Pure.
+ */
 
 import { assertNever } from '../../../domain/error.ts'
 import { isChinese } from './clauses.ts'
@@ -12,22 +15,23 @@ export interface StepSoFar {
 
 const ENGLISH = {
   announcement:
-    '[offline/rules] This is the built-in offline model: it follows a few rules and understands no language. Set an API key or a local model for real work.',
+    '[offline/rules] This is the built-in offline model: it follows a few rules and understands no language. ' +
+    'Set an API key or a local model for real work.',
   done: 'done',
   failed: 'FAILED',
-  unable: (tool: string) => `NOT DONE: no tool \`${tool}\` is offered here`,
+  unable: (tool: string) => `NOT DONE: the tool \`${tool}\` is not available`,
   notUnderstood: 'NOT UNDERSTOOD, nothing was done',
-  noResult: 'no result was seen',
-  nothing: 'I understood nothing of this task, so nothing was done.',
+  noResult: 'no result',
+  nothing: 'I understood no sentence of this task, so nothing was done.',
   noTask: 'There was no new task, so nothing was done.',
-  cut: '… (cut here)',
-  more: (count: number) => `… and ${count} more that I did not understand`,
-  beyond: (words: string) => `; NOT UNDERSTOOD of it: ${words}`,
+  cut: '… (truncated)',
+  more: (count: number) => `… and ${count} more sentences that I did not understand`,
+  beyond: (words: string) => `; NOT UNDERSTOOD in it: ${words}`,
   known: [
-    'What I understand, one sentence or line each (a sentence with "not", "if", "or" or "every" in it is left alone):',
-    '- create a file NAME with the content "TEXT" · write "TEXT" to NAME · create NAME: TEXT to the end of the line',
+    'I understand these sentences, one per line (I skip sentences with "not", "if", "or" or "every"):',
+    '- create a file NAME with the content "TEXT" · write "TEXT" to NAME · create NAME: TEXT up to the end of the line',
     '- append the line "TEXT" to NAME · read NAME · list the files in FOLDER',
-    '- write a report · write an index of the files to NAME: from what I am shown',
+    '- write a report · write an index of the files to NAME',
     '- run `COMMAND`, or a block of ```bash · wait 10 minutes · wait for a message',
   ],
 }
@@ -54,34 +58,38 @@ const CHINESE: typeof ENGLISH = {
   ],
 }
 
-/** The heading that an unattended task wants its summary under. */
+/** The summary heading that unattended tasks ask for. */
 const SUMMARY = /## (?:执行总结|Execution Summary)/
 
-/** A prompt can hold a thousand lines that no rule fits. */
-const MOST_UNKNOWN = 10
+/** Most unknown sentences that are quoted; a prompt may have thousands. */
+const MAX_UNKNOWN = 10
 
 export function reportOf(steps: readonly StepSoFar[], tools: ReadonlySet<string>, task: string): string {
-  const words = isChinese(task) ? CHINESE : ENGLISH
+  const texts = isChinese(task) ? CHINESE : ENGLISH
   const unknown = steps.filter(({ step }) => step.kind === 'unknown')
-  // Whoever wants a report says at length how it should be.
-  const gathers = steps.some(({ step }) => step.kind === 'report' || step.kind === 'index')
-  const left = new Set(unknown.slice(gathers ? 0 : MOST_UNKNOWN))
+  // A task for a report describes it at length, so unknown sentences are counted, not quoted.
+  const makesReport = steps.some(({ step }) => step.kind === 'report' || step.kind === 'index')
+  const uncited = new Set(unknown.slice(makesReport ? 0 : MAX_UNKNOWN))
   const lines = steps
-    .filter((each) => !left.has(each))
+    .filter((each) => !uncited.has(each))
     .map(({ step, tried }, index) => {
-      const beyond = 'beyond' in step && step.beyond !== '' ? words.beyond(JSON.stringify(short(step.beyond))) : ''
-      return `${index + 1}. ${short(nameOf(step))}: ${outcome(moveOf(step, tried, tools), tried, words)}${beyond}`
+      const beyond = 'beyond' in step && step.beyond !== '' ? texts.beyond(JSON.stringify(shorten(step.beyond))) : ''
+      return (
+        `${index + 1}. ${shorten(describeStep(step))}: ` +
+        `${describeOutcome(moveOf(step, tried, tools), tried, texts)}` +
+        `${beyond}`
+      )
     })
-  if (left.size > 0) lines.push(words.more(left.size))
-  const opening = steps.length === 0 ? [words.noTask] : unknown.length === steps.length ? [words.nothing] : []
-  const closing = (unknown.length > 0 && !gathers) || steps.length === 0 ? ['', ...words.known] : []
+  if (uncited.size > 0) lines.push(texts.more(uncited.size))
+  const opening = steps.length === 0 ? [texts.noTask] : unknown.length === steps.length ? [texts.nothing] : []
+  const closing = (unknown.length > 0 && !makesReport) || steps.length === 0 ? ['', ...texts.known] : []
   const [heading] = SUMMARY.exec(task) ?? []
-  return [words.announcement, '', ...(heading ? [heading] : []), ...opening, ...lines, ...closing].join('\n')
+  return [texts.announcement, '', ...(heading ? [heading] : []), ...opening, ...lines, ...closing].join('\n')
 }
 
-const short = (name: string) => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
+const shorten = (name: string) => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
 
-function nameOf(step: Step): string {
+function describeStep(step: Step): string {
   switch (step.kind) {
     case 'create':
       return `create_file ${step.path}`
@@ -105,19 +113,19 @@ function nameOf(step: Step): string {
   }
 }
 
-function outcome(move: Move, tried: readonly Attempt[], words: typeof ENGLISH): string {
-  if (move.kind === 'not_understood') return words.notUnderstood
-  if (move.kind === 'unable') return words.unable(move.tool)
+function describeOutcome(action: Move, tried: readonly Attempt[], texts: typeof ENGLISH): string {
+  if (action.kind === 'not_understood') return texts.notUnderstood
+  if (action.kind === 'unable') return texts.unable(action.tool)
   const result = tried.at(-1)?.result
-  if (!result) return `${words.failed}: ${words.noResult}`
-  return `${result.ok ? words.done : words.failed}${shown(result.text, words.cut)}`
+  if (!result) return `${texts.failed}: ${texts.noResult}`
+  return `${result.ok ? texts.done : texts.failed}${formatOutput(result.text, texts.cut)}`
 }
 
-const LONGEST = 4000
+const MAX_OUTPUT = 4000
 
-function shown(text: string, cut: string): string {
-  const some = text.length > LONGEST ? `${text.slice(0, LONGEST)}\n${cut}` : text
-  const lines = some.trimEnd().split('\n')
+function formatOutput(text: string, cut: string): string {
+  const shortened = text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}\n${cut}` : text
+  const lines = shortened.trimEnd().split('\n')
   if (lines.length > 1) return `\n${lines.map((line) => `   | ${line}`).join('\n')}`
   return lines[0] ? `: ${lines[0]}` : ''
 }

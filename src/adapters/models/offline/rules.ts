@@ -1,4 +1,4 @@
-/** The sentences the offline model knows, in English and Chinese. A clause fits one of them whole, or it is not understood. Pure. */
+/** The sentences that the offline model knows, in English and Chinese. A clause must match one completely. Pure. */
 
 import { type Clause, type Literal, MARK, type Task, taskOf } from './clauses.ts'
 
@@ -12,40 +12,40 @@ export type Step =
   | Gathering
   | { readonly kind: 'unknown'; readonly words: string }
 
-/** A file made of what is shown: a report of the data and the files, or an index of the files. */
+/** Creates a file: a report of data blocks and files, or an index of the files. */
 export interface Gathering {
   readonly kind: 'report' | 'index'
   readonly path: string
   readonly day: string | undefined
   readonly chinese: boolean
   readonly data: readonly Literal[]
-  /** What else was said of it, and cannot be honoured. */
+  /** Further wishes in the sentence that no rule understands. */
   readonly beyond: string
 }
 
-/** What a pattern found; `text` is a literal, or words as they stood. */
-interface Found {
+/** The groups of a matched pattern; `text` is a literal or unquoted words. */
+interface Match {
   readonly verb: string
   readonly path: string
   readonly named: boolean
   readonly text: string | undefined
   readonly until: string | undefined
-  /** The text is something that the runtime shows, and that nobody asked for. */
+  /** True if the text is a data block of the runtime. */
   readonly data: boolean
   readonly task: Task
 }
 
 interface Rule {
   readonly patterns: readonly RegExp[]
-  step(found: Found): Step | undefined
+  step(match: Match): Step | undefined
 }
 
-// In the patterns: P a path, T a quoted text, W a text in quotes or in words.
+// In the patterns: P is a path, T a quoted text, W a quoted or unquoted text.
 const P = `(?<path>${MARK}|它|该文件|这个文件|[\\w.~@+/-]*[\\w/])`
 const T = `(?<text>${MARK})`
 const W = `(?<text>${MARK}|.+)`
 const FILE = '(?<named>file)'
-const OF_FILE = `(?:(?:a|the|new)\\s+)*(?:${FILE}\\s+)?(?:called\\s+|named\\s+)?`
+const FILE_PHRASE = `(?:(?:a|the|new)\\s+)*(?:${FILE}\\s+)?(?:called\\s+|named\\s+)?`
 const WITH = '(?:with|containing|that\\s+(?:says|contains)|and\\s+(?:put|write))'
 const CONTENT = '(?:(?:the|its|this|following)\\s+)*(?:contents?|text|line|body)?(?:\\s+(?:is|in\\s+it))?'
 const ZH_FILE = '\\s*(?<named>文件)?\\s*(?:，|,)?\\s*(?:名为|叫做?|名称为)?\\s*'
@@ -57,24 +57,27 @@ const rule = (patterns: readonly string[], step: Rule['step']): Rule => ({
   step,
 })
 
-/** Those that go on with a text after a colon. */
+/** Sentences that continue with a text after a colon. */
 const REST_RULES: readonly Rule[] = [
   rule(
     [
-      `(?<verb>create|make|write|save|overwrite)\\s+(?:an?\\s+|the\\s+|new\\s+|text\\s+)*(?:${FILE}\\s+)?(?:called\\s+|named\\s+)?${P}(?:\\s+${WITH}\\s+${CONTENT})?`,
-      `(?<verb>write|save|put)\\s+(?:this\\s+|the\\s+following\\s+)?(?:text\\s+)?(?:to|into|in)\\s+${OF_FILE}${P}`,
+      '(?<verb>create|make|write|save|overwrite)\\s+(?:an?\\s+|the\\s+|new\\s+|text\\s+)*' +
+        `(?:${FILE}\\s+)?(?:called\\s+|named\\s+)?${P}(?:\\s+${WITH}\\s+${CONTENT})?`,
+      `(?<verb>write|save|put)\\s+(?:this\\s+|the\\s+following\\s+)?(?:text\\s+)?(?:to|into|in)\\s+${FILE_PHRASE}${P}`,
       `(?<verb>创建|新建|建立|生成|写)(?:一个|个)?(?:新的?)?(?:文本)?${ZH_FILE}${P}\\s*(?:[,，]?\\s*(?:其?内容(?:为|是)?|并?写入|包含))?`,
       `(?<verb>在|向|往)${ZH_FILE}${P}${ZH_IN}(?:写入|写上|写)`,
     ],
-    created,
+    createStep,
   ),
   rule(
     [
-      `append\\s+(?:(?:a|the|one|this)\\s+)?(?:new\\s+)?(?:line\\s+|text\\s+)?to\\s+(?:the\\s+end\\s+of\\s+)?${OF_FILE}${P}`,
+      'append\\s+(?:(?:a|the|one|this)\\s+)?(?:new\\s+)?' +
+        '(?:line\\s+|text\\s+)?to\\s+(?:the\\s+end\\s+of\\s+)?' +
+        `${FILE_PHRASE}${P}`,
       `追加(?:一行|内容)?到${ZH_FILE}${P}${ZH_IN}`,
       `(?:在|向|往|给)${ZH_FILE}${P}${ZH_IN}(?:追加|添加|加上)(?:一行|一条|内容|文字)*`,
     ],
-    appended,
+    appendStep,
   ),
   rule(
     [
@@ -88,30 +91,45 @@ const REST_RULES: readonly Rule[] = [
 const RULES: readonly Rule[] = [
   rule(
     [
-      `(?<verb>create|make|write|save|overwrite)\\s+(?:an?\\s+|the\\s+|new\\s+|text\\s+|empty\\s+)*(?:${FILE}\\s+)?(?:called\\s+|named\\s+)?${P}(?:\\s*,?\\s+${WITH}\\s+${CONTENT}\\s*[:：]?\\s*${W})?`,
-      `(?<verb>create|make|write|save|overwrite)\\s+(?:an?\\s+|the\\s+|new\\s+|text\\s+)*(?:${FILE}\\s+)?(?:called\\s+|named\\s+)?${P}\\s*[:：]?\\s*${T}`,
-      `(?<verb>write|put|save|store)\\s+(?:the\\s+)?(?:text\\s+|words?\\s+|line\\s+|content\\s+)?${T}\\s+(?:to|into|in|as)\\s+${OF_FILE}${P}`,
-      `(?<verb>创建|新建|建立|生成|写)(?:一个|个)?(?:新的?|空的?)?(?:文本)?${ZH_FILE}${P}\\s*(?:[,，]?\\s*(?:其?内容(?:为|是)?|并?写入|包含)\\s*[:：]?\\s*${W}|[:：]?\\s*${T.replace('text', 'quoted')})?`,
+      '(?<verb>create|make|write|save|overwrite)\\s+' +
+        `(?:an?\\s+|the\\s+|new\\s+|text\\s+|empty\\s+)*(?:${FILE}\\s+)?` +
+        `(?:called\\s+|named\\s+)?${P}(?:\\s*,?\\s+${WITH}\\s+${CONTENT}` +
+        `\\s*[:：]?\\s*${W})?`,
+      '(?<verb>create|make|write|save|overwrite)\\s+' +
+        `(?:an?\\s+|the\\s+|new\\s+|text\\s+)*(?:${FILE}\\s+)?` +
+        `(?:called\\s+|named\\s+)?${P}\\s*[:：]?\\s*${T}`,
+      '(?<verb>write|put|save|store)\\s+(?:the\\s+)?' +
+        `(?:text\\s+|words?\\s+|line\\s+|content\\s+)?${T}\\s+` +
+        `(?:to|into|in|as)\\s+${FILE_PHRASE}${P}`,
+      `(?<verb>创建|新建|建立|生成|写)(?:一个|个)?(?:新的?|空的?)?(?:文本)?${ZH_FILE}${P}\\s*(?:[,，]?\\s*` +
+        `(?:其?内容(?:为|是)?|并?写入|包含)\\s*[:：]?\\s*${W}|[:：]?\\s*${T.replace('text', 'quoted')})?`,
       `(?<verb>把|将)\\s*(?:内容|文字|文本)?\\s*${T}\\s*(?:写入|写到|写进|保存到|存到|存入|保存为)${ZH_FILE}${P}${ZH_IN}`,
       `(?<verb>在|向|往)${ZH_FILE}${P}${ZH_IN}(?:写入|写上|写)\\s*[:：]?\\s*${W}`,
     ],
-    created,
+    createStep,
   ),
   rule(
     [
-      `(?:append|add)\\s+(?:(?:a|the|one|another|this)\\s+)?(?:new\\s+)?(?:line|text|row|entry)?(?:\\s+(?:saying|with|containing))?\\s*[:：]?\\s*${T}\\s+(?:to|at|in|into)\\s+(?:the\\s+end\\s+of\\s+)?${OF_FILE}${P}`,
-      `append\\s+(?:the\\s+)?(?:line|text)\\s+(?<text>.+?)\\s+to\\s+(?:the\\s+end\\s+of\\s+)?${OF_FILE}${P}`,
-      `append\\s+(?:(?:a|the|one|this)\\s+)?(?:line\\s+|text\\s+)?to\\s+(?:the\\s+end\\s+of\\s+)?${OF_FILE}${P}\\s*[:：]?\\s*${T}`,
+      '(?:append|add)\\s+(?:(?:a|the|one|another|this)\\s+)?(?:new\\s+)?' +
+        '(?:line|text|row|entry)?(?:\\s+(?:saying|with|containing))?\\s*[:：]?\\s*' +
+        `${T}\\s+(?:to|at|in|into)\\s+(?:the\\s+end\\s+of\\s+)?${FILE_PHRASE}${P}`,
+      `append\\s+(?:the\\s+)?(?:line|text)\\s+(?<text>.+?)\\s+to\\s+(?:the\\s+end\\s+of\\s+)?${FILE_PHRASE}${P}`,
+      'append\\s+(?:(?:a|the|one|this)\\s+)?(?:line\\s+|text\\s+)?to\\s+' +
+        `(?:the\\s+end\\s+of\\s+)?${FILE_PHRASE}${P}\\s*[:：]?\\s*${T}`,
       `(?:在|向|往|给)${ZH_FILE}${P}${ZH_IN}(?:追加|添加|加上)(?:一行|一条|内容|文字)*\\s*[:：]?\\s*${W}`,
       `(?:把|将)\\s*(?:这?一行)?\\s*${T}\\s*(?:追加|添加|加)到${ZH_FILE}${P}${ZH_IN}`,
       `追加(?:一行|一条|内容)?\\s*${T}\\s*到${ZH_FILE}${P}${ZH_IN}`,
     ],
-    appended,
+    appendStep,
   ),
   rule(
     [
-      `(?:list|show)\\s+(?:me\\s+)?(?:all\\s+)?(?:of\\s+)?(?:the\\s+)?(?:files|folder|directory|workspace)(?:\\s+(?:here|there))?`,
-      `(?:list|show)\\s+(?:me\\s+)?(?:all\\s+)?(?:of\\s+)?(?:the\\s+)?(?:files|contents)\\s+(?:in|of|under|inside)\\s+(?:the\\s+)?(?:(?:current\\s+|this\\s+)?(?:folder|directory|workspace)|(?:(?:folder|directory)\\s+)?${P}(?:\\s+(?:folder|directory))?)`,
+      '(?:list|show)\\s+(?:me\\s+)?(?:all\\s+)?(?:of\\s+)?(?:the\\s+)?' +
+        '(?:files|folder|directory|workspace)(?:\\s+(?:here|there))?',
+      '(?:list|show)\\s+(?:me\\s+)?(?:all\\s+)?(?:of\\s+)?(?:the\\s+)?(?:files|contents)\\s+' +
+        '(?:in|of|under|inside)\\s+(?:the\\s+)?(?:(?:current\\s+|this\\s+)?' +
+        `(?:folder|directory|workspace)|(?:(?:folder|directory)\\s+)?${P}(?:\\s+` +
+        '(?:folder|directory))?)',
       `list\\s+(?:the\\s+)?(?:folder|directory)\\s+${P}`,
       '(?:列出|显示|查看)(?:一下)?(?:当前|工作)?(?:目录|文件夹|工作区)?(?:下|中|里|里面)?的?(?:所有|全部)?文件(?:列表)?',
       `(?:列出|显示|查看)(?:一下)?(?:目录|文件夹)?\\s*${P}\\s*(?:目录|文件夹)?(?:下|中|里|里面)的?(?:所有|全部)?(?:文件|内容)(?:列表)?`,
@@ -121,7 +139,9 @@ const RULES: readonly Rule[] = [
   ),
   rule(
     [
-      `(?:read|view|show|open|print|display|cat)\\s+(?:me\\s+)?(?:the\\s+)?(?:contents?\\s+of\\s+|text\\s+of\\s+)?${OF_FILE}${P}`,
+      '(?:read|view|show|open|print|display|cat)\\s+(?:me\\s+)?' +
+        `(?:the\\s+)?(?:contents?\\s+of\\s+|text\\s+of\\s+)?${FILE_PHRASE}` +
+        `${P}`,
       `(?:读取?|查看|显示|打开|看看|看一下|阅读)(?:一下)?${ZH_FILE}${P}\\s*(?:文件)?(?:的?(?:全部)?内容)?`,
     ],
     ({ path, named }) => (isPath(path, named) ? { kind: 'view', path } : undefined),
@@ -140,55 +160,63 @@ const RULES: readonly Rule[] = [
       'wait\\s+until\\s+(?<until>\\d{4}-\\d\\d-\\d\\d\\S*)',
       `(?:等待|等)\\s*(?<until>\\d+(?:\\.\\d+)?\\s*${UNIT})`,
       '(?:等待到|等到|等待至)\\s*(?<until>\\d{4}-\\d\\d-\\d\\d\\S*)',
-      `wait\\s+(?:for|until)\\s+${W}\\s*,?\\s+(?:until|at\\s+most|up\\s+to)\\s+(?<until>\\d{4}-\\d\\d-\\d\\d\\S*|\\d+(?:\\.\\d+)?\\s*${UNIT})`,
+      `wait\\s+(?:for|until)\\s+${W}\\s*,?\\s+` +
+        '(?:until|at\\s+most|up\\s+to)\\s+(?<until>\\d{4}-\\d\\d-\\d\\d\\S*|\\d+' +
+        `(?:\\.\\d+)?\\s*${UNIT})`,
       `wait\\s+(?:for|until)\\s+${W}`,
       `(?:等待|等到)\\s*${W}`,
     ],
     ({ text, until }) => ({
       kind: 'wait',
-      for: text === undefined ? 'the time to come' : awaited(text),
-      ...(until === undefined ? {} : { until: moment(until) }),
+      for: text === undefined ? 'the given time' : normalizeEvent(text),
+      ...(until === undefined ? {} : { until: normalizeDuration(until) }),
     }),
   ),
   rule(
     [
-      `(?:write|make|prepare|create|generate|compile|draft)\\s+(?:me\\s+)?(?:(?!report\\b)[\\w'’-]{1,20}\\s+){0,5}(?:report|briefing|brief)(?:\\s+(?<text>.{1,300}?))??(?:\\s+(?:to|into|as)\\s+${OF_FILE}${P})?`,
-      `(?:(?:根据|基于|结合|依据|按照?)[^，,]{1,60}?)?(?:生成|撰写|编写|写|准备|整理|制作)(?:[^，,]{0,20}?)(?:简报|报告|日报|周报|月报|汇报)(?:到|至|，?\\s*写入|，?\\s*保存到|，?\\s*保存为)?(?:${ZH_FILE}${P})?`,
+      '(?:write|make|prepare|create|generate|compile|draft)\\s+(?:me\\s+)?(?:' +
+        `(?!report\\b)[\\w'’-]{1,20}\\s+){0,5}(?:report|briefing|brief)(?:\\s+` +
+        `(?<text>.{1,300}?))??(?:\\s+(?:to|into|as)\\s+${FILE_PHRASE}${P})?`,
+      '(?:(?:根据|基于|结合|依据|按照?)[^，,]{1,60}?)?(?:生成|撰写|编写|写|准备|整理|制作)(?:[^，,]{0,20}?)' +
+        `(?:简报|报告|日报|周报|月报|汇报)(?:到|至|，?\\s*写入|，?\\s*保存到|，?\\s*保存为)?(?:${ZH_FILE}${P})?`,
     ],
     ({ path, named, text = '', task }) =>
       path === '' || isPath(path, named)
-        ? { ...gathered(task, text), kind: 'report', path: path || `report${task.day ? `-${task.day}` : ''}.md` }
+        ? { ...reportFields(task, text), kind: 'report', path: path || `report${task.day ? `-${task.day}` : ''}.md` }
         : undefined,
   ),
   rule(
     [
-      `(?:write|make|keep|update|bring)\\s+(?:an?\\s+|the\\s+)?(?:index|catalogue|catalog|inventory)(?:\\s+of\\s+(?:(?:all|the|your|files|folder|workspace)\\s*){1,4})?(?:\\s*(?:to|into|as|in)\\s+${OF_FILE}${P})?(?:\\s*up\\s+to\\s+date)?`,
+      '(?:write|make|keep|update|bring)\\s+(?:an?\\s+|the\\s+)?' +
+        '(?:index|catalogue|catalog|inventory)(?:\\s+of\\s+(?:' +
+        '(?:all|the|your|files|folder|workspace)\\s*){1,4})?(?:\\s*(?:to|into|as|in)\\s+' +
+        `${FILE_PHRASE}${P})?(?:\\s*up\\s+to\\s+date)?`,
       `(?:生成|更新|整理|写)(?:一份)?(?:所有|全部)?文件的?(?:索引|清单)(?:到|至|，?\\s*写入|，?\\s*保存到)?(?:${ZH_FILE}${P})?`,
     ],
     ({ path, named, task }) =>
       path === '' || isPath(path, named)
-        ? { ...gathered(task, ''), kind: 'index', path: path || 'INDEX.md' }
+        ? { ...reportFields(task, ''), kind: 'index', path: path || 'INDEX.md' }
         : undefined,
   ),
 ]
 
-const gathered = ({ data, day, chinese }: Task, beyond: string): Omit<Gathering, 'kind' | 'path'> => ({
+const reportFields = ({ data, day, chinese }: Task, beyond: string): Omit<Gathering, 'kind' | 'path'> => ({
   ...{ data, day, chinese },
   beyond,
 })
 
-function created({ verb, path, named, text = '' }: Found): Step | undefined {
-  const makes = /^(create|make|创建|新建|建立)$/i.test(verb)
-  // `write a poem` is no file; a text is needed wherever nothing is made new.
-  if (!isPath(path, named) || (!makes && text === '')) return undefined
-  return { kind: 'create', path, content: text, replace: !makes }
+function createStep({ verb, path, named, text = '' }: Match): Step | undefined {
+  const isCreation = /^(create|make|创建|新建|建立)$/i.test(verb)
+  // `write a poem` names no file. Verbs other than create and make need a text.
+  if (!isPath(path, named) || (!isCreation && text === '')) return undefined
+  return { kind: 'create', path, content: text, replace: !isCreation }
 }
 
-function appended({ path, named, text }: Found): Step | undefined {
+function appendStep({ path, named, text }: Match): Step | undefined {
   return text && isPath(path, named) ? { kind: 'append', path, line: text.replace(/\n+$/, '') } : undefined
 }
 
-/** A bare word is a file only where it was called one. */
+/** A bare word counts as a path only if the sentence calls it a file. */
 const isPath = (path: string, named: boolean) => path !== '' && (named || /[./]/.test(path))
 
 const UNITS: readonly [RegExp, string][] = [
@@ -199,13 +227,13 @@ const UNITS: readonly [RegExp, string][] = [
   [/^(d|天)/i, 'd'],
 ]
 
-function moment(words: string): string {
+function normalizeDuration(words: string): string {
   const [, count, unit = ''] = /^(\d+(?:\.\d+)?)\s*([^\d\s-]\S*)$/.exec(words) ?? []
   const short = UNITS.find(([pattern]) => pattern.test(unit))?.[1]
   return count && short ? `${count}${short}` : words
 }
 
-function awaited(words: string): string {
+function normalizeEvent(words: string): string {
   if (
     /^(?:a|my|the|another)?\s*(?:user\s+)?(?:message|reply|answer)s?$|^(?:用户|我)?的?(?:消息|回复|答复)$/i.test(words)
   ) {
@@ -215,58 +243,61 @@ function awaited(words: string): string {
   return event ? `event:${event[1] ?? event[2]}` : words
 }
 
-const POLITE =
-  /^(?:(?:please|now|first|next|also|and|then|finally|(?:could|can|would)\s+you|i\s+want\s+you\s+to|let['’]s)\b|请你?|帮我|麻烦你?|首先|先|然后|接着|最后|再|并)[\s,，]*/i
+const POLITE_PREFIX = new RegExp(
+  String.raw`^(?:(?:please|now|first|next|also|and|then|finally|(?:could|can|would)\s+you` +
+    String.raw`|i\s+want\s+you\s+to|let['’]s)\b|请你?|帮我|麻烦你?|首先|先|然后|接着|最后|再|并)[\s,，]*`,
+  'i',
+)
 
-/** One blank between words: the patterns are written so, and a long run of blanks would keep them busy for ever. */
-function bare(words: string): string {
-  let left = words.replace(/\s+/g, ' ')
-  for (let before = ''; before !== left; left = left.replace(POLITE, '')) before = left
-  return left
+/** Collapses white space: the patterns expect single blanks, and long runs would make them backtrack endlessly. */
+function stripPoliteWords(words: string): string {
+  let rest = words.replace(/\s+/g, ' ')
+  for (let before = ''; before !== rest; rest = rest.replace(POLITE_PREFIX, '')) before = rest
+  return rest
 }
 
 function takesRest(words: string): boolean {
-  const sentence = bare(words)
+  const sentence = stripPoliteWords(words)
   return REST_RULES.some(({ patterns }) => patterns.some((pattern) => pattern.test(sentence)))
 }
 
-const SHOWN = new RegExp(`^(?:([^\\uE000]{0,200})[:：])?\\s*(${MARK})$`)
+const DATA_LINE = new RegExp(`^(?:([^\\uE000]{0,200})[:：])?\\s*(${MARK})$`)
 
 export function stepsOf(text: string): Step[] {
   const task = taskOf(text, takesRest)
   const steps: Step[] = []
   let lastPath: string | undefined
   for (const clause of task.clauses) {
-    const orphan = clause.belongs && steps.at(-1)?.kind === 'unknown'
-    const known = orphan ? undefined : stepOf(clause, task, lastPath)
-    if (!known && isHeading(clause, task)) continue
-    const step = known ?? unknown(clause, task)
+    const isOrphan = clause.belongs && steps.at(-1)?.kind === 'unknown'
+    const knownStep = isOrphan ? undefined : matchClause(clause, task, lastPath)
+    if (!knownStep && isHeading(clause, task)) continue
+    const step = knownStep ?? unknownStep(clause, task)
     if ('path' in step && step.kind !== 'list') lastPath = step.path
     steps.push(step)
   }
   return steps
 }
 
-/** `State:` above what is shown, or what is shown by itself, asks for nothing. */
+/** A heading such as `State:` above a data block, or the block alone, is no instruction. */
 function isHeading({ words, rest }: Clause, task: Task): boolean {
-  const [, above = '', mark = ''] = SHOWN.exec(words) ?? []
+  const [, above = '', mark = ''] = DATA_LINE.exec(words) ?? []
   return rest === undefined && task.literal(mark)?.fence === 'data' && !takesRest(above)
 }
 
-function unknown({ words, rest }: Clause, task: Task): Step {
+function unknownStep({ words, rest }: Clause, task: Task): Step {
   return { kind: 'unknown', words: task.plain(rest === undefined ? words : `${words}: ${rest}`) }
 }
 
-function stepOf(clause: Clause, task: Task, lastPath: string | undefined): Step | undefined {
+function matchClause(clause: Clause, task: Task, lastPath: string | undefined): Step | undefined {
   if (clause.beyond) return undefined
-  const words = bare(clause.words)
-  const alone = task.literal(words)
-  if (alone) return alone.fence === 'shell' ? { kind: 'run', command: alone.text.trim() } : undefined
+  const words = stripPoliteWords(clause.words)
+  const soleLiteral = task.literal(words)
+  if (soleLiteral) return soleLiteral.fence === 'shell' ? { kind: 'run', command: soleLiteral.text.trim() } : undefined
   for (const { patterns, step } of clause.rest === undefined ? RULES : REST_RULES) {
     for (const pattern of patterns) {
       const match = pattern.exec(words)
-      const made = match && step(foundIn(match.groups ?? {}, clause, task, lastPath))
-      if (made) return made
+      const matched = match && step(readGroups(match.groups ?? {}, clause, task, lastPath))
+      if (matched) return matched
     }
   }
   return undefined
@@ -274,16 +305,16 @@ function stepOf(clause: Clause, task: Task, lastPath: string | undefined): Step 
 
 type Groups = Readonly<Record<string, string | undefined>>
 
-function foundIn(groups: Groups, clause: Clause, task: Task, lastPath: string | undefined): Found {
+function readGroups(groups: Groups, clause: Clause, task: Task, lastPath: string | undefined): Match {
   const { verb = '', path = '', named, until } = groups
   const text = clause.rest ?? groups.text ?? groups.quoted
   const literal = text === undefined ? undefined : task.literal(text)
-  const called = task.literal(path)
+  const pathLiteral = task.literal(path)
   const pronoun = /^(it|它|该文件|这个文件)$/i.test(path) ? lastPath : undefined
   return {
     verb,
-    path: pronoun ?? (called?.fence === 'data' ? '' : (called?.text ?? path)),
-    named: named !== undefined || pronoun !== undefined || called !== undefined,
+    path: pronoun ?? (pathLiteral?.fence === 'data' ? '' : (pathLiteral?.text ?? path)),
+    named: named !== undefined || pronoun !== undefined || pathLiteral !== undefined,
     text: text === undefined ? undefined : (literal?.text ?? task.plain(text)),
     until,
     data: literal?.fence === 'data',

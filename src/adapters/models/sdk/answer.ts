@@ -1,4 +1,4 @@
-/** From what a provider said to an Answer, or to the reason why it is none. Pure. */
+/** Converts a provider's response to an Answer, or throws the reason why it is invalid. Pure. */
 
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import { assertNever, type ErrorCode, TirelessError } from '../../../domain/error.ts'
@@ -7,7 +7,7 @@ import type { Answer, AskedCall, Usage } from '../../../domain/record.ts'
 import type { ModelRequest } from '../../../ports/model.ts'
 import { writeReasoning } from './reasoning.ts'
 
-/** `notes`: the provider's own, for itself. */
+/** `notes`: the provider's metadata, sent back to it unchanged. */
 export type HeardPart = { notes?: SharedV4ProviderMetadata | undefined } & (
   | { readonly kind: 'text' | 'reasoning'; text: string }
   | ({ readonly kind: 'call' } & AskedCall)
@@ -15,7 +15,7 @@ export type HeardPart = { notes?: SharedV4ProviderMetadata | undefined } & (
 
 export interface Heard {
   readonly parts: readonly HeardPart[]
-  /** Something of the protocol came. */
+  /** True if at least one valid event arrived. */
   readonly spoke: boolean
   readonly finish: LanguageModelV4FinishReason | undefined
   readonly usage: LanguageModelV4Usage | undefined
@@ -27,58 +27,55 @@ export function answerOf(heard: Heard, request: ModelRequest, provider: string, 
   const calls = parts.flatMap((part) =>
     part.kind === 'call' ? [{ id: part.id, tool: part.tool, args: part.args }] : [],
   )
-  const finish = finishOf(heard, calls.length > 0 ? 'calls' : 'stop', where)
+  const finish = checkFinish(heard, calls.length > 0 ? 'calls' : 'stop', where)
   if (text.trim() === '' && calls.length === 0) {
     throw new TirelessError('model_empty', {
-      what: 'the provider answered with neither text nor calls',
+      what: 'the answer has neither text nor calls',
       where,
       got: `finish reason ${heard.finish?.raw}`,
     })
   }
   const reasoning = writeReasoning(provider, parts)
-  return { text, calls, finish, usage: usageOf(heard, request), ...(reasoning === undefined ? {} : { reasoning }) }
+  return { text, calls, finish, usage: readUsage(heard, request), ...(reasoning === undefined ? {} : { reasoning }) }
 }
 
 /**
- * Only a reason that we know lets a call through:
- * - a refusal in words (`stop` or nothing on the wire, `content-filter` in the SDK) is an answer like any other;
- * - a content filter broke the answer off, and would do so again: `model_refused`, which is not retried;
- * - a reason that we do not know (local servers say `eos`, `end_turn` …) with text alone is a plain stop. With calls nobody can tell
- *   whether they are whole, so it is `model_cut`. So is no reason at all, and an empty one.
+ * Calls are accepted only with a known finish reason:
+ * - a refusal as text (raw reason `stop` or none, `content-filter` in the SDK) is a normal answer;
+ * - an answer stopped by a content filter is `model_refused`, which is not retried;
+ * - an unknown reason (local servers send `eos`, `end_turn` …) with text alone is a normal stop. With calls it is
+ *   `model_cut`, because the calls may be incomplete. A missing or empty reason is `model_cut`, too.
  */
-function finishOf({ finish, spoke }: Heard, whole: 'calls' | 'stop', where: string): Answer['finish'] {
+function checkFinish({ finish, spoke }: Heard, complete: 'calls' | 'stop', where: string): Answer['finish'] {
   const raw = finish?.raw
   const fail = (code: ErrorCode, what: string) =>
     new TirelessError(code, { what, where, got: `finish reason ${raw || 'missing'}` })
-  if (!spoke) throw fail('model_garbled', "the answer is not the provider's protocol")
+  if (!spoke) throw fail('model_garbled', "the answer does not follow the provider's protocol")
   switch (finish?.unified) {
     case 'stop':
-      return whole
+      return complete
     case 'tool-calls':
-      if (WITH_CALLS.has(raw)) return whole
-      throw fail('model_cut', 'the provider ended an answer with calls for an unknown reason')
+      if (CALL_FINISH_REASONS.has(raw)) return complete
+      throw fail('model_cut', 'an answer with calls ended for an unknown reason')
     case 'length':
       return 'length'
     case 'content-filter':
-      if (raw === 'stop' || raw === undefined) return whole
+      if (raw === 'stop' || raw === undefined) return complete
       throw fail('model_refused', "the provider's content filter stopped the answer")
     case 'other':
-      if (raw && whole === 'stop') return whole
-      throw fail(
-        'model_cut',
-        raw ? 'the provider ended an answer with calls for an unknown reason' : 'the answer broke off',
-      )
+      if (raw && complete === 'stop') return complete
+      throw fail('model_cut', raw ? 'an answer with calls ended for an unknown reason' : 'the answer is incomplete')
     case 'error':
     case 'interrupted':
     case undefined:
-      throw fail('model_cut', 'the answer broke off')
+      throw fail('model_cut', 'the answer is incomplete')
     default:
       return assertNever(finish?.unified as never)
   }
 }
 
-/** The reasons with which an answer with calls is whole; OpenAI's responses give none. */
-const WITH_CALLS: ReadonlySet<string | undefined> = new Set([
+/** Raw finish reasons of complete answers with calls; OpenAI's Responses API sends none. */
+const CALL_FINISH_REASONS: ReadonlySet<string | undefined> = new Set([
   'tool_calls',
   'function_call',
   'tool_use',
@@ -86,15 +83,15 @@ const WITH_CALLS: ReadonlySet<string | undefined> = new Set([
   undefined,
 ])
 
-/** A provider that does not count, or whose counts are none, is estimated: nothing at all would let every budget through. */
-function usageOf({ usage, parts }: Heard, request: ModelRequest): Usage {
-  const said = () => parts.map((part) => (part.kind === 'call' ? part.args : part.text)).join('')
+/** Missing or invalid counts are estimated, because zero would bypass every budget. */
+function readUsage({ usage, parts }: Heard, request: ModelRequest): Usage {
+  const outputText = () => parts.map((part) => (part.kind === 'call' ? part.args : part.text)).join('')
   const { inputTokens, outputTokens } = usage ?? {}
   const [input, output] = [inputTokens?.total, outputTokens?.total]
   const [cached, written] = [inputTokens?.cacheRead, inputTokens?.cacheWrite]
   return {
     input_tokens: isTokenCount(input) ? input : estimate(JSON.stringify(request)),
-    output_tokens: isTokenCount(output) ? output : estimate(said()),
+    output_tokens: isTokenCount(output) ? output : estimate(outputText()),
     cached_tokens: isTokenCount(cached) ? cached : 0,
     ...(isTokenCount(written) && written > 0 ? { written_tokens: written } : {}),
   }

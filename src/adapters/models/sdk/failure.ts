@@ -1,6 +1,7 @@
 /**
- * From anything thrown by the SDK, fetch or the socket to one TirelessError. By types, statuses and codes; by prose only that a prompt is
- * too long, because most providers have no code for it.
+ * Converts any error of the SDK, fetch or the socket to a TirelessError, by type, status and code. Only a prompt that
+ * is
+ * too long is detected by the message text, because most providers have no code for it.
  */
 
 import {
@@ -15,30 +16,30 @@ import { describeMismatch } from '../../../domain/mismatch.ts'
 
 export interface Circumstances {
   readonly where: string
-  /** The head of a response had come. */
+  /** True if response headers had arrived. */
   readonly responded: boolean
-  /** Something of the protocol had come. */
+  /** True if at least one valid event had arrived. */
   readonly spoke: boolean
   /** Wall time, for a Retry-After that is a date. */
   readonly now: number
-  /** Never repeated in a message. */
+  /** Removed from messages. */
   readonly secret: string | undefined
 }
 
-/** The provider's own word in the middle of a stream, with the status that it would have had as a response. */
+/** An error that the provider sent inside a stream, with the HTTP status it would have had. */
 export class ErrorChunk extends Error {
   readonly status: number | undefined
   readonly body: unknown
 
   constructor(error: unknown) {
-    const { message, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as ErrorWords
+    const { message, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as ErrorBody
     super(String(message ?? error))
     this.status = typeof statusCode === 'number' ? statusCode : undefined
     this.body = error
   }
 }
 
-interface ErrorWords {
+interface ErrorBody {
   readonly message?: unknown
   readonly statusCode?: unknown
   readonly code?: unknown
@@ -50,70 +51,76 @@ interface ErrorWords {
 export function failureOf(thrown: unknown, at: Circumstances): TirelessError {
   if (thrown instanceof TirelessError) return thrown
   if (APICallError.isInstance(thrown) && thrown.statusCode !== undefined && !isOk(thrown.statusCode)) {
-    return byStatus(thrown.statusCode, thrown.message, thrown.data ?? thrown.responseBody, thrown.responseHeaders, at)
+    return failureFromStatus(
+      thrown.statusCode,
+      thrown.message,
+      thrown.data ?? thrown.responseBody,
+      thrown.responseHeaders,
+      at,
+    )
   }
-  // What a provider says in the middle of an answer is a broken answer, unless it is something that will be so again.
-  if (thrown instanceof ErrorChunk && thrown.status !== undefined && LASTING.has(thrown.status))
-    return byStatus(thrown.status, thrown.message, thrown.body, {}, at)
-  const [code, what] = kindOf([...causes(thrown)], at)
-  const got = clean(innermost(thrown), at.secret)
-  // Not the SDK's error itself: it holds the whole prompt.
+  // An error inside a stream counts as an incomplete answer, unless its status shows that a retry cannot help.
+  if (thrown instanceof ErrorChunk && thrown.status !== undefined && FINAL_STATUSES.has(thrown.status))
+    return failureFromStatus(thrown.status, thrown.message, thrown.body, {}, at)
+  const [code, what] = classify([...causeChain(thrown)], at)
+  const got = quoteSafely(describeInnermost(thrown), at.secret)
+  // The SDK's error contains the whole prompt, so only its cause is kept.
   const cause = APICallError.isInstance(thrown) ? thrown.cause : thrown
   return new TirelessError(code, { what, where: at.where, got }, { cause })
 }
 
-const LASTING: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 429])
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 429])
 
 const isOk = (status: number) => status >= 200 && status < 300
 
-function kindOf(chain: readonly Error[], { responded, spoke }: Circumstances): [ErrorCode, string] {
-  const code = chain.map(codeOf).find((found) => found !== undefined)
+function classify(chain: readonly Error[], { responded, spoke }: Circumstances): [ErrorCode, string] {
+  const code = chain.map(systemCode).find((found) => found !== undefined)
   if (chain.some((error) => error instanceof ErrorChunk)) {
-    return ['model_cut', 'the provider failed in the middle of the answer']
+    return ['model_cut', 'the provider reported an error during the answer']
   }
   if (chain.some((error) => JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))) {
-    return ['model_garbled', "the answer is not the provider's protocol"]
+    return ['model_garbled', "the answer does not follow the provider's protocol"]
   }
-  // The SDK says "ended without a finish reason" also of a body that held no event at all (an HTML page, say).
+  // The SDK also throws this for a body without any event, such as an HTML page.
   if (chain.some((error) => InvalidResponseDataError.isInstance(error) || EmptyResponseBodyError.isInstance(error))) {
     return spoke
-      ? ['model_cut', 'the answer broke off']
-      : ['model_garbled', "the answer is not the provider's protocol"]
+      ? ['model_cut', 'the answer is incomplete']
+      : ['model_garbled', "the answer does not follow the provider's protocol"]
   }
   if (code?.startsWith('HPE_')) return ['model_garbled', 'the answer is not HTTP']
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return ['model_timeout', 'the provider went silent']
+    return ['model_timeout', 'the provider stopped sending data']
   }
-  if (code !== undefined && responded) return ['model_cut', 'the connection broke in the middle of the answer']
+  if (code !== undefined && responded) return ['model_cut', 'the connection broke during the answer']
   if (code !== undefined) return ['model_unavailable', 'the provider cannot be reached']
-  // The SDK stumbles over what it did not expect; nothing of ours runs while it reads.
+  // The SDK throws other errors on unexpected data; no code of ours runs while it reads.
   return responded
-    ? ['model_garbled', "the answer is not the provider's protocol"]
+    ? ['model_garbled', "the answer does not follow the provider's protocol"]
     : ['internal', 'the model adapter failed']
 }
 
-function byStatus(
+function failureFromStatus(
   status: number,
-  words: string,
+  message: string,
   body: unknown,
   headers: Readonly<Record<string, string>> | undefined,
   { where, now, secret }: Circumstances,
 ): TirelessError {
-  const got = clean(`${status} ${words}`, secret)
+  const got = quoteSafely(`${status} ${message}`, secret)
   const retryAfterMs = retryAfter(headers ?? {}, now)
   const fail = (code: ErrorCode, what: string, fix?: string) =>
     new TirelessError(code, { what, where, got, fix }, { retryAfterMs })
-  const codes = [...codesOf(body)]
-  if (status === 401 || status === 403) return fail('model_auth', 'the provider refuses the key', 'check the API key')
+  const codes = [...errorCodes(body)]
+  if (status === 401 || status === 403)
+    return fail('model_auth', 'the provider refuses the API key', 'check the API key')
   if (status === 402 || codes.includes('insufficient_quota'))
-    return fail('model_auth', 'the account has no credit left', 'pay the provider, or name another model')
-  if (status === 429) return fail('model_limited', 'the provider asks to slow down')
-  if (status === 408 || status === 409 || status >= 500) return fail('model_unavailable', 'the provider has trouble')
-  if (status < 400) return fail('model_refused', 'the provider redirects', 'set base_url to where it is')
-  if (status === 413 || codes.some((code) => TOO_LONG_CODES.has(code)) || TOO_LONG.test(words))
-    return fail('model_oversize', 'the request is longer than the model can read')
-  if (status === 404)
-    return fail('model_unknown', 'the provider knows no such model, or base_url leads nowhere', 'see: models list')
+    return fail('model_auth', 'the account has no credit left', 'add credit at the provider, or choose another model')
+  if (status === 429) return fail('model_limited', 'the provider limits the request rate')
+  if (status === 408 || status === 409 || status >= 500) return fail('model_unavailable', 'the provider is unavailable')
+  if (status < 400) return fail('model_refused', 'the provider redirects', 'set base_url to the new address')
+  if (status === 413 || codes.some((code) => TOO_LONG_CODES.has(code)) || TOO_LONG.test(message))
+    return fail('model_oversize', 'the request is too long for the model')
+  if (status === 404) return fail('model_unknown', 'unknown model, or wrong base_url', 'run `tireless models list`')
   return fail('model_refused', 'the provider refuses the request')
 }
 
@@ -125,32 +132,32 @@ const TOO_LONG_CODES: ReadonlySet<string> = new Set([
 const TOO_LONG =
   /prompt is too long|input token count.{0,40}exceeds|maximum context length|exceeds the context (window|size)/i
 
-/** Whatever a provider calls its error, wherever in the body it says so. */
-function* codesOf(body: unknown, depth = 0): Generator<string> {
+/** All error codes and types in the body, at any depth up to 3. */
+function* errorCodes(body: unknown, depth = 0): Generator<string> {
   if (typeof body !== 'object' || body === null || depth > 3) return
-  const { code, type, error, data } = body as ErrorWords
+  const { code, type, error, data } = body as ErrorBody
   if (typeof code === 'string') yield code
   if (typeof type === 'string') yield type
-  yield* codesOf(error, depth + 1)
-  yield* codesOf(data, depth + 1)
+  yield* errorCodes(error, depth + 1)
+  yield* errorCodes(data, depth + 1)
 }
 
-/** Milliseconds from `now`; undefined where the provider says nothing that can be read. */
+/** Contract: milliseconds from `now`; undefined without a valid header. */
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
-  const exact = amount(headers['retry-after-ms'])
-  if (exact !== undefined) return exact
+  const milliseconds = parseNumber(headers['retry-after-ms'])
+  if (milliseconds !== undefined) return milliseconds
   const text = headers['retry-after']
-  const seconds = amount(text)
+  const seconds = parseNumber(text)
   if (seconds !== undefined) return Math.round(seconds * 1000)
   const date = text === undefined ? Number.NaN : Date.parse(text)
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-function amount(text: string | undefined): number | undefined {
+function parseNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined
 }
 
-function* causes(thrown: unknown): Generator<Error> {
+function* causeChain(thrown: unknown): Generator<Error> {
   let error = thrown
   for (let depth = 0; error instanceof Error && depth < 10; depth++) {
     yield error
@@ -158,29 +165,29 @@ function* causes(thrown: unknown): Generator<Error> {
   }
 }
 
-function codeOf(error: Error): string | undefined {
+function systemCode(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-const MOST_ISSUES = 2
+const MAX_ISSUES = 2
 
-function innermost(thrown: unknown): string {
-  const chain = [...causes(thrown)]
+function describeInnermost(thrown: unknown): string {
+  const chain = [...causeChain(thrown)]
   const error = chain.at(-1)
-  // A validator's own words, and an engine's, say nothing to people.
+  // Messages of validators and of the JavaScript engine do not help users.
   if (error && 'issues' in error && Array.isArray(error.issues))
-    return describeMismatch(error.issues.slice(0, MOST_ISSUES), chain.find(TypeValidationError.isInstance)?.value)
-  if ((error instanceof TypeError || error instanceof RangeError) && codeOf(error) === undefined)
-    return 'something that cannot be read'
-  const code = error && codeOf(error)
+    return describeMismatch(error.issues.slice(0, MAX_ISSUES), chain.find(TypeValidationError.isInstance)?.value)
+  if ((error instanceof TypeError || error instanceof RangeError) && systemCode(error) === undefined)
+    return 'unreadable data'
+  const code = error && systemCode(error)
   return code ? `${code} ${error.message}` : (error?.message ?? String(thrown))
 }
 
-const LONGEST_QUOTE = 300
+const MAX_QUOTE = 300
 
-/** A provider's words, fit for one line of a log. */
-function clean(words: string, secret: string | undefined): string {
-  const hidden = secret ? words.replaceAll(secret, '***') : words
+/** The provider's message as one short line without the secret. */
+function quoteSafely(message: string, secret: string | undefined): string {
+  const hidden = secret ? message.replaceAll(secret, '***') : message
   const line = hidden.replace(/[\p{Cc}\s]+/gu, ' ').trim()
-  return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line
+  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line
 }

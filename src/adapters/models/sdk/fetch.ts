@@ -1,24 +1,28 @@
 /**
- * Node's fetch without its own limits: after 300 s without a header or a byte it would cut a slow model short, whatever `models.timeout`
- * says. Silence is the watch's to judge. Where Node keeps its connections elsewhere one day, its limits are back, and nothing else is lost.
+ * Node's fetch without its own timeouts: it would end a request after 300 s without data, whatever `models.timeout`
+ * says.
+ * The idle timeout is enforced elsewhere. If Node moves its global dispatcher, only Node's timeouts return.
  */
 
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1')
 
-/** The same class as Node's own: it keeps what the environment says of proxies. */
+/** The class of Node's own dispatcher, which honours proxy variables. */
 type DispatcherClass = new (options: { readonly headersTimeout: 0; readonly bodyTimeout: 0 }) => object
 
 export function patientFetch(): typeof globalThis.fetch {
-  let patient: object | undefined
+  let withoutTimeouts: object | undefined
   return (input, init) => {
-    patient ??= dispatcher()
-    return fetch(input, patient === undefined ? init : ({ ...init, dispatcher: patient } as RequestInit))
+    withoutTimeouts ??= createDispatcher()
+    return fetch(
+      input,
+      withoutTimeouts === undefined ? init : ({ ...init, dispatcher: withoutTimeouts } as RequestInit),
+    )
   }
 }
 
-function dispatcher(): object | undefined {
-  const own: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER)
-  if (typeof own !== 'object' || own === null) return undefined
-  const Dispatcher = own.constructor as DispatcherClass
+function createDispatcher(): object | undefined {
+  const nodeDispatcher: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER)
+  if (typeof nodeDispatcher !== 'object' || nodeDispatcher === null) return undefined
+  const Dispatcher = nodeDispatcher.constructor as DispatcherClass
   return new Dispatcher({ headersTimeout: 0, bodyTimeout: 0 })
 }

@@ -1,4 +1,4 @@
-/** Listens to one answer, streamed or not. Nothing is judged here, except that an error part ends it. */
+/** Reads one response, streamed or not. It checks nothing; only an error part ends it. */
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import type { Heard, HeardPart } from './answer.ts'
@@ -6,67 +6,74 @@ import { ErrorChunk } from './failure.ts'
 import type { Watch } from './watch.ts'
 
 type OnText = ((text: string) => void) | undefined
-type Growing = Extract<HeardPart, { kind: 'text' | 'reasoning' }>
+type GrowingPart = Extract<HeardPart, { kind: 'text' | 'reasoning' }>
 
-/** The SDK hands out calls at the end of the stream, also of one that broke off: then it adds an error part, or the iterator throws. */
+/**
+ * The SDK emits calls at the end of a stream, also of a broken one; then an error part follows, or the iterator throws.
+ */
 export async function hearStream(
   chat: LanguageModelV4,
   call: LanguageModelV4CallOptions,
-  guard: Watch,
+  monitor: Watch,
   onText: OnText,
 ): Promise<Heard> {
   const parts: HeardPart[] = []
-  const growing = new Map<string, Growing>()
-  const grow = (kind: Growing['kind'], id: string, text: string, notes: SharedV4ProviderMetadata | undefined): void => {
+  const growing = new Map<string, GrowingPart>()
+  const appendPart = (
+    kind: GrowingPart['kind'],
+    id: string,
+    text: string,
+    notes: SharedV4ProviderMetadata | undefined,
+  ): void => {
     const key = `${kind} ${id}`
     const part = growing.get(key) ?? { kind, text: '' }
     if (!growing.has(key)) parts.push(part)
     growing.set(key, part)
-    part.text += guard.grow(text)
+    part.text += monitor.grow(text)
     if (notes) part.notes = notes
   }
-  let end: Pick<Heard, 'finish' | 'usage'> = { finish: undefined, usage: undefined }
+  let ending: Pick<Heard, 'finish' | 'usage'> = { finish: undefined, usage: undefined }
   const wireIds = new Map<number, string>()
   const { stream } = await chat.doStream({ ...call, includeRawChunks: true })
   for await (const part of stream) {
     if (part.type === 'error') throw part.error instanceof Error ? part.error : new ErrorChunk(part.error)
-    if (part.type === 'raw') noteIds(wireIds, part.rawValue)
-    if (part.type !== 'stream-start' && part.type !== 'finish') guard.part()
+    if (part.type === 'raw') collectIds(wireIds, part.rawValue)
+    if (part.type !== 'stream-start' && part.type !== 'finish') monitor.part()
     switch (part.type) {
       case 'text-start':
       case 'text-end':
-        grow('text', part.id, '', part.providerMetadata)
+        appendPart('text', part.id, '', part.providerMetadata)
         break
       case 'text-delta':
-        grow('text', part.id, part.delta, part.providerMetadata)
-        tell(onText, part.delta)
+        appendPart('text', part.id, part.delta, part.providerMetadata)
+        notify(onText, part.delta)
         break
       case 'reasoning-start':
       case 'reasoning-end':
-        grow('reasoning', part.id, '', part.providerMetadata)
+        appendPart('reasoning', part.id, '', part.providerMetadata)
         break
       case 'reasoning-delta':
-        grow('reasoning', part.id, part.delta, part.providerMetadata)
+        appendPart('reasoning', part.id, part.delta, part.providerMetadata)
         break
       case 'tool-input-delta':
-        guard.grow(part.delta)
+        monitor.grow(part.delta)
         break
       case 'tool-call':
         parts.push(callPart(part))
         break
       case 'finish':
-        end = { finish: part.finishReason, usage: part.usage }
+        ending = { finish: part.finishReason, usage: part.usage }
     }
   }
-  return { parts: withIds(parts, wireIds), spoke: guard.spoke(), ...end }
+  return { parts: restoreIds(parts, wireIds), spoke: monitor.spoke(), ...ending }
 }
 
 interface RawChunk {
   readonly choices?: readonly ({ readonly delta?: { readonly tool_calls?: unknown } | null } | null)[]
 }
 
-/** Of OpenAI's chat completions; the other protocols have nothing of the kind. */
-function noteIds(ids: Map<number, string>, chunk: unknown): void {
+/** Collects the ids of calls in raw chunks. Only Chat Completions has them there. */
+function collectIds(ids: Map<number, string>, chunk: unknown): void {
   const deltas = (chunk as RawChunk | null | undefined)?.choices?.[0]?.delta?.tool_calls
   if (!Array.isArray(deltas)) return
   for (const { index, id } of deltas.filter((delta) => delta !== null)) {
@@ -75,10 +82,11 @@ function noteIds(ids: Map<number, string>, chunk: unknown): void {
 }
 
 /**
- * While streaming, the SDK gives a call whose id was used before a random id of its own. Then nobody could see that the model used one id
- * twice, and what is refused without a stream would run with one. So the ids are put back as they were on the wire.
+ * Restores the original ids of calls. While streaming, the SDK replaces a duplicate id by a random one, which would
+ * hide
+ * the duplicate from the engine.
  */
-function withIds(parts: readonly HeardPart[], ids: ReadonlyMap<number, string>): readonly HeardPart[] {
+function restoreIds(parts: readonly HeardPart[], ids: ReadonlyMap<number, string>): readonly HeardPart[] {
   if (ids.size !== parts.filter(({ kind }) => kind === 'call').length) return parts
   const inOrder = [...ids].sort(([a], [b]) => a - b).map(([, id]) => id)
   let position = 0
@@ -88,16 +96,16 @@ function withIds(parts: readonly HeardPart[], ids: ReadonlyMap<number, string>):
 export async function hearBody(
   chat: LanguageModelV4,
   call: LanguageModelV4CallOptions,
-  guard: Watch,
+  monitor: Watch,
   onText: OnText,
 ): Promise<Heard> {
   const { content, finishReason, usage } = await chat.doGenerate(call)
   const parts = content.flatMap((part): HeardPart[] => {
-    if (part.type === 'tool-call') return [callPart({ ...part, input: guard.grow(part.input) })]
+    if (part.type === 'tool-call') return [callPart({ ...part, input: monitor.grow(part.input) })]
     if (part.type !== 'text' && part.type !== 'reasoning') return []
-    return [{ kind: part.type, text: guard.grow(part.text), notes: part.providerMetadata }]
+    return [{ kind: part.type, text: monitor.grow(part.text), notes: part.providerMetadata }]
   })
-  for (const part of parts) if (part.kind === 'text') tell(onText, part.text)
+  for (const part of parts) if (part.kind === 'text') notify(onText, part.text)
   return { parts, spoke: true, finish: finishReason, usage }
 }
 
@@ -116,10 +124,10 @@ const callPart = ({ toolCallId, toolName, input, providerMetadata }: SdkCall): H
   notes: providerMetadata,
 })
 
-function tell(onText: OnText, text: string): void {
+function notify(onText: OnText, text: string): void {
   try {
     if (text !== '') onText?.(text)
   } catch {
-    // I9: telling cannot fail the teller.
+    // I9: an error of the listener is ignored.
   }
 }

@@ -1,4 +1,4 @@
-/** From our request to the SDK's prompt. Pure. */
+/** Converts our request to the SDK's prompt. Pure. */
 
 import type {
   LanguageModelV4CallOptions,
@@ -15,11 +15,11 @@ import { readReasoning, type Trail } from './reasoning.ts'
 type AssistantMessage = Extract<Message, { role: 'assistant' }>
 type ToolMessage = Extract<Message, { role: 'tool' }>
 
-/** In what the protocols differ. */
+/** Differences between the protocols. */
 export interface Manners {
-  /** Set where what stands up to there will come again: the system prompt, the tools, and the conversation so far. */
+  /** Marks the ends of cacheable prefixes: system prompt, tools, conversation so far. */
   readonly cacheMark?: SharedV4ProviderOptions | undefined
-  /** Results hold text alone: their images come after them. */
+  /** True if tool results are text only, and their images follow in a user message. */
   readonly textResults?: boolean | undefined
 }
 
@@ -31,11 +31,11 @@ export function promptOf(
   const prompt: LanguageModelV4Message[] = request.system === '' ? [] : [{ role: 'system', content: request.system }]
   for (const message of textResults ? withoutResultImages(request.messages) : request.messages) {
     const last = prompt.at(-1)
-    // The protocol wants the results of one answer together.
+    // The protocol requires the results of one answer in one message.
     if (message.role === 'tool' && last?.role === 'tool') last.content.push(resultPart(message))
-    // Templates of many models refuse two messages of the user in a row.
-    else if (message.role === 'user' && last?.role === 'user') last.content = joinedParts(last.content, message)
-    else prompt.push(messageOf(message, provider))
+    // Many model templates refuse consecutive user messages.
+    else if (message.role === 'user' && last?.role === 'user') last.content = joinParts(last.content, message)
+    else prompt.push(convertMessage(message, provider))
   }
   const tools = request.tools.map(({ name, description, parameters }) => ({
     type: 'function' as const,
@@ -44,18 +44,18 @@ export function promptOf(
     inputSchema: parameters,
   }))
   if (cacheMark)
-    for (const spot of [prompt[0], prompt.at(-1), tools.at(-1)])
-      if (spot) Object.assign(spot, { providerOptions: cacheMark })
+    for (const target of [prompt[0], prompt.at(-1), tools.at(-1)])
+      if (target) Object.assign(target, { providerOptions: cacheMark })
   return tools.length === 0 ? { prompt } : { prompt, tools }
 }
 
 function* withoutResultImages(messages: readonly Message[]): Generator<Message> {
   let images: readonly Image[] = []
-  const shown = (): Message[] =>
+  const imageMessage = (): Message[] =>
     images.length > 0 ? [{ role: 'user', text: '[images of the results above]', images }] : []
   for (const message of messages) {
     if (message.role !== 'tool') {
-      yield* shown()
+      yield* imageMessage()
       images = []
       yield message
       continue
@@ -64,10 +64,10 @@ function* withoutResultImages(messages: readonly Message[]): Generator<Message> 
     images = [...images, ...own]
     yield result
   }
-  yield* shown()
+  yield* imageMessage()
 }
 
-function messageOf(message: Message, provider: string): LanguageModelV4Message {
+function convertMessage(message: Message, provider: string): LanguageModelV4Message {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: [{ type: 'text', text: message.text }, ...(message.images ?? []).map(imagePart)] }
@@ -83,7 +83,7 @@ function messageOf(message: Message, provider: string): LanguageModelV4Message {
 type UserMessage = Extract<Message, { role: 'user' }>
 type UserParts = Extract<LanguageModelV4Message, { role: 'user' }>['content']
 
-function joinedParts(before: UserParts, { text, images = [] }: UserMessage): UserParts {
+function joinParts(before: UserParts, { text, images = [] }: UserMessage): UserParts {
   const last = before.at(-1)
   const joined: UserParts =
     last?.type === 'text'
@@ -101,36 +101,36 @@ const imagePart = ({ media_type, data }: Image): LanguageModelV4FilePart => ({
 type AssistantParts = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 type AssistantPart = AssistantParts[number]
 
-/** In the order in which the provider said it, with its own notes, where it was the one; what its trail does not tell of comes after. */
+/** Parts in the provider's order with its metadata; parts that its trail does not mention follow. */
 function assistantParts({ text, calls }: AssistantMessage, trail: readonly Trail[]): AssistantParts {
-  let at = 0
-  const left = calls.map(callPart)
-  const take = (length: number): AssistantPart[] => {
-    const piece = text.slice(at, at + length)
-    at += length
+  let offset = 0
+  const remainingCalls = calls.map(callPart)
+  const takeText = (length: number): AssistantPart[] => {
+    const piece = text.slice(offset, offset + length)
+    offset += length
     return piece === '' ? [] : [{ type: 'text', text: piece }]
   }
-  const said = trail.flatMap((spot): AssistantPart[] => {
+  const ordered = trail.flatMap((entry): AssistantPart[] => {
     const parts =
-      spot.kind === 'reasoning'
-        ? [{ type: 'reasoning' as const, text: spot.text }]
-        : spot.kind === 'text'
-          ? take(spot.length)
-          : left.splice(0, 1)
-    return spot.notes ? parts.map((part) => ({ ...part, providerOptions: spot.notes }) as AssistantPart) : parts
+      entry.kind === 'reasoning'
+        ? [{ type: 'reasoning' as const, text: entry.text }]
+        : entry.kind === 'text'
+          ? takeText(entry.length)
+          : remainingCalls.splice(0, 1)
+    return entry.notes ? parts.map((part) => ({ ...part, providerOptions: entry.notes }) as AssistantPart) : parts
   })
-  return [...said, ...take(text.length), ...left]
+  return [...ordered, ...takeText(text.length), ...remainingCalls]
 }
 
 const callPart = ({ id, tool, args }: AssistantMessage['calls'][number]): AssistantPart => ({
   type: 'tool-call',
   toolCallId: id,
   toolName: tool,
-  input: inputOf(args),
+  input: callInput(args),
 })
 
-/** What is no object goes as JSON text: the SDK sends that unchanged. */
-const inputOf = (args: Json): unknown => (typeof args === 'object' && args !== null ? args : JSON.stringify(args))
+/** Arguments that are no object become JSON text, which the SDK sends unchanged. */
+const callInput = (args: Json): unknown => (typeof args === 'object' && args !== null ? args : JSON.stringify(args))
 
 function resultPart({ call_id, tool, text, ok, images = [] }: ToolMessage): LanguageModelV4ToolResultPart {
   const output: LanguageModelV4ToolResultPart['output'] =

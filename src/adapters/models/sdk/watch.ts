@@ -1,4 +1,4 @@
-/** Guards one request on the wire: silence for too long, or bytes without end, aborts it with the reason. */
+/** Monitors one request: aborts it after too long without data, or after too many bytes. */
 
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -10,27 +10,27 @@ export interface Limits {
 }
 
 export interface Watch {
-  /** For the request: aborts with the caller's signal, or by this guard. */
+  /** Aborts with the caller's signal or by this monitor. */
   readonly signal: AbortSignal
-  /** Why this guard aborted, if it did. */
+  /** Why this monitor aborted; undefined if it did not. */
   reason(): TirelessError | undefined
-  /** Whether the head of a response has come. */
+  /** True once response headers have arrived. */
   responded(): boolean
-  /** Contract: the response again, its body watched. */
+  /** Contract: the same response, with its bytes counted. */
   response(response: Response): Response
-  /** Something of the protocol has come. */
+  /** Records that a valid event arrived. */
   part(): void
   spoke(): boolean
-  /** Contract: the piece again, counted; throws where it makes the answer too long. */
+  /** Contract: counts and returns the piece; throws if the answer is too long. */
   grow(piece: string): string
-  /** Contract: idempotent; ends the guard, and the request if it still runs. */
+  /** Contract: idempotent; ends the monitor, and the request if it still runs. */
   stop(): void
 }
 
 export function watch(where: string, caller: AbortSignal, { clock, idleTimeoutMs, maxBytes }: Limits): Watch {
-  const own = new AbortController()
-  const over = new AbortController()
-  // Text can double on the wire (escapes), and there is a frame around it.
+  const controller = new AbortController()
+  const stopped = new AbortController()
+  // Escapes can double the size of text, and there is protocol data around it.
   const maxUnread = 2 * maxBytes + 65_536
   let last = clock.monotonic()
   let unread = 0
@@ -38,31 +38,31 @@ export function watch(where: string, caller: AbortSignal, { clock, idleTimeoutMs
   let responded = false
   let spoke = false
 
-  async function guardSilence(): Promise<void> {
+  async function enforceIdleTimeout(): Promise<void> {
     for (let left = idleTimeoutMs; left > 0; left = last + idleTimeoutMs - clock.monotonic()) {
-      await clock.sleep(left, over.signal)
-      if (over.signal.aborted) return
+      await clock.sleep(left, stopped.signal)
+      if (stopped.signal.aborted) return
     }
-    own.abort(silence(where, idleTimeoutMs))
+    controller.abort(timeoutError(where, idleTimeoutMs))
   }
 
-  function bytes(count: number): void {
+  function countBytes(count: number): void {
     last = clock.monotonic()
     unread += count
-    if (unread > maxUnread) own.abort(oversize(where, maxBytes))
+    if (unread > maxUnread) controller.abort(oversizeError(where, maxBytes))
   }
 
-  void guardSilence()
+  void enforceIdleTimeout()
   return {
-    signal: AbortSignal.any([caller, own.signal]),
-    reason: () => (own.signal.reason instanceof TirelessError ? own.signal.reason : undefined),
+    signal: AbortSignal.any([caller, controller.signal]),
+    reason: () => (controller.signal.reason instanceof TirelessError ? controller.signal.reason : undefined),
     responded: () => responded,
     response(response) {
       responded = true
-      bytes(0)
+      countBytes(0)
       const counted = new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, controller) {
-          bytes(chunk.byteLength)
+          countBytes(chunk.byteLength)
           controller.enqueue(chunk)
         },
       })
@@ -75,23 +75,23 @@ export function watch(where: string, caller: AbortSignal, { clock, idleTimeoutMs
     spoke: () => spoke,
     grow(piece) {
       size += Buffer.byteLength(piece)
-      if (size > maxBytes) throw oversize(where, maxBytes)
+      if (size > maxBytes) throw oversizeError(where, maxBytes)
       return piece
     },
     stop() {
-      over.abort()
-      own.abort()
+      stopped.abort()
+      controller.abort()
     },
   }
 }
 
-const silence = (where: string, ms: number) =>
+const timeoutError = (where: string, ms: number) =>
   new TirelessError('model_timeout', {
-    what: 'the provider went silent',
+    what: 'the provider stopped sending data',
     where,
-    got: `nothing for ${ms} ms`,
-    fix: 'try again later, or raise the idle timeout for a slow model',
+    got: `no data for ${ms} ms`,
+    fix: 'try again later, or raise models.timeout for a slow model',
   })
 
-const oversize = (where: string, maxBytes: number) =>
+const oversizeError = (where: string, maxBytes: number) =>
   new TirelessError('model_oversize', { what: 'the answer is too long', where, expected: `at most ${maxBytes} bytes` })
