@@ -123,7 +123,7 @@ describe('schedule', () => {
       'usage',
       /that time is over; .*expected a time after 2026-01-15T12:00/,
     )
-    await refused(add({ cron: '@daily', timezone: 'Mars/Base' }), 'usage', /no such time zone; got Mars\/Base/)
+    await refused(add({ cron: '@daily', timezone: 'Mars/Base' }), 'usage', /unknown time zone; got Mars\/Base/)
     await refused(add({ agent: 'nobody', cron: '@daily' }), 'not_found', /no such agent; got nobody/)
     await refused(add({ agent: 'default', cron: '@daily' }), 'usage', /default has no prompt of its own.*--prompt/)
     await refused(add({ cron: '@daily', id: 'kernel:default' }), 'usage', /schedule add: .*1 to 64/)

@@ -1,6 +1,6 @@
 /**
- * Doorbell: whoever commits something that may give the queue work rings; whoever waits for work hears it.
- * Must not know: who rings, who listens. A ring between two waits is not lost.
+ * Wake signal: rung by every commit that may create work; waited for by everything that waits for work.
+ * Must not know: who rings, who waits. A ring between two waits is not lost.
  */
 
 import type { Op, Store } from '../ports/store.ts'
@@ -9,7 +9,7 @@ export interface Doorbell {
   ring(): void
   /** Contract: resolves at the next ring after `since`, or when `signal` aborts; never rejects. */
   wait(since: number, signal: AbortSignal): Promise<void>
-  /** How often it has rung. Read it BEFORE looking at the queue, then wait from there. */
+  /** Number of rings so far. Read it BEFORE looking at the queue, then pass it to `wait`. */
   rung(): number
 }
 
@@ -20,26 +20,26 @@ export function createDoorbell(): Doorbell {
     rung: () => rings,
     ring() {
       rings += 1
-      const heard = listeners
+      const notified = listeners
       listeners = new Set()
-      for (const listener of heard) listener()
+      for (const listener of notified) listener()
     },
     wait(since, signal) {
       if (rings > since || signal.aborted) return Promise.resolve()
       return new Promise((resolve) => {
-        const heard = (): void => {
-          listeners.delete(heard)
-          signal.removeEventListener('abort', heard)
+        const wake = (): void => {
+          listeners.delete(wake)
+          signal.removeEventListener('abort', wake)
           resolve()
         }
-        listeners.add(heard)
-        signal.addEventListener('abort', heard)
+        listeners.add(wake)
+        signal.addEventListener('abort', wake)
       })
     },
   }
 }
 
-const RINGING: ReadonlySet<Op['op']> = new Set([
+const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
   'enqueue',
   'publish',
   'resolve',
@@ -59,7 +59,7 @@ const RINGING: ReadonlySet<Op['op']> = new Set([
   'set_aside',
 ])
 
-/** A store that rings by itself, so that no caller can forget to; also when it cannot commit, because whoever rests has to hear of that. */
+/** Makes a store ring by itself, so that no caller forgets to; also on a failed commit, which waiters must notice. */
 export function ringing(store: Store, bell: Doorbell): Store {
   return {
     ...store,
@@ -68,7 +68,7 @@ export function ringing(store: Store, bell: Doorbell): Store {
         bell.ring()
         throw thrown
       })
-      if (batches.some((batch, i) => outcomes[i]?.ok && batch.ops.some(({ op }) => RINGING.has(op)))) bell.ring()
+      if (batches.some((batch, i) => outcomes[i]?.ok && batch.ops.some(({ op }) => WAKING_OPS.has(op)))) bell.ring()
       return outcomes
     },
   }

@@ -1,7 +1,8 @@
 /**
- * Drain: claims pending work and advances it, so many at a time, until there is none left or it is told to stop.
- * Must not know: what a step does. One hung or fenced run never stops the others (I5).
- * Invariants: I1 (only claimed dispatches run); every wait here also ends by the doorbell, so no wake-up is lost.
+ * Drain: claims pending dispatches and runs them, up to a limit at a time, until none is left or it is stopped.
+ * Must not know: what a step does.
+ * Invariants: I1 (only claimed dispatches run); I5 (a run that hangs or has lost its dispatch never stops the others);
+ * every wait here also ends on the wake signal, so no wake-up is lost.
  */
 
 import type { Cancel, Dispatch } from '../domain/dispatch.ts'
@@ -15,9 +16,9 @@ import type { HeldDispatches } from './held.ts'
 
 const LEASE_MS = 30_000
 const BEAT_MS = 10_000
-/** Timers are wall instants and the wall clock may jump, so a long sleep is taken in naps. */
-const LONGEST_NAP_MS = 30_000
-/** A provider's retry that is due this soon counts as work under way; a later one is left for the next start. */
+/** A long sleep is split, because timers are wall times and the wall clock may jump. */
+const MAX_SLEEP_MS = 30_000
+/** A retry that is due within this time counts as work in progress; a later one is left for the next start. */
 export const SOON_MS = 60_000
 
 export interface Kernel {
@@ -29,34 +30,34 @@ export interface Kernel {
   readonly held: HeldDispatches
 }
 
-/** The runs of this process, by their dispatches: how each is asked to stop. */
-export type Reins = Map<string, Rein>
+/** The runs of this process by dispatch id, each with its stop controls. */
+export type Reins = Map<string, RunControl>
 
-interface Rein {
+interface RunControl {
   readonly afterStep: AbortController
   readonly immediate: AbortController
   readonly pause: AbortController
 }
 
-/** Contract: what was committed for a dispatch that runs here is heard by its run; harmless for one that does not. */
+/** Contract: signals the run of this dispatch, if it runs in this process; otherwise does nothing. */
 export function tellRein(reins: Reins, dispatch_id: string, what: Cancel | 'pause'): void {
-  const rein = reins.get(dispatch_id)
-  if (what === 'pause') rein?.pause.abort()
-  else if (what === 'after_step') rein?.afterStep.abort()
-  else rein?.immediate.abort(new Interruption('cancelled'))
+  const control = reins.get(dispatch_id)
+  if (what === 'pause') control?.pause.abort()
+  else if (what === 'after_step') control?.afterStep.abort()
+  else control?.immediate.abort(new Interruption('cancelled'))
 }
 
 export interface DrainOptions {
-  /** Return when nothing is pending, running or about to be retried; otherwise go on until told to stop. Asked anew at each ring of the bell. */
+  /** Return when nothing is pending, running or about to be retried. A function is evaluated at each wake-up. */
   readonly untilIdle: boolean | (() => boolean)
-  /** Only these dispatches. */
+  /** Claim these dispatches only. */
   readonly only?: readonly string[] | undefined
-  /** Claim nothing more after this, and return when what runs has come to the end of its step. */
+  /** When aborted, claim nothing more and return after the current steps. */
   readonly until?: AbortSignal | undefined
   readonly signals: Signals
 }
 
-/** A worker's epoch begins: what an earlier life of this home left running is recovered at once. */
+/** Starts a worker's epoch and recovers the dispatches that an earlier process left running. */
 export async function joinHome(engine: Engine, name: string): Promise<{ epoch: number; lost: number }> {
   const now = engine.clock.now()
   const [{ epoch }, { lost }] = await commitOne(engine.store, [
@@ -70,13 +71,13 @@ export async function leaveHome({ engine, epoch }: Kernel): Promise<void> {
   await commitOne(engine.store, [{ op: 'leave', epoch, now: engine.clock.now() }])
 }
 
-/** Contract: resolves when drained or stopped, with nothing of it running any more; rejects when the store has failed. */
+/** Contract: resolves when drained or stopped, with nothing left running; rejects if the store has failed. */
 export async function drain(kernel: Kernel, options: DrainOptions): Promise<void> {
   const { engine, bell } = kernel
   const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
   const broken = new AbortController()
   const signals: Signals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
-  // Not by dispatch: one that has parked may be woken and claimed anew before its last run has tidied up.
+  // Promises, not dispatch ids: a parked dispatch may be claimed again before its last run has cleaned up.
   const running = new Set<Promise<void>>()
   const retries = new Map<string, number>()
   let failure: TirelessError | undefined
@@ -89,26 +90,30 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
 
   async function work(dispatch: Dispatch): Promise<void> {
     const { dispatch_id } = dispatch
-    const rein = newRein()
-    kernel.reins.set(dispatch_id, rein)
-    const cancelling: Cancelling = { afterStep: rein.afterStep.signal, immediate: rein.immediate.signal }
-    const its = { ...signals, drain: AbortSignal.any([signals.drain, rein.pause.signal]) }
+    const control = createControl()
+    kernel.reins.set(dispatch_id, control)
+    const cancelling: Cancelling = { afterStep: control.afterStep.signal, immediate: control.immediate.signal }
+    const runSignals = { ...signals, drain: AbortSignal.any([signals.drain, control.pause.signal]) }
     try {
-      await hearWishes(kernel, dispatch_id)
-      const moved = await advance(engine, dispatch, its, cancelling)
-      if (moved.kind === 'park' && moved.wait.kind === 'retry' && moved.wait.until - engine.clock.now() <= SOON_MS)
-        retries.set(dispatch.dispatch_id, moved.wait.until)
+      await applyPendingRequests(kernel, dispatch_id)
+      const outcome = await advance(engine, dispatch, runSignals, cancelling)
+      if (
+        outcome.kind === 'park' &&
+        outcome.wait.kind === 'retry' &&
+        outcome.wait.until - engine.clock.now() <= SOON_MS
+      )
+        retries.set(dispatch.dispatch_id, outcome.wait.until)
     } catch (thrown) {
       const error = asTirelessError(thrown)
-      // A fenced run has lost its dispatch to another owner, who goes on with it. Anything else means the store is gone.
+      // A fenced run has lost its dispatch to another worker, which continues it. Anything else is a store failure.
       if (error.code !== 'store_fenced') fail(error)
     } finally {
-      if (kernel.reins.get(dispatch_id) === rein) kernel.reins.delete(dispatch_id)
+      if (kernel.reins.get(dispatch_id) === control) kernel.reins.delete(dispatch_id)
     }
   }
 
   const beating = new AbortController()
-  const heart = beat(kernel, () => running.size > 0, beating.signal).catch(fail)
+  const heartbeat = beat(kernel, () => running.size > 0, beating.signal).catch(fail)
   try {
     while (!failure && !signals.drain.aborted) {
       const since = bell.rung()
@@ -125,23 +130,23 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
       }
       const { untilIdle } = options
       if ((typeof untilIdle === 'function' ? untilIdle() : untilIdle) && running.size === 0 && retries.size === 0) break
-      await bellOrTimer(kernel, since, signals.drain)
+      await waitForWork(kernel, since, signals.drain)
     }
   } finally {
     beating.abort()
-    await Promise.all([...running, heart])
+    await Promise.all([...running, heartbeat])
   }
   if (failure) throw failure
 }
 
-/** Read once its rein is there: what was wished for between the claim and now was told to nobody. */
-async function hearWishes({ engine, reins }: Kernel, dispatch_id: string): Promise<void> {
+/** Called after the control is registered: requests made between the claim and now were signalled to no run. */
+async function applyPendingRequests({ engine, reins }: Kernel, dispatch_id: string): Promise<void> {
   const { cancel, paused } = (await engine.store.dispatch(dispatch_id)) ?? {}
   if (cancel) tellRein(reins, dispatch_id, cancel)
   if (paused) tellRein(reins, dispatch_id, 'pause')
 }
 
-const newRein = (): Rein => ({
+const createControl = (): RunControl => ({
   afterStep: new AbortController(),
   immediate: new AbortController(),
   pause: new AbortController(),
@@ -153,11 +158,11 @@ async function claim(
   only: readonly string[] | undefined,
   stop: AbortSignal,
 ): Promise<readonly Dispatch[]> {
-  // A read first: looking for work that is not there writes nothing.
+  // Read first, so that polling an empty queue writes nothing.
   if (free <= 0 || (await engine.store.counts()).pending === 0 || stop.aborted) return []
   const now = engine.clock.now()
   const op = { op: 'claim', epoch, limit: free, now } as const
-  // Who has rested may have a lease that has ended.
+  // The lease may have expired while the worker was idle.
   const [claimed] = await commitOne(engine.store, [
     only === undefined ? { ...op, except: [...held.ids] } : { ...op, only },
     { op: 'beat', epoch, lease_until: now + LEASE_MS },
@@ -165,29 +170,29 @@ async function claim(
   return claimed
 }
 
-async function bellOrTimer({ engine, bell }: Kernel, since: number, stop: AbortSignal): Promise<void> {
-  const done = new AbortController()
-  const either = AbortSignal.any([done.signal, stop])
+async function waitForWork({ engine, bell }: Kernel, since: number, stop: AbortSignal): Promise<void> {
+  const finished = new AbortController()
+  const either = AbortSignal.any([finished.signal, stop])
   const timer = await engine.store.nextTimer()
   const waits = [bell.wait(since, either)]
   if (timer !== undefined)
-    waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), LONGEST_NAP_MS), either))
+    waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), MAX_SLEEP_MS), either))
   await Promise.race(waits)
-  done.abort('over')
+  finished.abort('over')
 }
 
 /**
- * One heartbeat for the worker, not one per dispatch. Who has no work in hand needs no lease, so nothing is written while nothing happens: idle
- * costs nothing (I8). A store that has failed rings as well, and the beat is what finds it out.
+ * One heartbeat per worker, not per dispatch. An idle worker needs no lease, so it writes nothing (I8). A failed store
+ * also rings, and the heartbeat then detects the failure.
  */
 async function beat({ engine, bell, epoch }: Kernel, isBusy: () => boolean, signal: AbortSignal): Promise<void> {
-  let heard = bell.rung()
+  let lastRung = bell.rung()
   while (!signal.aborted) {
     await engine.clock.sleep(BEAT_MS, signal)
     if (signal.aborted) return
     const rung = bell.rung()
-    if (!isBusy() && rung === heard) continue
-    heard = rung
+    if (!isBusy() && rung === lastRung) continue
+    lastRung = rung
     await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }])
   }
 }

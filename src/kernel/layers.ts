@@ -1,8 +1,9 @@
 /**
- * The layers of an unattended dispatch's prompt: the agent's own, with its placeholders filled in, and what every one of them has to do. The
- * founder's directive is no part of it: that is the last section of the system prompt, see behaviours/unattended.ts.
- * Must not know: where what is filled in comes from.
- * Invariants: one pass; what is filled in is data, fenced, and nothing in it is filled in again, `{MEMORY}` included.
+ * Builds the prompt of an unattended dispatch: the agent's own prompt with its placeholders filled in, then the
+ * instructions for every such run. The founder's directive is not part of it; it ends the system prompt, see
+ * behaviours/unattended.ts.
+ * Must not know: where the inserted texts come from.
+ * Invariants: one pass; inserted text is fenced as data, and placeholders in it (also `{MEMORY}`) are not expanded.
  */
 
 import { type Language, languageOf, SUMMARY_HEADING } from '../domain/language.ts'
@@ -12,67 +13,66 @@ import { fitted } from '../prompt/cut.ts'
 import { nonceOf } from '../prompt/data-fence.ts'
 import { expandPlaceholders, MEMORY, memoryMark, type Value } from '../prompt/placeholders.ts'
 
-/** What an agent can be told of when it is planned. */
+/** The values of an agent's placeholders. */
 export interface Insertions {
-  /** STATE.md, without the runtime's own block. */
+  /** STATE.md without the runtime block. */
   readonly state: string
   readonly goal: string
   readonly recent_results: string
   readonly cycle_history: string
-  /** What it watches, and what is new there. */
+  /** What the agent watches, and what is new there. */
   readonly watched: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   readonly now: number
-  /** What STATE.md is worth. */
+  /** Label of STATE.md. */
   readonly state_label: Label
 }
 
 export interface Layered {
   readonly prompt: string
-  /** For the dispatch. */
   readonly metadata: {
     readonly behaviour: 'unattended'
     readonly language: Language
-    /** Marks where the run is to be reminded of what its agent knows. */
+    /** Marks where the facts that the agent remembers are inserted when the run starts. */
     readonly memory_mark?: string
-    /** What was filled in is worth less than the owner's word. */
+    /** Set if an inserted text is not fully trusted. */
     readonly label?: { readonly trust: Label['trust']; readonly private: boolean }
   }
-  /** Placeholders that stand for nothing; they stay as they are. */
+  /** Unknown placeholders; they are left unchanged. */
   readonly unknown: readonly string[]
-  /** Placeholders for which there was too much: the beginning of it is there, and how much is not. */
+  /** Placeholders whose value was too long; the prompt has its beginning and a mark with the missing length. */
   readonly cut: readonly string[]
 }
 
-/** In tokens. A document has no bounds, a prompt does. */
-const MOST_OF_ONE = { STATE: 16_000, GOAL: 4_000, RECENT_RESULTS: 4_000, CYCLE_HISTORY: 4_000, WATCHED: 8_000 } as const
+/** Limits in tokens: a document has no limit, but a prompt does. */
+const MAX_TOKENS = { STATE: 16_000, GOAL: 4_000, RECENT_RESULTS: 4_000, CYCLE_HISTORY: 4_000, WATCHED: 8_000 } as const
 
-/** `seed`: another one for each dispatch, that nobody can have known before; its id, say. */
-export function layered(template: string, given: Insertions, seed: string): Layered {
+/** `seed`: unpredictable and unique per dispatch, such as its id; the fences are derived from it. */
+export function layered(template: string, values: Insertions, seed: string): Layered {
   const language = languageOf(template)
   const mark = nonceOf(seed, MEMORY)
   const cut = new Set<string>()
-  const data = (name: keyof typeof MOST_OF_ONE, text: string): Value => {
-    const fits = fitted(text.trim() || '(none)', MOST_OF_ONE[name])
+  const data = (name: keyof typeof MAX_TOKENS, text: string): Value => {
+    const fits = fitted(text.trim() || '(none)', MAX_TOKENS[name])
     if (fits?.missing !== 0 && template.includes(`{${name}}`)) cut.add(name)
     return { text: fits?.text ?? '', nonce: nonceOf(seed, name) }
   }
   const { text, unknown } = expandPlaceholders(template, {
-    STATE: data('STATE', given.state),
-    GOAL: data('GOAL', given.goal),
-    RECENT_RESULTS: data('RECENT_RESULTS', given.recent_results),
-    CYCLE_HISTORY: data('CYCLE_HISTORY', given.cycle_history),
-    WATCHED: data('WATCHED', given.watched),
-    TIME: { text: iso(given.now), nonce: null },
+    STATE: data('STATE', values.state),
+    GOAL: data('GOAL', values.goal),
+    RECENT_RESULTS: data('RECENT_RESULTS', values.recent_results),
+    CYCLE_HISTORY: data('CYCLE_HISTORY', values.cycle_history),
+    WATCHED: data('WATCHED', values.watched),
+    TIME: { text: iso(values.now), nonce: null },
     [MEMORY]: { text: memoryMark(mark), nonce: null },
   })
-  const own = text.trim()
-  const label = labelOf(template, given)
+  const expanded = text.trim()
+  const label = labelOf(template, values)
   return {
-    prompt: asksForSummary(template) ? own : `${own}\n\n${SUMMARY_INSTRUCTION[language](iso(given.now))}`,
+    prompt: asksForSummary(template) ? expanded : `${expanded}\n\n${SUMMARY_INSTRUCTION[language](iso(values.now))}`,
     metadata: {
       ...{ behaviour: 'unattended', language },
-      ...(own.includes(memoryMark(mark)) ? { memory_mark: mark } : {}),
+      ...(expanded.includes(memoryMark(mark)) ? { memory_mark: mark } : {}),
       ...(isClean(label) ? {} : { label: { ...label } }),
     },
     unknown,
@@ -80,15 +80,15 @@ export function layered(template: string, given: Insertions, seed: string): Laye
   }
 }
 
-/** What agents have said, and what lies in folders, may be anybody's. */
+/** Results of agents and files of folders can contain text from anyone. */
 function labelOf(template: string, { recent_results, cycle_history, watched, state_label }: Insertions): Label {
-  const others = { RECENT_RESULTS: recent_results, CYCLE_HISTORY: cycle_history, WATCHED: watched }
-  const isIn = (name: string): boolean => template.includes(`{${name}}`)
-  const hasOthers = Object.entries(others).some(([name, text]) => isIn(name) && text.trim() !== '')
-  return lowest(isIn('STATE') ? state_label : CLEAN, hasOthers ? UNTRUSTED : CLEAN)
+  const untrusted = { RECENT_RESULTS: recent_results, CYCLE_HISTORY: cycle_history, WATCHED: watched }
+  const isUsed = (name: string): boolean => template.includes(`{${name}}`)
+  const hasUntrusted = Object.entries(untrusted).some(([name, text]) => isUsed(name) && text.trim() !== '')
+  return lowest(isUsed('STATE') ? state_label : CLEAN, hasUntrusted ? UNTRUSTED : CLEAN)
 }
 
-/** Looked for in the template: what is filled in may well hold the summaries of others. */
+/** Checks the template only: inserted texts may contain summaries of other runs. */
 const asksForSummary = (template: string): boolean => /#\s*(?:执行总结|execution summary)/i.test(template)
 
 const SUMMARY_INSTRUCTION: Readonly<Record<Language, (time: string) => string>> = {

@@ -1,7 +1,7 @@
 /**
- * Notice: what people are told of a cycle, line for line as the seed has it, in Chinese and in English.
- * Must not know: who is told, when, and by which channel.
- * Invariants: every number comes from the results' fields; no text is read to find one.
+ * Notice: the text about a cycle for people, line by line as the seed has it, in Chinese and English.
+ * Must not know: the recipient, the time, the channel.
+ * Invariants: every number comes from a field of the result, never from parsed text.
  */
 
 import { type AgentResult, type CycleResult, decorated } from '../domain/cycle.ts'
@@ -9,65 +9,65 @@ import type { Language } from '../domain/language.ts'
 import type { Note } from '../domain/note.ts'
 import { clipped } from '../domain/summary.ts'
 
-const MOST_OF_A_LINE = 220
+const MAX_LINE = 220
 const NONE = '(none)'
 
 export function noticeOf(kernel_id: string, cycle: CycleResult, language: Language): string {
-  const say = WORDS[language]
+  const words = WORDS[language]
   const { cycle_id, status, dispatched, succeeded, failed, parked, failed_agents, error, idle_reason } = cycle
   const agents = cycle.agents.map((result) => `  - ${agentLine(result)}`)
   return [
-    `Kernel[${kernel_id}] ${say.title}`,
+    `Kernel[${kernel_id}] ${words.title}`,
     `- cycle_id: ${cycle_id}`,
-    `- ${say.status}: ${status}`,
-    `- ${say.dispatched}: ${dispatched}`,
-    `- ${say.succeeded}: ${succeeded}`,
-    `- ${say.failed}: ${failed}`,
-    ...(parked > 0 ? [`- ${say.parked}: ${parked}`] : []),
-    `- ${say.rate}: ${dispatched === 0 ? '-' : `${((100 * succeeded) / dispatched).toFixed(1)}%`}`,
-    `- ${say.failedAgents}: ${failed_agents.join(', ') || NONE}`,
-    `- ${say.autonomy}: ${autonomyLine(cycle.agents)}`,
-    ...(agents.length > 0 ? [`- ${say.summary}:`, ...agents] : [`- ${say.summary}: ${NONE}`]),
-    ...(idle_reason === null ? [] : [`- ${say.idle}: ${oneLine(idle_reason)}`]),
-    ...(error === null ? [] : [`- ${say.error}: ${oneLine(error)}`]),
-    `- ${say.duration}: ${(cycle.duration_ms / 1000).toFixed(1)}s`,
+    `- ${words.status}: ${status}`,
+    `- ${words.dispatched}: ${dispatched}`,
+    `- ${words.succeeded}: ${succeeded}`,
+    `- ${words.failed}: ${failed}`,
+    ...(parked > 0 ? [`- ${words.parked}: ${parked}`] : []),
+    `- ${words.rate}: ${dispatched === 0 ? '-' : `${((100 * succeeded) / dispatched).toFixed(1)}%`}`,
+    `- ${words.failedAgents}: ${failed_agents.join(', ') || NONE}`,
+    `- ${words.autonomy}: ${autonomyLine(cycle.agents)}`,
+    ...(agents.length > 0 ? [`- ${words.summary}:`, ...agents] : [`- ${words.summary}: ${NONE}`]),
+    ...(idle_reason === null ? [] : [`- ${words.idle}: ${oneLine(idle_reason)}`]),
+    ...(error === null ? [] : [`- ${words.error}: ${oneLine(error)}`]),
+    `- ${words.duration}: ${(cycle.duration_ms / 1000).toFixed(1)}s`,
   ].join('\n')
 }
 
-/** What is new beside the cycle itself. */
+/** News to report together with a cycle. */
 export interface Beside {
   readonly alerts: readonly Note[]
   readonly recovered: boolean
   readonly notes: readonly Note[]
 }
 
-/** The notice of a cycle, behind what is alarming and before what else there is to know. */
-export function noticeWith(kernel_id: string, cycle: CycleResult, beside: Beside, language: Language): string {
-  const say = WORDS[language]
-  const { alerts, recovered, notes } = beside
-  const words = ({ text, zh }: Note): string => oneLine(language === 'zh' ? (zh ?? text) : text)
-  const head = (word: string, lines: readonly string[]): string[] => [`Kernel[${kernel_id}] ${word}`, ...lines, '']
+/** Renders alerts and recovery first, then the cycle, then the other notes. */
+export function noticeWith(kernel_id: string, cycle: CycleResult, extras: Beside, language: Language): string {
+  const words = WORDS[language]
+  const { alerts, recovered, notes } = extras
+  const localized = ({ text, zh }: Note): string => oneLine(language === 'zh' ? (zh ?? text) : text)
+  const block = (title: string, lines: readonly string[]): string[] => [`Kernel[${kernel_id}] ${title}`, ...lines, '']
   return [
     ...(alerts.length > 0
-      ? head(
-          say.alert,
-          alerts.map((note) => `- ${words(note)}`),
+      ? block(
+          words.alert,
+          alerts.map((note) => `- ${localized(note)}`),
         )
       : []),
-    ...(recovered ? head(say.recovered, []) : []),
+    ...(recovered ? block(words.recovered, []) : []),
     noticeOf(kernel_id, cycle, language),
-    ...(notes.length > 0 ? [`- ${say.notes}:`, ...notes.map((note) => `  - ${words(note)}`)] : []),
+    ...(notes.length > 0 ? [`- ${words.notes}:`, ...notes.map((note) => `  - ${localized(note)}`)] : []),
   ].join('\n')
 }
 
-/** Contract: one line, whatever the summary holds. */
+/** Contract: a single line, also if the summary has several. */
 export const agentLine = (result: AgentResult): string =>
   oneLine(`[${result.agent_id}|${result.status}] ${decorated(result)}`)
 
-const oneLine = (text: string): string => clipped(text.replaceAll(/\s+/g, ' ').trim(), MOST_OF_A_LINE)
+const oneLine = (text: string): string => clipped(text.replaceAll(/\s+/g, ' ').trim(), MAX_LINE)
 
 function autonomyLine(agents: readonly AgentResult[]): string {
-  const count = (so: (result: AgentResult) => boolean): number => agents.filter(so).length
+  const count = (matches: (result: AgentResult) => boolean): number => agents.filter(matches).length
   const actionable = count(({ status }) => status === 'done')
   const recovered = count(({ status, recovered_from }) => status === 'done' && recovered_from !== null)
   const asking = count(({ failure_class }) => failure_class === 'awaiting_input')

@@ -1,13 +1,13 @@
 /**
- * Quiet hours: in which nobody is told anything that can wait, by the owner's wall clock.
- * Must not know: what is told. Pure.
+ * Quiet hours: the time of day in which messages that can wait are held back, on the owner's wall clock. Pure.
+ * Must not know: what the messages are.
  */
 
 import { zoneOf } from './zone.ts'
 
 const DAY_MS = 86_400_000
 
-/** Contract: the instant at which they end, where `now` is within them. `hours`: as `22:00-07:00`; from and to the same hour is never. */
+/** Contract: the end of the quiet hours if `now` is in them. `hours`: such as `22:00-07:00`; equal ends mean never. */
 export function quietUntil(hours: string | null, timezone: string, now: number): number | undefined {
   const [from, to] = (hours ?? '').split('-').map(minutesOf)
   if (from === undefined || to === undefined || from === to) return undefined
@@ -19,7 +19,7 @@ export function quietUntil(hours: string | null, timezone: string, now: number):
   const within = overnight ? minute >= from || minute < to : minute >= from && minute < to
   if (!within) return undefined
   const day = overnight && minute >= from ? midnight + DAY_MS : midnight
-  // Where the clock is put back over the end of them, it has been reached already: then it is now.
+  // If the clock is set back across the end, the end is already in the past: then it is now.
   return Math.max(now, zone.reaches(day + to * 60_000))
 }
 

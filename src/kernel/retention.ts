@@ -1,20 +1,20 @@
 /**
- * Retention: what is old and over goes, a little after each cycle, so that a home that is used for years stays what it is.
- * Must not know: when cycles come.
+ * Retention: deletes some old, finished sessions after each cycle, so that a home does not grow forever.
+ * Must not know: when cycles run.
  */
 
 import { commitOne, type Store } from '../ports/store.ts'
 
-/** Small commits: whoever works meanwhile waits for none of them long. */
-const AT_ONCE = 10
-const MOST_ROUNDS = 20
+/** Sessions per commit; small commits do not delay other writers for long. */
+const BATCH_SIZE = 10
+const MAX_BATCHES = 20
 
-/** Contract: the runs that are gone. Writes nothing where there is nothing to do. */
+/** Contract: returns the deleted runs. Writes nothing if there is nothing to delete. */
 export async function prune(store: Store, before: number, signal: AbortSignal): Promise<readonly string[]> {
-  const gone: string[] = []
-  for (let round = 0; round < MOST_ROUNDS && !signal.aborted && (await store.prunable(before)); round += 1) {
-    const [{ runs }] = await commitOne(store, [{ op: 'prune', before, limit: AT_ONCE }])
-    gone.push(...runs)
+  const deleted: string[] = []
+  for (let batch = 0; batch < MAX_BATCHES && !signal.aborted && (await store.prunable(before)); batch += 1) {
+    const [{ runs }] = await commitOne(store, [{ op: 'prune', before, limit: BATCH_SIZE }])
+    deleted.push(...runs)
   }
-  return gone
+  return deleted
 }

@@ -78,7 +78,7 @@ describe('cron lines', () => {
       assert.throws(() => scheduleOf(spec, 'UTC'), { code: 'usage', message }, JSON.stringify(spec))
     assert.throws(() => scheduleOf('@daily', 'Europe/Nowhere'), {
       code: 'usage',
-      message: /no such time zone; got Europe\/Nowhere/,
+      message: /unknown time zone; got Europe\/Nowhere/,
     })
   })
 })

@@ -1,5 +1,5 @@
 /**
- * What a kernel is told by its owner, and what it stands in.
+ * The settings of a kernel, and the dependencies that its parts share.
  * Must not know: files, YAML, processes.
  */
 
@@ -25,18 +25,18 @@ export interface Settings {
   readonly missed: Missed
   readonly planner: PlannerSettings
   readonly max_concurrent: number
-  /** Deadline of a cycle; undefined: until the next beat. */
+  /** Milliseconds until a cycle stops waiting; undefined: until the next beat. */
   readonly timeout?: number | null | undefined
-  /** Milliseconds that running steps have to end, once the process is asked to stop. */
+  /** Milliseconds that running steps get to finish when the process stops. */
   readonly stop_timeout: number
   readonly max_cycle_history: number
   readonly seed_state: string
   readonly user_id: string | null
   readonly channel: string | null
   readonly chat_id: string | null
-  /** As `22:00-07:00`. */
+  /** Such as `22:00-07:00`. */
   readonly quiet_hours: string | null
-  /** True: every morning. */
+  /** True: every morning at 9. */
   readonly digest: boolean | ScheduleSpec | null
   readonly ping_url: string | null
   readonly agents: readonly Agent[]
@@ -57,20 +57,23 @@ export interface Surroundings {
   readonly documents: Documents
   readonly models: Models
   readonly breaker: Breaker
-  /** As they are now: the configuration may change from one cycle to the next. */
+  /** Contract: the current settings; the configuration may change between cycles. */
   settings(): Settings
-  /** Contract: another text whenever something that is watched has changed; never rejects. */
+  /** Contract: a text that changes whenever something watched changes; never rejects. */
   look(agent: Agent, watched: readonly Watched[]): Promise<string>
-  /** Contract: what an agent watches, in words, with what is new since those marks; never rejects. */
+  /** Contract: describes what the agent watches and what is new since those marks; never rejects. */
   survey(agent: Agent, since: SurveyMarks | undefined): Promise<Survey>
-  /** Contract: the folder of a session's deliverables, made ready; `wanted` by its agent, relative to the home. Throws `workspace_refused`. */
+  /**
+   * Contract: creates and returns the workspace of a session; `wanted` is the agent's own folder, relative to the home.
+   * Throws `workspace_refused`.
+   */
   workspace(sessionId: string, wanted?: string | null): Promise<string>
-  /** Contract: works on these dispatches, in this process, whatever else is at work; resolves when none is pending, running or about to be. */
+  /** Contract: runs these dispatches in this process; resolves when none is pending, running or about to be retried. */
   work(dispatchIds: readonly string[], until: AbortSignal): Promise<void>
   readonly hold: HeldDispatches['hold']
-  /** Contract: told of each cycle that is over and on record; never throws. */
+  /** Contract: called after each cycle, once its result is stored; never throws. */
   ended(result: CycleResult): void
-  /** What an unattended run is told by the system. */
+  /** The system prompt of unattended runs. */
   systemPrompt(): string
   log(level: 'info' | 'warn' | 'error', event: string, details: Readonly<Record<string, string | number | null>>): void
 }

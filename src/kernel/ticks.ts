@@ -1,30 +1,30 @@
 /**
- * Ticks: waits for a schedule's beats and yields them, one at a time.
- * Must not know: what a beat is for.
- * Invariants: I5 (beats of one schedule never overlap: the next is looked for when the consumer comes back); each instant is yielded at most
- * once, in order, whatever the wall clock does; an instant is yielded, or counted in a later beat, never lost.
+ * Ticks: waits for the beats of a schedule and yields them one at a time.
+ * Must not know: what a beat triggers.
+ * Invariants: I5 (beats of one schedule never overlap: the next is computed when the consumer returns); each instant is
+ * yielded at most once and in order, whatever the wall clock does; an instant is yielded or counted in a later beat.
  */
 
 import type { Clock } from '../ports/clock.ts'
 import { fireAt, makeUp, PUNCTUAL_MS, type TickPolicy } from './lateness.ts'
 import type { Schedule } from './schedule.ts'
 
-/** The wall clock may jump and the machine may sleep, so a long wait is taken in naps. */
-const LONGEST_NAP_MS = 30_000
+/** A long wait is split, because the wall clock may jump and the machine may sleep. */
+const MAX_SLEEP_MS = 30_000
 
 export interface Beat {
-  /** The instant on the schedule: with the schedule's id, the beat's identity. */
+  /** The scheduled instant; with the schedule's id, the identity of the beat. */
   readonly due: number
   /** When it was yielded. */
   readonly at: number
-  /** How many before it were given up because nobody was there, and because the beat before took too long. */
+  /** Earlier beats that were dropped: `missed` while no process ran, `skipped` while an earlier beat was at work. */
   readonly missed: number
   readonly skipped: number
 }
 
 /**
- * Contract: nothing up to `last` is yielded. Ends when `signal` aborts or nothing more is due; never rejects. Whoever takes a beat may say, with
- * its next call, since when it has been ready for another: what came due after that did not come while it was at work.
+ * Contract: yields nothing up to `last`. Ends when `signal` aborts or no beat is left; never rejects. The consumer may
+ * pass to `next` the instant since which it was free: beats due after it are not overruns.
  */
 export async function* ticks(
   schedule: Schedule,
@@ -33,64 +33,64 @@ export async function* ticks(
   signal: AbortSignal,
   last: number,
 ): AsyncGenerator<Beat, void, number | undefined> {
-  const givenUp = { missed: 0, overrun: 0 }
-  let over = last
+  const dropped = { missed: 0, overrun: 0 }
+  let handled = last
 
-  const lookBack = (why: 'missed' | 'overrun', upTo = clock.now()): readonly number[] => {
-    const made = makeUp(schedule, policy, why, over, upTo)
-    givenUp[why] += made.givenUp
-    over = made.over
-    return made.fire
+  const collectPast = (why: 'missed' | 'overrun', upTo = clock.now()): readonly number[] => {
+    const caughtUp = makeUp(schedule, policy, why, handled, upTo)
+    dropped[why] += caughtUp.givenUp
+    handled = caughtUp.over
+    return caughtUp.fire
   }
   const beat = (due: number): Beat => {
-    const { missed, overrun: skipped } = givenUp
-    givenUp.missed = givenUp.overrun = 0
+    const { missed, overrun: skipped } = dropped
+    dropped.missed = dropped.overrun = 0
     return { due, at: clock.now(), missed, skipped }
   }
 
-  let ready = lookBack('missed')
+  let ready = collectPast('missed')
   for (;;) {
-    // Decided on, they wait for no clock that is put back meanwhile.
-    let free: number | undefined
+    // Beats already selected are yielded even if the clock is set back meanwhile.
+    let freeSince: number | undefined
     for (const due of ready) {
       if (signal.aborted) return
-      free = yield beat(due)
+      freeSince = yield beat(due)
     }
     if (ready.length > 0) {
-      ready = lookBack('overrun', Math.min(free ?? Number.POSITIVE_INFINITY, clock.now()))
-      if (ready.length === 0) ready = lookBack('missed')
+      ready = collectPast('overrun', Math.min(freeSince ?? Number.POSITIVE_INFINITY, clock.now()))
+      if (ready.length === 0) ready = collectPast('missed')
       continue
     }
-    const due = schedule.next(over)
+    const due = schedule.next(handled)
     if (due === undefined) return
     const waited = await waitUntil(fireAt(schedule, policy.id, policy.jitter, due), clock, signal)
     if (waited === 'stopped') return
-    if (waited === 'absent') ready = lookBack('missed')
+    if (waited === 'absent') ready = collectPast('missed')
     else {
       ready = [due]
-      over = due
+      handled = due
     }
   }
 }
 
-/** `absent`: it is long past, and was still to come when the wait began. */
+/** `absent`: the instant passed long ago, although it was in the future when the wait started. */
 async function waitUntil(instant: number, clock: Clock, signal: AbortSignal): Promise<'there' | 'absent' | 'stopped'> {
   let left = instant - clock.now()
   if (left <= 0) return 'there'
   while (left > 0) {
-    await clock.sleep(Math.min(left, LONGEST_NAP_MS), signal)
+    await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal)
     if (signal.aborted) return 'stopped'
     left = instant - clock.now()
   }
   return left < -PUNCTUAL_MS ? 'absent' : 'there'
 }
 
-/** Contract: resolves when the wall clock has come to `instant`, when as much time has passed as that was away, or when `signal` aborts. */
+/** Contract: resolves when the wall clock reaches `instant`, when that much time has passed, or on abort. */
 export async function reach(instant: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const end = clock.monotonic() + (instant - clock.now())
   for (;;) {
     const left = Math.min(instant - clock.now(), end - clock.monotonic())
     if (left <= 0 || signal.aborted) return
-    await clock.sleep(Math.min(left, LONGEST_NAP_MS), signal)
+    await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal)
   }
 }

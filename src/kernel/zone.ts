@@ -1,7 +1,8 @@
 /**
- * Zone: a time zone's wall clock, and the instants at which it is put forward or back.
- * Must not know: what is scheduled. A wall time is written as the instant at which a clock in UTC would show it.
- * Invariant: nothing of a zone depends on the present, or on the machine's own.
+ * Zone: the wall clock of a time zone and its transitions (clock set forward or back). A wall time is expressed as the
+ * instant at which a UTC clock would show it.
+ * Must not know: what is scheduled.
+ * Invariant: independent of the present and of the machine's own zone.
  */
 
 import { TirelessError } from '../domain/error.ts'
@@ -9,42 +10,42 @@ import { iso } from '../ports/clock.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Further than this no wall clock is ahead of UTC. */
-const MOST_AHEAD_MS = 15 * HOUR_MS
-/** What is found out about a zone is found out for so long at a time, and kept. */
+/** No wall clock is further ahead of UTC than this. */
+const MAX_AHEAD_MS = 15 * HOUR_MS
+/** Offsets are computed and cached in blocks of this length. */
 const BLOCK_MS = 128 * DAY_MS
 
-/** From `start` on. */
-interface Stretch {
+/** An offset that applies from `start` on. */
+interface OffsetPeriod {
   readonly start: number
   readonly offset: number
 }
 
 export interface Zone {
-  /** How far its wall clock is ahead of UTC. */
+  /** Milliseconds that the wall clock is ahead of UTC. */
   offsetAt(instant: number): number
-  /** Contract: the first instant after `from`, up to and including `to`, at which the wall clock is put forward or back. */
+  /** Contract: the first transition after `from`, up to and including `to`. */
   changeIn(from: number, to: number): number | undefined
-  /** Contract: the first instant at which the wall clock shows `wall` or a later time. */
+  /** Contract: the first instant at which the wall clock shows `wall` or later. */
   reaches(wall: number): number
 }
 
-/** The machine's own. */
+/** The machine's time zone. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
-/** What the wall clock of that zone shows, as `2030-01-31 09:30`. */
+/** The zone's wall time, such as `2030-01-31 09:30`. */
 export const wallTime = (instant: number, zone: string): string =>
   iso(instant + zoneOf(zone).offsetAt(instant))
     .slice(0, 16)
     .replace('T', ' ')
 
 export function zoneOf(name: string): Zone {
-  const read = offsetReader(name)
-  const blocks = new Map<number, readonly Stretch[]>()
-  const block = (n: number): readonly Stretch[] => {
-    const known = blocks.get(n) ?? stretchesIn(n * BLOCK_MS, read)
-    blocks.set(n, known)
-    return known
+  const readOffset = offsetReader(name)
+  const blocks = new Map<number, readonly OffsetPeriod[]>()
+  const block = (n: number): readonly OffsetPeriod[] => {
+    const periods = blocks.get(n) ?? findPeriods(n * BLOCK_MS, readOffset)
+    blocks.set(n, periods)
+    return periods
   }
   const blockOf = (instant: number): number => Math.floor(instant / BLOCK_MS)
 
@@ -61,9 +62,9 @@ export function zoneOf(name: string): Zone {
   }
 
   function reaches(wall: number): number {
-    let from = wall - MOST_AHEAD_MS
+    let from = wall - MAX_AHEAD_MS
     for (;;) {
-      // Where the clock was put forward over it, it shows a later time from the change on.
+      // A wall time that a forward transition skips is reached at the transition.
       const instant = Math.max(from, wall - offsetAt(from))
       const change = changeIn(from, instant)
       if (change === undefined) return instant
@@ -74,10 +75,10 @@ export function zoneOf(name: string): Zone {
   return { offsetAt, changeIn, reaches }
 }
 
-/** Looked at once a day: no zone has two changes within a day that cancel out. */
-function stretchesIn(begin: number, offsetAt: (instant: number) => number): readonly Stretch[] {
+/** Samples once a day: no zone has two transitions within a day that cancel out. */
+function findPeriods(begin: number, offsetAt: (instant: number) => number): readonly OffsetPeriod[] {
   let last = { start: begin, offset: offsetAt(begin) }
-  const found = [last]
+  const periods = [last]
   for (let day = begin; day < begin + BLOCK_MS; day += DAY_MS) {
     if (offsetAt(day + DAY_MS) === last.offset) continue
     let [low, high] = [day, day + DAY_MS]
@@ -87,23 +88,23 @@ function stretchesIn(begin: number, offsetAt: (instant: number) => number): read
       else high = middle
     }
     last = { start: high, offset: offsetAt(high) }
-    found.push(last)
+    periods.push(last)
   }
-  return found
+  return periods
 }
 
 function offsetReader(timeZone: string): (instant: number) => number {
-  // The first format that a process makes takes it longer than all the rest of a configuration's checks.
+  // Creating the first format of a process is slow, so UTC avoids it.
   if (timeZone === 'UTC') return () => 0
-  const format = formatOf(timeZone)
+  const format = createFormat(timeZone)
   return (instant) => {
-    const whole = Math.floor(instant / 1000) * 1000
-    const [month = 0, day, year = 0, hour, minute, second] = format.format(whole).match(/\d+/g)?.map(Number) ?? []
-    return Date.UTC(year, month - 1, day, hour, minute, second) - whole
+    const rounded = Math.floor(instant / 1000) * 1000
+    const [month = 0, day, year = 0, hour, minute, second] = format.format(rounded).match(/\d+/g)?.map(Number) ?? []
+    return Date.UTC(year, month - 1, day, hour, minute, second) - rounded
   }
 }
 
-function formatOf(timeZone: string): Intl.DateTimeFormat {
+function createFormat(timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', {
       timeZone,
@@ -117,7 +118,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     })
   } catch {
     throw new TirelessError('usage', {
-      what: 'there is no such time zone',
+      what: 'unknown time zone',
       got: timeZone,
       expected: 'a name such as Asia/Shanghai or UTC',
     })
