@@ -343,7 +343,7 @@ describe('E5: what an agent watches, through the kernel', () => {
       cycle.agents.map(({ agent_id }) => agent_id),
       ['good'],
     )
-    assert.match(notes.join(), /bad had to stay behind: .*agents do not work in.*do this: name inbox, or workspaces/)
+    assert.match(notes.join(), /bad was not dispatched: .*agents do not work in.*do this: name inbox, or workspaces/)
     assert.equal(globSync('workspaces/mine/report-*.md', { cwd: home }).length, 1)
   })
 

@@ -125,7 +125,7 @@ describe('configuration', () => {
   for (const [yaml, expected] of [
     ['kernel: { lease: 99999999999h }', /kernel.lease is not valid; got .*; expected a duration .* at most 36500d/],
     ['kernel: { schedule: { every: 1e300 } }', /kernel.schedule.every is not valid; got 1e\+300; expected a duration/],
-    ['kernel: { schedule: { at: "0001-01-01T00:00:00Z" } }', /expected one in the years 1970 to 9999/],
+    ['kernel: { schedule: { at: "0001-01-01T00:00:00Z" } }', /expected a date in the years 1970 to 9999/],
     ['budget: { per_dispatch_minutes: 1.0e+308 }', /expected a number above 0, at most 52560000/],
     ['budget: { per_day_usd: 1.0e+308 }', /expected a number above 0, at most 1000000000/],
     ['budget: { per_day_usd: .inf }', /neither text, a number/],

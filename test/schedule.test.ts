@@ -117,7 +117,7 @@ describe('schedule', () => {
       /--every is no duration; got often; expected a duration such as 500ms, .* at most 36500d/,
     )
     await refused(add({ every: '0s' }), 'usage', /--every is no duration/)
-    await refused(add({ at: 'soon' }), 'usage', /this is no instant; got "soon"/)
+    await refused(add({ at: 'soon' }), 'usage', /invalid date and time; got "soon"/)
     await refused(
       add({ at: '2026-01-15T11:00:00Z' }),
       'usage',

@@ -1,9 +1,9 @@
 /**
- * Whether a text asks a person for something: the last resort, where nothing structured tells. What it only quotes does not count.
- * Must not know: who wrote it, and what follows.
+ * Detects whether a text asks a person for something; used only if no structured data tells. Quoted text is ignored.
+ * Must not know: who wrote it, what follows.
  */
 
-/** All words of a rule stand in one paragraph, in this order. */
+/** All words of a pattern must be in one paragraph, in this order. */
 const PHRASES: readonly RegExp[] = [
   /\bdo you want me\b/,
   /\bmy understanding is\b.*\?/s,
@@ -17,14 +17,14 @@ const PHRASES: readonly RegExp[] = [
   /请回复/,
 ]
 
-/** Two options are a choice also where they stand in paragraphs of their own. */
+/** Two options are a choice even in separate paragraphs. */
 const OPTIONS: readonly RegExp[] = [/\boption a\b/, /\boption b\b/]
 
 export function asksPerson(text: string): boolean {
-  const own = unquoted(text.normalize('NFKC')).toLowerCase()
-  const paragraphs = own.split(/\n\s*\n/)
+  const unquotedText = removeQuotes(text.normalize('NFKC')).toLowerCase()
+  const paragraphs = unquotedText.split(/\n\s*\n/)
   return (
-    OPTIONS.every((option) => option.test(own)) ||
+    OPTIONS.every((option) => option.test(unquotedText)) ||
     paragraphs.some((paragraph) => PHRASES.some((phrase) => phrase.test(paragraph)))
   )
 }
@@ -32,7 +32,7 @@ export function asksPerson(text: string): boolean {
 const FENCED = /^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:[\s\S]*?\n)??[ \t]*\1[`~]*[ \t]*$|^[ \t]*(?:`{3,}|~{3,})[\s\S]*$/gm
 const BLOCK_QUOTE = /^[ \t]*>.*$/gm
 const INLINE_CODE = /(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g
-/** A mark that opens stands before a word, one that closes behind it: an apostrophe or an inch quotes nothing. */
+/** An opening mark precedes a word and a closing one follows it, so that apostrophes and inches are not quotes. */
 const QUOTED = [
   /(?<!\w)"(?=\S)[^"\n]*?(?<=\S)"(?!\w)/g,
   /(?<!\w)'(?=\S)[^'\n]*?(?<=\S)'(?!\w)/g,
@@ -40,7 +40,7 @@ const QUOTED = [
   /「[^」\n]*」|『[^』\n]*』|《[^》\n]*》|〈[^〉\n]*〉|【[^】\n]*】/g,
 ]
 
-/** What is taken out leaves a mark, so that what stood before and behind it does not become one phrase. */
-function unquoted(text: string): string {
-  return [FENCED, BLOCK_QUOTE, INLINE_CODE, ...QUOTED].reduce((left, quoted) => left.replace(quoted, ' … '), text)
+/** Each removed quote leaves a mark, so that the text before and after it does not form a phrase. */
+function removeQuotes(text: string): string {
+  return [FENCED, BLOCK_QUOTE, INLINE_CODE, ...QUOTED].reduce((rest, quoted) => rest.replace(quoted, ' … '), text)
 }

@@ -155,7 +155,7 @@ describe('E8: the validation of an attempt', () => {
       /workspace.*\n.*"## Execution Summary".*\n\nPrevious.*\n## Execution Summary\nI th/,
     )
     assert.equal(last?.failure_class, 'no_real_action')
-    assert.match(last?.reason ?? '', /no tool did anything real, in 3 attempts; the last: .*I thought about it/s)
+    assert.match(last?.reason ?? '', /no tool did anything real after 3 attempts; last answer: .*I thought about it/s)
     assert.deepEqual([state.failed, state.first_failure], [3, 'no_real_action'])
   })
 

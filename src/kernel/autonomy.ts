@@ -1,8 +1,9 @@
 /**
- * Autonomy: whether an unattended run came to a result by itself, and what it is told otherwise. In this order: it still waits for a
- * person; nothing real was done; what it says is no result. It is then given another attempt in the same session, and after the last a class.
- * Must not know: how the run is driven, and when it is run.
- * Invariants: what a person has to allow is waited for and is no failure; only results are evidence, never calls or words.
+ * Autonomy: checks whether an unattended run reached a result by itself. In this order: it waits for a person; no real
+ * action was taken; its answer is not a result. A failed run gets another attempt in the same session with the retry
+ * prompt; after the last attempt it gets a failure class.
+ * Must not know: how the run is driven, when it runs.
+ * Invariants: waiting for an approval is not a failure; only results of calls are evidence, never calls or text.
  */
 
 import { z } from 'zod'
@@ -16,16 +17,16 @@ import { asksPerson } from './asking.ts'
 import { notAutonomous, retryRequirement } from './requirement.ts'
 import { isResult, summaryOf } from './summary.ts'
 
-/** What is known of a run's autonomy. */
+/** The evidence so far; kept in the run's state. */
 export type Autonomy = {
   readonly language: Language
-  /** To do nothing is allowed: whoever planned it said so. */
+  /** Doing nothing is allowed, because the dispatch says so. */
   readonly noop: boolean
-  /** Something real was done, in any attempt. */
+  /** A real action succeeded, in any attempt. */
   readonly real: boolean
-  /** Calls that a person has to allow first, and nobody has answered. */
+  /** Calls that wait for an approval. */
   readonly held: number
-  /** Attempts that came to nothing, and why the first one did. */
+  /** Number of failed attempts, and the class of the first. */
   readonly failed: number
   readonly first_failure: FailureClass | null
 }
@@ -42,19 +43,19 @@ export const autonomyShape = z.strictObject({
 export interface Insistence {
   /** null: no limit. */
   readonly max_attempts: number | null
-  /** The rest before the second attempt, how much longer each one is than the one before, and the longest. */
+  /** Delay before the second attempt, factor for each further one, and the maximum. */
   readonly first_ms: number
   readonly factor: number
   readonly longest_ms: number
 }
 
-/** Who has just been told what is missing needs little rest; who goes on like that needs more each time. */
+/** Starts short, because the run has just been told what is missing, and grows with every failed attempt. */
 export const INSISTENCE: Insistence = { max_attempts: 3, first_ms: 2_000, factor: 4, longest_ms: 600_000 }
 
 export type Conduct = Pick<Behaviour<Autonomy>, 'state' | 'initState' | 'reduce' | 'critics'>
 
-/** How a run behaves that nobody watches. */
-export function autonomous(insistence: Insistence): Conduct {
+/** State, reducer and critic of an unattended behaviour. */
+export function autonomous(limits: Insistence): Conduct {
   return {
     state: { version: 1, schema: autonomyShape },
     initState: (task, metadata = {}) => ({
@@ -63,15 +64,15 @@ export function autonomous(insistence: Insistence): Conduct {
       ...{ real: false, held: 0, failed: 0, first_failure: null },
     }),
     reduce: afterStep,
-    critics: [autonomyCritic(insistence)],
+    critics: [autonomyCritic(limits)],
   }
 }
 
 function afterStep(before: Autonomy, step: Reduced): Autonomy {
-  const asked = step.results.filter(({ status }) => status === 'parked').length
+  const requested = step.results.filter(({ status }) => status === 'parked').length
   const answered = step.input.filter(isAnswer).length
-  const held = Math.max(0, before.held + asked - answered)
-  const now = { ...before, held, real: before.real || didSomething(step) }
+  const held = Math.max(0, before.held + requested - answered)
+  const now = { ...before, held, real: before.real || hasRealAction(step) }
   const failure = failureOf(now, step.decision)
   if (failure === undefined || held > 0) return now
   return { ...now, failed: now.failed + 1, first_failure: now.first_failure ?? failure }
@@ -84,9 +85,9 @@ export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: I
       const failure = failureOf(state, decision)
       if (failure === undefined) return { kind: 'continue' }
       const { language, held, failed } = state
-      // The engine parks it until somebody has answered; then it is judged again.
+      // The engine parks the run until the approval is answered; then it is judged again.
       if (held > 0) return { kind: 'continue' }
-      const summary = summaryOf(saidIn(decision))
+      const summary = summaryOf(answerText(decision))
       if (max_attempts !== null && failed >= max_attempts)
         return { kind: 'stop', reason: notAutonomous(failure, failed, summary), failure_class: failure }
       const after_ms = Math.min(first_ms * factor ** (failed - 1), longest_ms)
@@ -95,11 +96,11 @@ export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: I
   }
 }
 
-/** Undefined: it is not over, or it is as it should be. */
+/** Undefined: the run is not over, or it has a result. */
 export function failureOf({ real, noop, held }: Autonomy, decision: Decision): FailureClass | undefined {
-  // What is asked with the tool for it reaches the owner: it is parked, and others go on.
+  // A question asked with `ask_user` reaches the owner: the run is parked and others continue.
   if (decision.kind === 'wait')
-    return held === 0 && decision.via?.tool !== 'ask_user' && isForPerson(decision) ? 'awaiting_input' : undefined
+    return held === 0 && decision.via?.tool !== 'ask_user' && waitsForPerson(decision) ? 'awaiting_input' : undefined
   if (decision.kind !== 'final') return undefined
   const { answer } = decision
   if (asksPerson(answer)) return 'awaiting_input'
@@ -107,23 +108,26 @@ export function failureOf({ real, noop, held }: Autonomy, decision: Decision): F
   return isResult(answer) ? undefined : 'invalid_result'
 }
 
-const PERSON = /\b(?:user|human|owner|person|somebody|someone|confirm\w*|approv\w*|permission|repl(?:y|ies))\b/i
-const PERSON_ZH = /用户|人类|人工|主人|确认|批准|审批|许可|回复|答复/
+const WAITS_FOR_PERSON =
+  /\b(?:user|human|owner|person|somebody|someone|confirm\w*|approv\w*|permission|repl(?:y|ies))\b/i
+const WAITS_FOR_PERSON_ZH = /用户|人类|人工|主人|确认|批准|审批|许可|回复|答复/
 
-/** A model names what it waits for in words; for what has no name of ours, the words tell. */
-function isForPerson({ match, reason }: Extract<Decision, { kind: 'wait' }>): boolean {
-  return match === 'user_message' || (match === 'any' && (PERSON.test(reason) || PERSON_ZH.test(reason)))
+/** A model describes in free text what it waits for; if that matches no known event, the text decides. */
+function waitsForPerson({ match, reason }: Extract<Decision, { kind: 'wait' }>): boolean {
+  return (
+    match === 'user_message' || (match === 'any' && (WAITS_FOR_PERSON.test(reason) || WAITS_FOR_PERSON_ZH.test(reason)))
+  )
 }
 
-const saidIn = (decision: Decision): string =>
+const answerText = (decision: Decision): string =>
   decision.kind === 'final' ? decision.answer : decision.kind === 'wait' ? decision.reason : ''
 
-function didSomething({ decision, results }: Reduced): boolean {
+function hasRealAction({ decision, results }: Reduced): boolean {
   if (decision.kind !== 'act') return false
   return decision.calls.some(({ tool }, index) => isReal(tool) && results[index]?.status === 'ok')
 }
 
-/** Tools that move words about. The seed's, misspelling included, and our own. */
+/** Tools without an effect of their own: those of the seed (its misspelling included) and ours. */
 const ORCHESTRATION: ReadonlySet<string> = new Set([
   ...['plan', 'clearify', 'clarify', 'attention', 'context_checkpoint', 'request_user'],
   ...['wait', 'finish', 'remember', 'recall', 'forget', 'route', 'workspace_create', 'send_message', 'ask_user'],
@@ -135,7 +139,7 @@ export function isReal(tool: string): boolean {
   return name !== '' && !name.startsWith('todo_') && !ORCHESTRATION.has(name)
 }
 
-/** Contract: of a state as it stands in the journal; undefined where it is another behaviour's. */
+/** Contract: reads the state from a journal; undefined if it belongs to another behaviour. */
 export function autonomyOf(state: Json): Autonomy | undefined {
   return autonomyShape.safeParse(state).data
 }

@@ -1,5 +1,5 @@
 /**
- * What a beat would have agents do, asked for by hand: the same dispatches, without a cycle around them.
+ * Manual dispatch: the dispatches that a beat would create for some agents, without a cycle.
  * Must not know: who asked.
  */
 
@@ -10,24 +10,24 @@ import { insertionsFor, orient, perceive } from './cycle.ts'
 import { dispatchFor } from './dispatch-for.ts'
 import type { Surroundings } from './settings.ts'
 
-/** `prompt`: instead of the agents' own. `metadata`: besides what a beat would give. */
+/** `prompt`: replaces the agents' own. `metadata`: added to that of a beat. */
 export async function dispatchByHand(
-  around: Surroundings,
+  deps: Surroundings,
   agents: readonly string[],
   prompt: string | null,
   metadata: NewDispatch['metadata'],
 ): Promise<readonly NewDispatch[]> {
-  const { store, clock, documents, log } = around
+  const { store, clock, documents, log } = deps
   const goal = (await documents.read('GOAL.md'))?.text ?? ''
-  const insertions = await insertionsFor(around, { state: await perceive(around), goal, at: clock.now() })
+  const insertions = await insertionsFor(deps, { state: await perceive(deps), goal, at: clock.now() })
   const notes: Note[] = []
-  const made: NewDispatch[] = []
-  for (const candidate of await orient(around, { agents })) {
-    const planned = { agent_id: candidate.agent.agent_id, reason: 'by hand', prompt: prompt ?? undefined }
-    const dispatch = await dispatchFor(around, undefined, candidate, planned, insertions, notes)
-    made.push({ ...dispatch, source: 'schedule', metadata: { ...dispatch.metadata, ...metadata } })
+  const dispatches: NewDispatch[] = []
+  for (const candidate of await orient(deps, { agents })) {
+    const planned = { agent_id: candidate.agent.agent_id, reason: 'requested manually', prompt: prompt ?? undefined }
+    const dispatch = await dispatchFor(deps, undefined, candidate, planned, insertions, notes)
+    dispatches.push({ ...dispatch, source: 'schedule', metadata: { ...dispatch.metadata, ...metadata } })
   }
-  await commitOne(store, [{ op: 'enqueue', dispatches: made, now: clock.now() }])
-  for (const { text } of notes) log('warn', 'by hand', { message: text })
-  return made
+  await commitOne(store, [{ op: 'enqueue', dispatches, now: clock.now() }])
+  for (const { text } of notes) log('warn', 'manual dispatch', { message: text })
+  return dispatches
 }

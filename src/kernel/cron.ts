@@ -1,33 +1,34 @@
 /**
  * Cron: computes the instants at which a cron line is due on a zone's wall clock.
- * Must not know: the present, who waits, how a line is written (cron-line.ts).
- * Invariant: every matching wall time is found, in order; cron.test.ts compares with a search through every minute from 2024 to 2030.
+ * Must not know: the present, who waits, the syntax of a line (cron-line.ts).
+ * Invariant: every matching wall time is found, in order; cron.test.ts compares with a search through every minute from
+ * 2024 to 2030.
  *
- * The rule, in docs/schedules.md and proved in forty zones by schedule-zones.test.ts:
- * - A line that names hours keeps the wall clock: each of its times is due once, at the first instant at which the clock shows that time
- *   or a later one. So a time that comes twice is due the first time, and one that is jumped over is due when the clock has jumped.
- * - A line for every hour goes with the time that passes: it is due whenever the clock shows its minute, in both passes of an hour that
- *   comes twice, and not in one that is jumped over.
+ * The rule (docs/schedules.md; schedule-zones.test.ts proves it in forty zones):
+ * - A line with fixed hours follows the wall clock: each of its times is due once, at the first instant at which the
+ *   clock shows that time or a later one. A repeated time is due the first time only, a skipped one at the jump.
+ * - A line for every hour follows elapsed time: it is due whenever the clock shows its minute, in both passes of a
+ *   repeated hour, and not in a skipped one.
  */
 
 import { type CalendarDay, type CronLine, invalidCronLine, parseCronLine } from './cron-line.ts'
 import type { Zone } from './zone.ts'
 
 const DAY_MS = 86_400_000
-/** The Gregorian calendar repeats after this many months, days of the week included. */
+/** The Gregorian calendar, weekdays included, repeats after this many months. */
 const CALENDAR_MONTHS = 400 * 12
 
-/** Contract: the first instant after `after`; undefined where there is none that a date can express. */
+/** Contract: the first instant after `after`; undefined if there is none that a date can express. */
 export function cronNext(text: string, zone: Zone): (after: number) => number | undefined {
   const line = parseCronLine(text)
   const nextWall = (wall: number): number | undefined => nextWallTime(line, wall)
-  if (nextWall(0) === undefined) throw invalidCronLine(text, 'no month has such a day')
-  return line.hours.length === 24 ? whenShown(nextWall, zone) : whenReached(nextWall, zone)
+  if (nextWall(0) === undefined) throw invalidCronLine(text, 'no month has that day')
+  return line.hours.length === 24 ? byElapsedTime(nextWall, zone) : byWallClock(nextWall, zone)
 }
 
 type NextWall = (wall: number) => number | undefined
 
-function whenReached(nextWall: NextWall, zone: Zone) {
+function byWallClock(nextWall: NextWall, zone: Zone) {
   return (after: number): number | undefined => {
     for (let wall = nextWall(after + zone.offsetAt(after)); wall !== undefined; wall = nextWall(wall)) {
       const instant = zone.reaches(wall)
@@ -37,7 +38,7 @@ function whenReached(nextWall: NextWall, zone: Zone) {
   }
 }
 
-function whenShown(nextWall: NextWall, zone: Zone) {
+function byElapsedTime(nextWall: NextWall, zone: Zone) {
   return (after: number): number | undefined => {
     let from = after + 1
     for (;;) {
@@ -52,7 +53,7 @@ function whenShown(nextWall: NextWall, zone: Zone) {
   }
 }
 
-/** The first wall time after `wall` that the line names: later on the same day, else the first time of the next day it names. */
+/** The first matching wall time after `wall`: later on the same day, else the first time of the next matching day. */
 function nextWallTime(line: CronLine, wall: number): number | undefined {
   const from = (Math.floor(wall / 1000) + 1) * 1000
   const today = Math.floor(from / DAY_MS)
@@ -63,7 +64,7 @@ function nextWallTime(line: CronLine, wall: number): number | undefined {
   return undefined
 }
 
-/** Days that the line names, from `first` on, counted from 1 January 1970. */
+/** Matching days from `first` on, counted from 1 January 1970. */
 function* daysFrom(line: CronLine, first: number): Generator<number> {
   const start = new Date(first * DAY_MS)
   const [year, month] = [start.getUTCFullYear(), start.getUTCMonth()]
@@ -81,7 +82,7 @@ function calendarDay(day: number, begin: number, daysInMonth: number): CalendarD
   return { date: day - begin + 1, weekday: (((day + 4) % 7) + 7) % 7, daysInMonth }
 }
 
-/** The line's first time of day at or after `from`, in seconds after midnight. */
+/** The first matching time of day at or after `from`, in seconds after midnight. */
 function firstTime({ hours, minutes, seconds }: CronLine, from: number): number | undefined {
   for (const hour of hours) {
     if (hour * 3600 + 3599 < from) continue

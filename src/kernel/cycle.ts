@@ -1,8 +1,8 @@
 /**
  * Cycle: one beat of the kernel: perceive, orient, decide, act, update.
- * Must not know: when beats come, how work is done.
- * Invariants: I1 (it only enqueues; the queue runs), I5 (a dispatch that hangs stops no cycle: there is a deadline), I6 (whatever happens in
- * one, it is recorded).
+ * Must not know: when beats come, how dispatches run.
+ * Invariants: I1 (it only enqueues; the queue runs), I5 (a deadline keeps a hanging dispatch from blocking a cycle), I6
+ * (every cycle is recorded, whatever happens in it).
  */
 
 import { type CycleResult, errorResult } from '../domain/cycle.ts'
@@ -24,68 +24,68 @@ import { beatMs, nextBeatTime } from './rhythm.ts'
 import type { Surroundings } from './settings.ts'
 import { sightOf } from './sight.ts'
 
-/** What a cycle was begun by. */
+/** What started a cycle, and its limits. */
 export interface Trigger {
   readonly name: string
-  /** The beat's schedule and instant, where there is one. */
+  /** Schedule and instant of the beat; null for a manual cycle. */
   readonly beat: { readonly schedule_id: string; readonly due: number } | null
-  /** Those that are due by schedules of their own; null: everybody who has none. */
+  /** Agents that are due by their own schedules; null: all agents without one. */
   readonly agents: readonly string[] | null
-  /** Instead of the agents' own. */
+  /** Replaces the agents' own prompts. */
   readonly prompt: string | null
-  /** When the next beat comes, as far as is known: until then it waits for what it began. */
+  /** Time of the next beat, if known; the cycle waits for its dispatches until then. */
   readonly deadline: number
-  /** Aborts when another cycle stands in line: then it waits no longer. */
+  /** Aborts when another cycle is queued; then this one stops waiting. */
   readonly giveWay: AbortSignal
-  /** What it waits for besides what it sends itself: everything that earlier cycles left, or what the one before it handed over. */
+  /** Dispatches to wait for besides its own: all that earlier cycles left, or those handed over by the last one. */
   readonly waitsFor: 'left' | readonly string[]
-  /** Told once it is decided who goes. */
+  /** Called once the plan is made. */
   readonly planned: () => void
 }
 
-/** How many of an agent's dispatches are looked at. */
-const LOOKED_AT = 12
+/** How many dispatches of an agent are read. */
+const MAX_RECENT = 12
 
 export interface Cycled {
   readonly result: CycleResult
-  /** For the owner. */
+  /** Notes for the owner. */
   readonly notes: readonly Note[]
-  /** Still under way: a later cycle counts them. */
+  /** Unfinished dispatches; a later cycle reports them. */
   readonly open: readonly string[]
-  /** Since when it only waited for what it had begun, and would not have had to; undefined: it was at work to its end. */
+  /** Since when it was only waiting for its dispatches; undefined: it was busy until its end. */
   readonly freeSince?: number | undefined
 }
 
-/** Contract: rejects only where the store fails; every other trouble is in the result, which is on record when this resolves. */
+/** Contract: rejects only if the store fails; other problems are in the result, which is stored when this resolves. */
 export async function runCycle(
-  around: Surroundings,
+  deps: Surroundings,
   trigger: Trigger,
-  update: (cycled: Cycled) => Promise<readonly Op[]>,
+  update: (outcome: Cycled) => Promise<readonly Op[]>,
   signal: AbortSignal,
 ): Promise<Cycled> {
-  const { store, clock, ids } = around
+  const { store, clock, ids } = deps
   const cycle_id = `run-${ids.next()}`
-  const began = clock.monotonic()
-  const { left, repeated } = await begin(around, cycle_id, trigger)
-  const cycled = repeated
-    ? over(cycle_id, await resultsOf(around, left), { idle_reason: 'this beat has fired already', sent: [] })
-    : await attempt(around, cycle_id, trigger, left, signal)
-  const duration_ms = Math.round(clock.monotonic() - began)
-  const done: Cycled = { ...cycled, result: { ...cycled.result, duration_ms } }
-  const more = await update(done)
-  await commitOne(store, [{ op: 'cycle_end', result: done.result, open: done.open, now: clock.now() }, ...more])
-  around.ended(done.result)
-  tellLog(around, trigger.name, done.result)
-  return done
+  const startedAt = clock.monotonic()
+  const { left, repeated } = await begin(deps, cycle_id, trigger)
+  const outcome = repeated
+    ? over(cycle_id, await resultsOf(deps, left), { idle_reason: 'this beat has already fired', sent: [] })
+    : await planAndDispatch(deps, cycle_id, trigger, left, signal)
+  const duration_ms = Math.round(clock.monotonic() - startedAt)
+  const finished: Cycled = { ...outcome, result: { ...outcome.result, duration_ms } }
+  const ops = await update(finished)
+  await commitOne(store, [{ op: 'cycle_end', result: finished.result, open: finished.open, now: clock.now() }, ...ops])
+  deps.ended(finished.result)
+  logCycle(deps, trigger.name, finished.result)
+  return finished
 }
 
-/** One line for each cycle (E20). */
-function tellLog({ log }: Surroundings, trigger: string, { agents: _, failed_agents, ...result }: CycleResult): void {
+/** Writes one log line per cycle (E20). */
+function logCycle({ log }: Surroundings, trigger: string, { agents: _, failed_agents, ...result }: CycleResult): void {
   const level = result.status === 'error' ? 'error' : result.status === 'failed' ? 'warn' : 'info'
   log(level, 'cycle', { ...result, trigger, failed_agents: failed_agents.join(', ') })
 }
 
-/** On record before anything is done. `left`: what earlier cycles did not live to count. */
+/** Stores the cycle before any work. `left`: unfinished dispatches of earlier cycles. */
 async function begin(
   { store, clock, settings }: Surroundings,
   cycle_id: string,
@@ -100,58 +100,66 @@ async function begin(
   return { left, repeated: !fired.first }
 }
 
-async function attempt(
-  around: Surroundings,
+async function planAndDispatch(
+  deps: Surroundings,
   cycle_id: string,
   trigger: Trigger,
   left: readonly string[],
   signal: AbortSignal,
 ): Promise<Cycled> {
-  const { clock, log } = around
+  const { clock, log } = deps
   try {
     const at = clock.now()
-    await readDocuments(around)
-    await around.documents.commit(`pre-cycle ${cycle_id}`)
-    // After the documents were read: edits of their files are news.
-    const candidates = await orient(around, trigger)
-    // Once more: what an agent is told may be newer than what it is said to have seen, never older, or a change would be lost on it.
-    const { state, goal } = await readDocuments(around)
-    const isByHand = trigger.beat === null
-    const occasion: Occasion = { cycle_id, at, state, goal, candidates, isByHand, rhythm: rhythmOf(around, at) }
-    const plan = await plannerOf(around).plan(occasion, signal)
+    await readDocuments(deps)
+    await deps.documents.commit(`pre-cycle ${cycle_id}`)
+    // After reading the documents, because edits of their files count as changes.
+    const candidates = await orient(deps, trigger)
+    // Read again: a prompt may be newer than its fingerprint, never older, or the agent would miss a change.
+    const { state, goal } = await readDocuments(deps)
+    const isManual = trigger.beat === null
+    const occasion: Occasion = {
+      cycle_id,
+      at,
+      state,
+      goal,
+      candidates,
+      isByHand: isManual,
+      rhythm: currentRhythm(deps, at),
+    }
+    const plan = await choosePlanner(deps).plan(occasion, signal)
     trigger.planned()
     if (plan.kind === 'error') throw new Error(`plan: ${plan.error}`)
     const planned =
-      plan.kind === 'plan' ? plan.planned.map((one) => ({ prompt: trigger.prompt ?? undefined, ...one })) : []
-    // Told to stop while it planned: whoever is next plans anew.
-    const isCalledOff = signal.aborted && planned.length > 0
-    const sent = planned.length > 0 && !isCalledOff ? await act(around, occasion, planned, signal) : NOTHING_SENT
+      plan.kind === 'plan' ? plan.planned.map((item) => ({ prompt: trigger.prompt ?? undefined, ...item })) : []
+    // Stopped while planning: the next cycle plans again.
+    const isCancelled = signal.aborted && planned.length > 0
+    const sent = planned.length > 0 && !isCancelled ? await act(deps, occasion, planned, signal) : NONE_SENT
     const isSingle = trigger.waitsFor === 'left'
     const awaited = [...(trigger.waitsFor === 'left' ? left : trigger.waitsFor), ...sent.ids]
-    const freeSince = await settled(around, awaited, trigger, signal)
-    const results = await resultsOf(around, [...left, ...sent.ids])
-    const idle_reason = isCalledOff ? CALLED_OFF : plan.kind === 'idle' ? whyIdle(plan.reason, results, isSingle) : null
-    const cycled = over(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes])
+    const freeSince = await settled(deps, awaited, trigger, signal)
+    const results = await resultsOf(deps, [...left, ...sent.ids])
+    const idle_reason = isCancelled ? CANCELLED : plan.kind === 'idle' ? whyIdle(plan.reason, results, isSingle) : null
+    const outcome = over(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes])
     const unfinished =
-      isSingle && (isCalledOff || results.some(({ status }) => status === 'pending' || status === 'running'))
-    return { ...(unfinished ? inPart(cycled) : cycled), freeSince }
+      isSingle && (isCancelled || results.some(({ status }) => status === 'pending' || status === 'running'))
+    return { ...(unfinished ? inPart(outcome) : outcome), freeSince }
   } catch (thrown) {
     const error = asTirelessError(thrown)
     if (error.code.startsWith('store_')) throw error
     log('error', 'cycle failed', { cycle_id, message: error.message })
-    const sent = (await around.store.dispatchesOf(cycle_id)).map(({ dispatch_id }) => dispatch_id)
+    const sent = (await deps.store.dispatchesOf(cycle_id)).map(({ dispatch_id }) => dispatch_id)
     return { result: errorResult(cycle_id, error.message, 0), notes: [], open: [...left, ...sent] }
   }
 }
 
-const CALLED_OFF = 'told to stop before anything was sent'
+const CANCELLED = 'stopped before any dispatch was queued'
 
-async function readDocuments(around: Surroundings): Promise<{ readonly state: string; readonly goal: string }> {
-  const state = await perceive(around)
-  return { state, goal: (await around.documents.read('GOAL.md'))?.text ?? '' }
+async function readDocuments(deps: Surroundings): Promise<{ readonly state: string; readonly goal: string }> {
+  const state = await perceive(deps)
+  return { state, goal: (await deps.documents.read('GOAL.md'))?.text ?? '' }
 }
 
-/** STATE.md, seeded where there is none; where it cannot be read, what it would be seeded with. */
+/** STATE.md, seeded if missing; if it cannot be read, the seed text. */
 export async function perceive({ documents, settings, log }: Surroundings): Promise<string> {
   const { seed_state } = settings()
   const { text } = await documents.seed('STATE.md', seed_state)
@@ -162,74 +170,74 @@ export async function perceive({ documents, settings, log }: Surroundings): Prom
   return outsideBlock(latest?.text ?? text)
 }
 
-/** Who could be dispatched, and how each stands. Without its past an agent is as good as new. */
+/** The agents that could be dispatched, with recent dispatches and fingerprint. Unreadable history counts as none. */
 export async function orient(
-  around: Surroundings,
+  deps: Surroundings,
   { agents: due }: Pick<Trigger, 'agents'>,
 ): Promise<readonly Candidate[]> {
-  const { store, settings, log } = around
+  const { store, settings, log } = deps
   const { id, agents } = settings()
-  const asked = due
+  const selected = due
     ? due.map((name) => agents.find(({ agent_id }) => agent_id === name) ?? nobodySpecial(name))
     : agents.filter((agent) => agent.schedule === null)
   return Promise.all(
-    asked.map(async (agent) => {
-      const recent = await store.recent(id, agent.agent_id, LOOKED_AT).catch((thrown): readonly Dispatch[] => {
+    selected.map(async (agent) => {
+      const recent = await store.recent(id, agent.agent_id, MAX_RECENT).catch((thrown): readonly Dispatch[] => {
         log('warn', 'recent dispatches unreadable', {
           agent_id: agent.agent_id,
           message: asTirelessError(thrown).message,
         })
         return []
       })
-      return { agent, recent, sight: await sightOf(around, agent), due: due !== null }
+      return { agent, recent, sight: await sightOf(deps, agent), due: due !== null }
     }),
   )
 }
 
-function plannerOf(around: Surroundings): Planner {
-  const { mode } = around.settings().planner
+function choosePlanner(deps: Surroundings): Planner {
+  const { mode } = deps.settings().planner
   if (mode === 'static') return staticPlanner
-  const llm = llmPlanner(around)
+  const llm = llmPlanner(deps)
   return mode === 'llm' ? llm : hybridPlanner(llm)
 }
 
-function rhythmOf({ settings }: Surroundings, now: number): Rhythm {
-  const its = settings()
-  return { beatMs: beatMs(its, now), nextBeat: (instant) => nextBeatTime(its, instant, now) }
+function currentRhythm({ settings }: Surroundings, now: number): Rhythm {
+  const current = settings()
+  return { beatMs: beatMs(current, now), nextBeat: (instant) => nextBeatTime(current, instant, now) }
 }
 
-const NOTHING_SENT: Sent = { ids: [], notes: [] }
+const NONE_SENT: Sent = { ids: [], notes: [] }
 
-/** All or none. Where nobody knows yet whether the provider takes the key, one goes first. */
+/** All or none. If it is unknown whether the provider accepts the key, one dispatch goes first. */
 async function act(
-  around: Surroundings,
+  deps: Surroundings,
   occasion: Occasion,
   planned: readonly Planned[],
   signal: AbortSignal,
 ): Promise<Sent> {
-  const insertions = await insertionsFor(around, occasion)
+  const insertions = await insertionsFor(deps, occasion)
   const notes: Note[] = []
-  const made: NewDispatch[] = []
-  for (const one of planned) {
-    const candidate = occasion.candidates.find(({ agent }) => agent.agent_id === one.agent_id)
+  const dispatches: NewDispatch[] = []
+  for (const item of planned) {
+    const candidate = occasion.candidates.find(({ agent }) => agent.agent_id === item.agent_id)
     if (!candidate) continue
     try {
-      made.push(await dispatchFor(around, occasion.cycle_id, candidate, one, insertions, notes))
+      dispatches.push(await dispatchFor(deps, occasion.cycle_id, candidate, item, insertions, notes))
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
       if (code !== 'workspace_refused') throw thrown
       notes.push({
-        about: `behind ${one.agent_id}`,
-        text: `${one.agent_id} had to stay behind: ${message}`,
-        zh: `${one.agent_id} 未能派发：${message}`,
+        about: `behind ${item.agent_id}`,
+        text: `${item.agent_id} was not dispatched: ${message}`,
+        zh: `${item.agent_id} 未能派发：${message}`,
       })
     }
   }
-  const sent = await enqueueProbed(around, made, signal)
+  const sent = await enqueueProbed(deps, dispatches, signal)
   return { ...sent, notes: [...notes, ...sent.notes] }
 }
 
-/** What an agent's prompt can be filled in with. */
+/** The values that agents' prompts can be filled with, except what an agent watches. */
 export async function insertionsFor(
   { store, settings, documents }: Surroundings,
   { state, goal, at: now }: Pick<Occasion, 'state' | 'goal' | 'at'>,

@@ -1,14 +1,14 @@
 /**
- * Held dispatches: they are in the queue and not to be begun yet.
- * Must not know: why.
- * Invariant: it is forgotten with the process, so that what a dead one held is free.
+ * Held dispatches: queued dispatches that must not be claimed yet.
+ * Must not know: the reason.
+ * Invariant: kept in memory only, so that the dispatches of a dead process are free.
  */
 
 import type { Doorbell } from './doorbell.ts'
 
 export interface HeldDispatches {
   readonly ids: ReadonlySet<string>
-  /** Contract: these are not claimed until what is returned is called. */
+  /** Contract: these are not claimed until the returned function is called. */
   hold(dispatchIds: readonly string[]): () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Lateness: which beats that are over are made up for, and when within its jitter a beat is. Pure.
- * Must not know: the clock. Whoever asks says what time it is.
+ * Missed beats: decides which past beats are still fired, and when a beat fires within its jitter. Pure.
+ * Must not know: the clock; callers pass the time.
  */
 
 import { createHash } from 'node:crypto'
@@ -8,12 +8,12 @@ import { assertNever } from '../domain/error.ts'
 import type { Missed, Overrun } from '../domain/schedule.ts'
 import type { Schedule } from './schedule.ts'
 
-/** More than this are neither counted nor made up for, however long nobody was there. */
+/** At most this many missed beats are counted or fired, however long no process ran. */
 export const MANY = 1000
 
-/** How a schedule's beats are kept. */
+/** How the beats of a schedule are handled. */
 export interface TickPolicy {
-  /** The schedule's, for its jitter. */
+  /** Id of the schedule; the jitter is derived from it. */
   readonly id: string
   readonly jitter: number
   readonly missed: Missed
@@ -21,19 +21,19 @@ export interface TickPolicy {
 }
 
 export interface MadeUp {
-  /** Those that fire now, oldest first. */
+  /** Beats to fire now, oldest first. */
   readonly fire: readonly number[]
   readonly givenUp: number
-  /** Up to here everything is decided. */
+  /** Every beat up to this instant is decided. */
   readonly over: number
 }
 
-/** Who is later than this was not there. */
+/** A beat that is later than this counts as missed. */
 export const PUNCTUAL_MS = 60_000
 
 /**
- * Decides on every beat after `over` whose time has passed by `now`: it fires, or is given up. `why` they are late: nobody was there, or the
- * beat before took too long.
+ * Decides for every beat after `over` that is past by `now`: fire or drop. `why` they are late: no process was running
+ * (`missed`), or the beat before took too long (`overrun`).
  */
 export function makeUp(
   schedule: Schedule,
@@ -51,7 +51,7 @@ export function makeUp(
   return { fire: passed.slice(passed.length - kept), givenUp: passed.length - kept, over: last }
 }
 
-/** How many of the newest are made up for. */
+/** How many of the newest late beats are fired. */
 export function keptOf(policy: Missed | Overrun): number {
   if (typeof policy === 'object') return Math.min(policy.all, MANY)
   switch (policy) {
@@ -67,7 +67,7 @@ export function keptOf(policy: Missed | Overrun): number {
   }
 }
 
-/** Contract: the newest occurrences after `after` and up to `until`, oldest first, at most MANY; costs the same after a minute and after a year. */
+/** Contract: the newest instants in (after, until], oldest first, at most MANY; cost does not depend on the range. */
 export function newest(schedule: Schedule, after: number, until: number): readonly number[] {
   for (let span = 1000; ; span *= 2) {
     const from = Math.max(after, until - span)
@@ -77,26 +77,26 @@ export function newest(schedule: Schedule, after: number, until: number): readon
   }
 }
 
-/** When a beat fires: within its jitter and before the next one is due; the same after a restart, and on every machine. */
+/** When a beat fires: within its jitter and before the next beat; the same after a restart and on every machine. */
 export function fireAt(schedule: Schedule, id: string, jitter: number, due: number): number {
   if (jitter === 0) return due
-  const room = (schedule.next(due) ?? Number.POSITIVE_INFINITY) - due
-  return due + Math.floor(fraction(`${id}@${due}`) * Math.min(jitter, room))
+  const interval = (schedule.next(due) ?? Number.POSITIVE_INFINITY) - due
+  return due + Math.floor(hashToFraction(`${id}@${due}`) * Math.min(jitter, interval))
 }
 
-/** At least 0, below 1. */
-function fraction(text: string): number {
+/** In [0, 1). */
+function hashToFraction(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48
 }
 
-/** The first beat after `over` that fires at `now` or later; undefined where none is left. */
+/** The first beat after `over` that fires at or after `now`; undefined if there is none. */
 export function comingBeat(
   schedule: Schedule,
   { id, jitter }: Pick<TickPolicy, 'id' | 'jitter'>,
   over: number,
   now: number,
 ): { readonly due: number; readonly fires: number } | undefined {
-  // One that is due already may still wait for the end of its jitter.
+  // A beat whose time has come may still be waiting for its jitter.
   let due = schedule.next(Math.max(over, now - jitter - 1))
   while (due !== undefined) {
     const fires = fireAt(schedule, id, jitter, due)

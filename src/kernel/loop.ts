@@ -1,8 +1,8 @@
 /**
- * The loop: waits for the beats of every schedule, and runs a cycle for each, one after the other, until it is told to stop.
+ * The loop: waits for the beats of all schedules and runs a cycle for each, one at a time, until it is stopped.
  * Must not know: what a cycle does.
- * Invariants: I5 (cycles never overlap; whoever asks for one while one is pending gets that one); a loop that breaks is begun again, later
- * each time; what fires is on record in the commit that begins its cycle.
+ * Invariants: I5 (cycles never overlap; requests for a cycle share the one that is already queued); a loop that fails
+ * restarts with growing delays; a beat is stored in the commit that starts its cycle.
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -14,173 +14,182 @@ import type { Surroundings } from './settings.ts'
 import { type Beat, ticks } from './ticks.ts'
 import { dueWith, isOnce, meaningless, policyOf, type Row, rowsOf } from './timetable.ts'
 
-const FIRST_REST_MS = 5_000
-const LONGEST_REST_MS = 300_000
-/** A cycle without a next beat ends after this. */
+const FIRST_DELAY_MS = 5_000
+const MAX_DELAY_MS = 300_000
+/** Deadline of a cycle that has no next beat. */
 export const LONGEST_CYCLE_MS = 30 * 60_000
 
-/** A cycle that no beat brings, and whom it is for; null: everybody who has no schedule of its own. */
+/** A cycle without a beat; `agents` null: all agents without their own schedule. */
 export type Wanted = Pick<Trigger, 'name' | 'agents'>
 
 const MANUAL: Wanted = { name: 'manual', agents: null }
-const BY_HAND = { beat: null, prompt: null }
+const WITHOUT_BEAT = { beat: null, prompt: null }
 
-/** How a cycle is begun: the rest of its trigger is the loop's to say. */
-type Begun = Pick<Trigger, 'name' | 'beat' | 'agents' | 'prompt'> & Partial<Pick<Trigger, 'waitsFor' | 'planned'>>
+/** The parts of a trigger that its source sets; the loop adds the rest. */
+type CycleRequest = Pick<Trigger, 'name' | 'beat' | 'agents' | 'prompt'> &
+  Partial<Pick<Trigger, 'waitsFor' | 'planned'>>
 
-interface Asked {
+interface QueuedCycle {
   readonly wanted: Wanted
   readonly done: Promise<Cycled>
-  resolve(cycled: Cycled): void
+  resolve(outcome: Cycled): void
   reject(error: unknown): void
 }
 
-interface AwaitedSchedule {
+interface OpenSchedule {
   readonly row: Row
-  /** Nothing up to here fires any more. */
+  /** No beat up to this instant fires again. */
   over: number
 }
 
 export class Loop {
-  readonly #around: Surroundings
-  readonly #update: (cycled: Cycled) => Promise<readonly Op[]>
+  readonly #deps: Surroundings
+  readonly #update: (outcome: Cycled) => Promise<readonly Op[]>
   #changed = new AbortController()
-  #asked: Asked | undefined
+  #queued: QueuedCycle | undefined
   #wake = (): void => {}
   #busy: Promise<unknown> = Promise.resolve()
-  /** How many cycles stand in line, and how the one that runs hears of it. */
-  #inLineNow = 0
+  /** Number of queued cycles, and the signal that tells the running one about them. */
+  #queuedCycles = 0
   #giveWay = new AbortController()
-  /** The same of those that a beat brings. */
-  #beatsInLine = 0
+  /** The same for cycles that a beat started. */
+  #queuedBeats = 0
   #giveWayToBeat = new AbortController()
   #handedOver: readonly string[] = []
-  /** The schedules whose beats are waited for, and how far each has come. */
-  readonly #awaited = new Map<string, AwaitedSchedule>()
+  /** The schedules whose beats are awaited, with their progress. */
+  readonly #open = new Map<string, OpenSchedule>()
 
-  /** `update`: what is to be written down of a cycle before it is over, and what belongs into that commit. */
-  constructor(around: Surroundings, update: (cycled: Cycled) => Promise<readonly Op[]>) {
-    this.#around = around
+  /** `update`: records a cycle before it ends; returns ops for the commit that ends it. */
+  constructor(deps: Surroundings, update: (outcome: Cycled) => Promise<readonly Op[]>) {
+    this.#deps = deps
     this.#update = update
   }
 
-  /** The next beat of any schedule, while the loop runs. */
+  /** The next beat of any schedule while the loop runs; undefined if there is none. */
   nextBeat(): number | undefined {
-    const dues = this.#coming(this.#around.clock.now()).map(({ due }) => due)
+    const dues = this.#upcomingBeats(this.#deps.clock.now()).map(({ due }) => due)
     return dues.length === 0 ? undefined : Math.min(...dues)
   }
 
-  /** Reckoned anew each time: a beat that is late, or a clock that was set, must not leave a schedule without a next one. */
-  #coming(now: number): readonly { readonly due: number; readonly fires: number }[] {
-    const { settings } = this.#around
-    return [...this.#awaited.values()].flatMap(
+  /** Computed on each call, so that a late beat or a changed clock cannot leave a schedule without a next beat. */
+  #upcomingBeats(now: number): readonly { readonly due: number; readonly fires: number }[] {
+    const { settings } = this.#deps
+    return [...this.#open.values()].flatMap(
       ({ row, over }) => comingBeat(row.schedule, policyOf(row, settings()), over, now) ?? [],
     )
   }
 
-  /** Schedules may have changed: they are looked at anew. */
+  /** Reads the schedules again, because they may have changed. */
   refresh(): void {
     this.#changed.abort()
   }
 
-  /** Contract: one cycle, after the one that runs; who asks while another waits for it gets the same. */
+  /** Contract: queues one cycle behind the running one; callers share a cycle that is already queued. */
   now(wanted: Wanted = MANUAL): Promise<Cycled> {
-    if (!this.#asked) {
+    if (!this.#queued) {
       const { promise, resolve, reject } = Promise.withResolvers<Cycled>()
-      this.#asked = { wanted, done: promise, resolve, reject }
+      this.#queued = { wanted, done: promise, resolve, reject }
       this.#wake()
     }
-    return this.#asked.done
+    return this.#queued.done
   }
 
-  /** Contract: one cycle, now, in whatever process this is; after the one that runs. It waits also for what earlier ones left. */
+  /** Contract: runs one cycle after the running one, without the loop; also waits for dispatches of earlier cycles. */
   once(signal: AbortSignal, planned: () => void): Promise<Cycled> {
-    return this.#inLine(() => this.#cycle({ ...MANUAL, ...BY_HAND, waitsFor: 'left', planned }, signal))
+    return this.#enqueue(() => this.#runCycle({ ...MANUAL, ...WITHOUT_BEAT, waitsFor: 'left', planned }, signal))
   }
 
-  /** Contract: resolves when told to stop; rejects only where the store has failed. */
+  /** Contract: resolves when stopped; rejects only if the store has failed. */
   async run(signal: AbortSignal): Promise<void> {
-    let rest = FIRST_REST_MS
+    let delay = FIRST_DELAY_MS
     try {
       while (!signal.aborted) {
         try {
-          await this.#turn(signal, () => {
-            rest = FIRST_REST_MS
+          await this.#runUntilChanged(signal, () => {
+            delay = FIRST_DELAY_MS
           })
         } catch (thrown) {
           const error = asTirelessError(thrown)
           if (error.code.startsWith('store_')) throw error
-          this.#around.log('error', 'kernel loop broke', { message: error.message, restart_in_ms: rest })
-          await this.#around.clock.sleep(rest, signal)
-          rest = Math.min(rest * 2, LONGEST_REST_MS)
+          this.#deps.log('error', 'kernel loop failed', { message: error.message, restart_in_ms: delay })
+          await this.#deps.clock.sleep(delay, signal)
+          delay = Math.min(delay * 2, MAX_DELAY_MS)
         }
       }
     } finally {
-      this.#awaited.clear()
-      this.#asked?.reject(new TirelessError('aborted', 'the kernel was stopped before it came to this cycle'))
-      this.#asked = undefined
+      this.#open.clear()
+      this.#queued?.reject(new TirelessError('aborted', 'the kernel stopped before this cycle started'))
+      this.#queued = undefined
     }
   }
 
-  /** Everything that is due by now and was not there for; then it is over. */
+  /** Fires the beats that were missed until now, then returns. */
   async catchUp(signal: AbortSignal): Promise<void> {
-    const { clock, settings } = this.#around
-    for (const row of await this.#rows()) {
-      const awaited = await this.#await(row)
+    const { clock, settings } = this.#deps
+    for (const row of await this.#activeRows()) {
+      const awaited = await this.#openSchedule(row)
       if (!awaited) continue
       const { fire, givenUp } = makeUp(row.schedule, policyOf(row, settings()), 'missed', awaited.over, clock.now())
       for (const [i, due] of fire.entries())
-        await this.#inLine(() =>
-          this.#beat(row, { due, at: clock.now(), missed: i === 0 ? givenUp : 0, skipped: 0 }, signal),
+        await this.#enqueue(() =>
+          this.#runBeat(row, { due, at: clock.now(), missed: i === 0 ? givenUp : 0, skipped: 0 }, signal),
         )
     }
   }
 
-  /** With the schedules as they are, until they change. */
-  async #turn(stop: AbortSignal, healthy: () => void): Promise<void> {
+  /** Runs with the current schedules until they change. */
+  async #runUntilChanged(stop: AbortSignal, onSuccess: () => void): Promise<void> {
     this.#changed = new AbortController()
     const signal = AbortSignal.any([stop, this.#changed.signal])
-    const rows = await this.#rows()
-    const opened = (await Promise.all(rows.map((row) => this.#await(row)))).filter((one) => one !== undefined)
-    // Before any cycle: the first one has a deadline, too.
-    this.#awaited.clear()
-    for (const awaited of opened) this.#awaited.set(awaited.row.schedule_id, awaited)
-    const works = [...opened.map((awaited) => this.#pump(awaited, signal, stop, healthy)), this.#manual(signal, stop)]
+    const rows = await this.#activeRows()
+    const opened = (await Promise.all(rows.map((row) => this.#openSchedule(row)))).filter((one) => one !== undefined)
+    // Before any cycle, because the first cycle also needs its deadline.
+    this.#open.clear()
+    for (const awaited of opened) this.#open.set(awaited.row.schedule_id, awaited)
+    const tasks = [
+      ...opened.map((awaited) => this.#fireBeats(awaited, signal, stop, onSuccess)),
+      this.#runManualCycles(signal, stop),
+    ]
     try {
-      await Promise.race([Promise.all(works), broken(works)])
+      await Promise.race([Promise.all(tasks), firstFailure(tasks)])
     } finally {
       this.#changed.abort()
-      await Promise.allSettled(works)
+      await Promise.allSettled(tasks)
     }
   }
 
-  async #pump(awaited: AwaitedSchedule, signal: AbortSignal, stop: AbortSignal, healthy: () => void): Promise<void> {
+  async #fireBeats(
+    awaited: OpenSchedule,
+    signal: AbortSignal,
+    stop: AbortSignal,
+    onSuccess: () => void,
+  ): Promise<void> {
     const { row } = awaited
     const beats = this.#ticks(row, signal, awaited.over)
     for (let turn = await beats.next(); !turn.done; ) {
       const beat = turn.value
       awaited.over = beat.due
-      // In line: beats of several schedules may come at one instant.
-      this.#beatsInLine += 1
+      // Queued, because beats of several schedules may come at the same instant.
+      this.#queuedBeats += 1
       this.#giveWayToBeat.abort()
-      const free = await this.#inLine(() => {
-        this.#beatsInLine -= 1
-        return this.#beat(row, beat, stop)
+      const freeSince = await this.#enqueue(() => {
+        this.#queuedBeats -= 1
+        return this.#runBeat(row, beat, stop)
       })
-      healthy()
-      turn = await beats.next(free)
+      onSuccess()
+      turn = await beats.next(freeSince)
     }
-    await aborted(signal)
+    await untilAborted(signal)
   }
 
-  async #manual(signal: AbortSignal, stop: AbortSignal): Promise<void> {
+  async #runManualCycles(signal: AbortSignal, stop: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const asked = this.#asked
-      if (asked) {
-        await this.#inLine(async () => {
+      const queued = this.#queued
+      if (queued) {
+        await this.#enqueue(async () => {
           if (stop.aborted) return
-          this.#asked = undefined
-          await this.#cycle({ ...asked.wanted, ...BY_HAND }, stop).then(asked.resolve, asked.reject)
+          this.#queued = undefined
+          await this.#runCycle({ ...queued.wanted, ...WITHOUT_BEAT }, stop).then(queued.resolve, queued.reject)
         })
         continue
       }
@@ -188,76 +197,76 @@ export class Loop {
         new Promise<void>((resolve) => {
           this.#wake = resolve
         }),
-        aborted(signal),
+        untilAborted(signal),
       ])
     }
   }
 
-  #inLine<T>(work: () => Promise<T>): Promise<T> {
-    this.#inLineNow += 1
+  #enqueue<T>(task: () => Promise<T>): Promise<T> {
+    this.#queuedCycles += 1
     this.#giveWay.abort()
     const done = this.#busy.then(() => {
-      this.#inLineNow -= 1
-      return work()
+      this.#queuedCycles -= 1
+      return task()
     })
     this.#busy = done.catch(() => {})
     return done
   }
 
   #ticks(row: Row, signal: AbortSignal, until: number): AsyncGenerator<Beat, void, number | undefined> {
-    const { clock, settings } = this.#around
+    const { clock, settings } = this.#deps
     return ticks(row.schedule, policyOf(row, settings()), clock, signal, until)
   }
 
-  /** Contract: since when it has been ready for another one; undefined: only now. */
-  async #beat(row: Row, beat: Beat, signal: AbortSignal): Promise<number | undefined> {
-    const { store, log } = this.#around
-    // Told to stop while it stood in line: the next start makes up for it.
+  /** Contract: since when it was ready for another beat; undefined: only now. */
+  async #runBeat(row: Row, beat: Beat, signal: AbortSignal): Promise<number | undefined> {
+    const { store, log } = this.#deps
+    // Stopped while queued: the next start fires it.
     if (signal.aborted) return undefined
     const { schedule_id, agents, prompt } = row
     if (beat.missed + beat.skipped > 0)
-      log('warn', 'beats given up', { schedule_id, missed: beat.missed, skipped: beat.skipped })
-    // Nothing is left of one that was asked for once.
-    const rest: readonly Op[] =
+      log('warn', 'beats dropped', { schedule_id, missed: beat.missed, skipped: beat.skipped })
+    // A one-time schedule is removed after its beat.
+    const removal: readonly Op[] =
       row.origin === 'added' && isOnce(row) ? [{ op: 'schedule_remove', id: schedule_id }] : []
     if (await isPaused(store)) {
       log('info', 'beat skipped: paused', { schedule_id })
-      await commitOne(store, [{ op: 'schedule_fired', id: schedule_id, instant: beat.due }, ...rest])
+      await commitOne(store, [{ op: 'schedule_fired', id: schedule_id, instant: beat.due }, ...removal])
       return undefined
     }
     const trigger = { name: schedule_id, beat: { schedule_id, due: beat.due }, agents, prompt }
-    const { freeSince } = await this.#cycle(trigger, signal)
-    if (rest.length > 0) await commitOne(store, rest)
+    const { freeSince } = await this.#runCycle(trigger, signal)
+    if (removal.length > 0) await commitOne(store, removal)
     return freeSince
   }
 
-  /** Its deadline is the next beat of any schedule, or the owner's where that is sooner: none is late because of a cycle. */
+  /** The next beat of any schedule, or the configured timeout if sooner: no beat is late because of a cycle. */
   #deadline(): number {
-    const { clock, settings } = this.#around
+    const { clock, settings } = this.#deps
     const now = clock.now()
-    // One that is due at this instant stands in line, or is this one.
-    const nexts = this.#coming(now + 1).map(({ fires }) => fires)
+    // A beat that is due at this very instant is queued already, or is this one.
+    const nexts = this.#upcomingBeats(now + 1).map(({ fires }) => fires)
     return Math.min(now + (settings().timeout ?? LONGEST_CYCLE_MS), ...nexts)
   }
 
-  async #cycle(begun: Begun, signal: AbortSignal): Promise<Cycled> {
+  async #runCycle(request: CycleRequest, signal: AbortSignal): Promise<Cycled> {
     this.#giveWay = new AbortController()
     this.#giveWayToBeat = new AbortController()
-    if (this.#inLineNow > 0) this.#giveWay.abort()
-    if (this.#beatsInLine > 0) this.#giveWayToBeat.abort()
-    // A single cycle is waited for by whoever asked for it: it ends with its work, unless the kernel is started meanwhile.
-    const giveWay = begun.waitsFor === 'left' ? this.#giveWayToBeat.signal : this.#giveWay.signal
-    const trigger = { waitsFor: this.#handedOver, planned: () => {}, ...begun, deadline: this.#deadline(), giveWay }
-    const cycled = await runCycle(this.#around, trigger, this.#update, signal)
-    const its = new Set([...this.#handedOver, ...cycled.result.agents.map(({ dispatch_id }) => dispatch_id)])
-    const gaveWay = giveWay.aborted && cycled.freeSince !== undefined
-    this.#handedOver = gaveWay ? cycled.open.filter((id) => its.has(id)) : []
-    return cycled
+    if (this.#queuedCycles > 0) this.#giveWay.abort()
+    if (this.#queuedBeats > 0) this.#giveWayToBeat.abort()
+    // A single cycle is awaited by its caller: it ends with its work, unless the kernel is started meanwhile.
+    const giveWay = request.waitsFor === 'left' ? this.#giveWayToBeat.signal : this.#giveWay.signal
+    const trigger = { waitsFor: this.#handedOver, planned: () => {}, ...request, deadline: this.#deadline(), giveWay }
+    const outcome = await runCycle(this.#deps, trigger, this.#update, signal)
+    const known = new Set([...this.#handedOver, ...outcome.result.agents.map(({ dispatch_id }) => dispatch_id)])
+    const gaveWay = giveWay.aborted && outcome.freeSince !== undefined
+    this.#handedOver = gaveWay ? outcome.open.filter((id) => known.has(id)) : []
+    return outcome
   }
 
-  /** Undefined where nobody can tell how far it has come: the others go on. */
-  async #await(row: Row): Promise<AwaitedSchedule | undefined> {
-    const { store, clock, log } = this.#around
+  /** Undefined if its progress cannot be read: the other schedules continue. */
+  async #openSchedule(row: Row): Promise<OpenSchedule | undefined> {
+    const { store, clock, log } = this.#deps
     const { schedule_id: id } = row
     try {
       const [{ until }] = await commitOne(store, [{ op: 'schedule_open', id, now: clock.now() }])
@@ -265,29 +274,29 @@ export class Loop {
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
       if (code !== 'row_unreadable') throw thrown
-      log('error', 'schedule left out', { schedule_id: id, message })
+      log('error', 'schedule ignored', { schedule_id: id, message })
       return undefined
     }
   }
 
-  /** Those that make somebody due. */
-  async #rows(): Promise<readonly Row[]> {
-    const { store, settings, log } = this.#around
+  /** Schedules that are not paused and make an agent due. */
+  async #activeRows(): Promise<readonly Row[]> {
+    const { store, settings, log } = this.#deps
     const entries = await store.schedules()
-    for (const { id, why } of meaningless(entries)) log('error', 'schedule left out', { schedule_id: id, message: why })
+    for (const { id, why } of meaningless(entries)) log('error', 'schedule ignored', { schedule_id: id, message: why })
     const rows = rowsOf(settings(), entries)
     return rows.filter((row) => !row.paused && dueWith(row, settings().agents).length > 0)
   }
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+const untilAborted = (signal: AbortSignal): Promise<void> =>
   signal.aborted
     ? Promise.resolve()
     : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
-/** The first that fails; those that end are not waited for. */
-function broken(works: readonly Promise<unknown>[]): Promise<never> {
+/** Rejects with the first failure; never resolves. */
+function firstFailure(tasks: readonly Promise<unknown>[]): Promise<never> {
   return new Promise((_, reject) => {
-    for (const work of works) work.catch(reject)
+    for (const task of tasks) task.catch(reject)
   })
 }

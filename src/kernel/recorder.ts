@@ -1,7 +1,8 @@
 /**
- * Recorder: what is left of a cycle for people and for the next one: the runtime block of STATE.md, SYSTEM_PROMPT.md, INIT.md, and the mirror.
- * Must not know: how the cycle went about it.
- * Invariants: I6, I7; nothing here keeps a cycle from ending, except a store that fails.
+ * Recorder: writes a cycle down for people and for the next cycle: runtime block of STATE.md, SYSTEM_PROMPT.md, INIT.md
+ * and the git mirror.
+ * Must not know: how the cycle ran.
+ * Invariants: I6, I7; no failure here keeps a cycle from ending, except of the store.
  */
 
 import { CUT_SHORT, type Cycle, type CycleResult, decorated, errorResult } from '../domain/cycle.ts'
@@ -17,21 +18,21 @@ import { iso } from '../ports/clock.ts'
 import { commitOne, unlessUnreadable } from '../ports/store.ts'
 import type { Surroundings } from './settings.ts'
 
-const MOST_OF_AN_AGENT = 80
+const MAX_AGENT_SUMMARY = 80
 
-export async function recordCycle(around: Surroundings, result: CycleResult): Promise<void> {
-  const { documents, store, clock, settings, systemPrompt } = around
-  const { id, max_cycle_history: most } = settings()
+export async function recordCycle(deps: Surroundings, result: CycleResult): Promise<void> {
+  const { documents, store, clock, settings, systemPrompt } = deps
+  const { id, max_cycle_history: limit } = settings()
   const { cycle_id } = result
-  await undisturbed(around, async () => {
+  await logFailure(deps, async () => {
     const updated_at = iso(clock.now())
-    const before = (await store.cycles(id, { limit: most })).filter((cycle) => cycle.cycle_id !== cycle_id)
-    const history = [rowOf(result, updated_at), ...before.flatMap(pastRow)]
+    const earlier = (await store.cycles(id, { limit })).filter((cycle) => cycle.cycle_id !== cycle_id)
+    const history = [cycleRow(result, updated_at), ...earlier.flatMap(pastRow)]
     const agent_summary = summariesOf(result)
-    const block = renderBlock({ ...result, updated_at, agent_summary }, history, most)
+    const block = renderBlock({ ...result, updated_at, agent_summary }, history, limit)
     const by = { author: 'system', reason: 'cycle', cycle_id }
     await documents.write('STATE.md', (text) => withBlock(text, block), by)
-    const actions = await actionsOf(around, result, updated_at)
+    const actions = await recentActions(deps, result, updated_at)
     if (actions.length > 0)
       await documents.write('STATE.md', (text) => changedOutside(text, (own) => withRecentActions(own, actions)), by)
     await documents.write('SYSTEM_PROMPT.md', systemPrompt, { ...by, reason: 'what unattended runs are told' })
@@ -39,39 +40,39 @@ export async function recordCycle(around: Surroundings, result: CycleResult): Pr
   })
 }
 
-/** Those that are over. What an agent says that has read text from outside may be that text: it is not put into every prompt (I12). */
-async function actionsOf(
+/** Finished dispatches. The summary of a session that read untrusted text is left out of every prompt (I12). */
+async function recentActions(
   { store }: Surroundings,
   { agents }: CycleResult,
   ended_at: string,
 ): Promise<readonly RecentAction[]> {
-  const over = agents.filter(({ status }) => isTerminal(status))
+  const finished = agents.filter(({ status }) => isTerminal(status))
   return Promise.all(
-    over.map(async (agent) => {
+    finished.map(async (agent) => {
       const { agent_id, status, dispatch_id: run_id } = agent
       const journal = await unlessUnreadable(store.journal(agent.session_id), undefined)
-      const isOwn = journal !== undefined && isClean(labelOfJournal(journal))
-      return { ended_at, agent_id, status, run_id, summary: isOwn ? agent.summary : null }
+      const isTrusted = journal !== undefined && isClean(labelOfJournal(journal))
+      return { ended_at, agent_id, status, run_id, summary: isTrusted ? agent.summary : null }
     }),
   )
 }
 
-/** Of a cycle that its process did not live to end: that, and what it leaves to the next. Only for who is alone with its kernel. */
-export async function recordCut(around: Surroundings): Promise<void> {
-  const { store, clock, settings } = around
+/** Ends a cycle whose process died and leaves its dispatches to the next. Only for the sole process of a kernel. */
+export async function recordCut(deps: Surroundings): Promise<void> {
+  const { store, clock, settings } = deps
   const [last] = await store.cycles(settings().id, { limit: 1 })
   if (!last || last.ended_at !== null) return
   const now = clock.now()
-  const made = (await store.dispatchesOf(last.cycle_id)).map(({ dispatch_id }) => dispatch_id)
+  const dispatched = (await store.dispatchesOf(last.cycle_id)).map(({ dispatch_id }) => dispatch_id)
   const result = errorResult(last.cycle_id, CUT_SHORT, now - Date.parse(last.started_at))
-  await recordCycle(around, result)
-  await commitOne(store, [{ op: 'cycle_end', result, open: [...last.open, ...made], now }])
+  await recordCycle(deps, result)
+  await commitOne(store, [{ op: 'cycle_end', result, open: [...last.open, ...dispatched], now }])
 }
 
-/** What stands there from the first boot on. `init`: written once. */
-export async function recordBoot(around: Surroundings, init: string): Promise<void> {
-  const { documents, settings, systemPrompt } = around
-  await undisturbed(around, async () => {
+/** Writes the documents at start-up. `init`: written once. */
+export async function recordBoot(deps: Surroundings, init: string): Promise<void> {
+  const { documents, settings, systemPrompt } = deps
+  await logFailure(deps, async () => {
     await documents.seed('INIT.md', init)
     await documents.seed('STATE.md', settings().seed_state)
     await documents.write('SYSTEM_PROMPT.md', systemPrompt, {
@@ -81,45 +82,45 @@ export async function recordBoot(around: Surroundings, init: string): Promise<vo
   })
 }
 
-async function undisturbed({ log }: Surroundings, work: () => Promise<void>): Promise<void> {
+async function logFailure({ log }: Surroundings, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (thrown) {
     const error = asTirelessError(thrown)
     if (error.code.startsWith('store_')) throw error
-    log('error', 'cycle not written down', { message: error.message })
+    log('error', 'cycle not recorded', { message: error.message })
   }
 }
 
 const summariesOf = ({ agents, idle_reason }: CycleResult): string =>
   agents
-    .map((agent) => `${agent.agent_id}: ${clipped(decorated(agent) || agent.status, MOST_OF_AN_AGENT)}`)
+    .map((agent) => `${agent.agent_id}: ${clipped(decorated(agent) || agent.status, MAX_AGENT_SUMMARY)}`)
     .join('; ') || (idle_reason === null ? '' : `idle: ${idle_reason}`)
 
-const rowOf = (result: CycleResult, updated_at: string): CycleRow => ({
+const cycleRow = (result: CycleResult, updated_at: string): CycleRow => ({
   ...result,
   summary: result.error ?? summariesOf(result),
   updated_at,
 })
 
 const pastRow = ({ result, ended_at }: Cycle): CycleRow[] =>
-  result && ended_at !== null ? [rowOf(result, ended_at)] : []
+  result && ended_at !== null ? [cycleRow(result, ended_at)] : []
 
-/** Characters of a cell of the tables for prompts. */
-const MOST_SAID = 200
+/** Maximum characters of a table cell in prompts. */
+const MAX_CELL = 200
 const HISTORY_COLUMNS = ['updated_at', 'cycle_id', 'status', 'dispatched', 'succeeded', 'failed', 'summary'] as const
 
-/** For `{CYCLE_HISTORY}`: newest first; empty where there is none. */
-export function historyTable(cycles: readonly Cycle[], most: number): string {
-  const rows = cycles.flatMap(pastRow).slice(0, most)
+/** For `{CYCLE_HISTORY}`: newest first; empty if there is none. */
+export function historyTable(cycles: readonly Cycle[], limit: number): string {
+  const rows = cycles.flatMap(pastRow).slice(0, limit)
   const cells = rows.map((row) => HISTORY_COLUMNS.map((key) => String(row[key])))
-  return rows.length === 0 ? '' : markdownTable(HISTORY_COLUMNS, cells, MOST_SAID)
+  return rows.length === 0 ? '' : markdownTable(HISTORY_COLUMNS, cells, MAX_CELL)
 }
 
-/** For `{RECENT_RESULTS}`: of the last cycle in which an agent did something; empty where there is none. */
+/** For `{RECENT_RESULTS}`: the last cycle with a dispatch; empty if there is none. */
 export function resultsTable(cycles: readonly Cycle[]): string {
   const last = cycles.find(({ result }) => (result?.agents.length ?? 0) > 0)
   const agents = last?.result?.agents ?? []
   const cells = agents.map((agent) => [agent.agent_id, agent.status, decorated(agent), last?.ended_at ?? ''])
-  return agents.length === 0 ? '' : markdownTable(['agent', 'status', 'result', 'updated_at'], cells, MOST_SAID)
+  return agents.length === 0 ? '' : markdownTable(['agent', 'status', 'result', 'updated_at'], cells, MAX_CELL)
 }

@@ -1,12 +1,12 @@
 /**
- * What an unattended run is told that has not come to a result by itself, in its language.
- * Must not know: how that was found out.
+ * The prompt of the next attempt after an unattended run reached no result by itself, in its language.
+ * Must not know: how that was detected.
  */
 
 import { type Language, SUMMARY_HEADING } from '../domain/language.ts'
 import type { FailureClass } from '../domain/stop.ts'
 
-/** The seed's words; what may be written to is the workspace. `summary`: of the attempt before. */
+/** The seed's text, with the workspace as the place for files. `summary`: of the previous attempt. */
 export function retryRequirement(language: Language, summary: string): string {
   const heading = SUMMARY_HEADING[language]
   return language === 'zh'
@@ -30,7 +30,7 @@ Previous attempt summary:
 ${summary || '(none)'}`
 }
 
-const WHY: Readonly<Partial<Record<FailureClass, string>>> = {
+const REASONS: Readonly<Partial<Record<FailureClass, string>>> = {
   awaiting_input: 'it asked a person instead of deciding',
   no_real_action: 'no tool did anything real',
   invalid_result: 'it ended without a usable result',
@@ -38,6 +38,6 @@ const WHY: Readonly<Partial<Record<FailureClass, string>>> = {
 
 /** For people: why the run was given up. */
 export function notAutonomous(failure: FailureClass, attempts: number, summary: string): string {
-  const times = attempts === 1 ? 'one attempt' : `${attempts} attempts`
-  return `${WHY[failure] ?? failure}, in ${times}; the last: ${summary || '(nothing)'}`
+  const count = attempts === 1 ? 'one attempt' : `${attempts} attempts`
+  return `${REASONS[failure] ?? failure} after ${count}; last answer: ${summary || '(none)'}`
 }

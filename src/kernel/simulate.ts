@@ -1,26 +1,26 @@
 /**
- * Simulate: the beats of days to come, what they would cost, and where they get in each other's way. Pure.
- * Must not know: what a planner would leave out; it counts everybody who is due.
+ * Simulate: the beats of the coming days, their cost, and conflicts between schedules. Pure.
+ * Must not know: what a planner would leave out; it counts every agent that is due.
  */
 
 import type { Agent } from '../domain/agent.ts'
 import { dayAfter, dayIn } from '../domain/day.ts'
 import { dueWith, type Row } from './timetable.ts'
 
-/** More beats than this nobody reads, and counting them takes too long. */
-const MOST_BEATS = 100_000
+/** Limit of the simulation: more beats take too long and are not read. */
+const MAX_BEATS = 100_000
 
 export interface Days {
   readonly rows: readonly Row[]
   readonly agents: readonly Agent[]
   readonly from: number
   readonly days: number
-  /** On whose calendar the days are. */
+  /** The zone of the calendar days. */
   readonly timezone: string
   readonly max_concurrent: number
-  /** How long a run of an agent may take; null: for ever. */
+  /** Milliseconds that a run of an agent may take; null: no limit. */
   timeoutOf(agent: string): number | null
-  /** What a run of an agent costs; null: nobody knows. */
+  /** Cost of one run of an agent; null: unknown. */
   costOf(agent: string): Cost | null
 }
 
@@ -41,7 +41,7 @@ export interface ForetoldDay extends Cost {
   readonly dispatches: number
 }
 
-/** Each kind once per schedules concerned: how often, and when for the first time. */
+/** One entry per kind and set of schedules: how often, and when first. */
 export type Conflict = { readonly first: number; readonly times: number } & (
   | { readonly kind: 'together'; readonly schedules: readonly string[] }
   | {
@@ -63,48 +63,48 @@ export interface Foretold extends Cost {
   readonly beats: readonly ForetoldBeat[]
   readonly days: readonly ForetoldDay[]
   readonly conflicts: readonly Conflict[]
-  /** Agents that are due and whose cost nobody knows: it is not in the sums. */
+  /** Agents that are due and whose cost is unknown; the sums leave them out. */
   readonly unpriced: readonly string[]
-  /** Up to when all beats are here: less than was asked for where there are too many. */
+  /** All beats up to here are listed; earlier than requested if there are too many. */
   readonly until: number
 }
 
-export function simulate(asked: Days): Foretold {
-  const { beats, until } = beatsOf(asked)
+export function simulate(request: Days): Foretold {
+  const { beats, until } = listBeats(request)
   const agents = new Set(beats.flatMap((beat) => beat.agents))
   return {
     beats,
-    days: daysOf(asked, beats, until),
-    ...sumOf(beats, asked.costOf),
-    conflicts: conflictsOf(asked, beats),
-    unpriced: [...agents].filter((agent) => asked.costOf(agent) === null).sort(),
+    days: sumByDay(request, beats, until),
+    ...sumCost(beats, request.costOf),
+    conflicts: findConflicts(request, beats),
+    unpriced: [...agents].filter((agent) => request.costOf(agent) === null).sort(),
     until,
   }
 }
 
-/** In order of time; at one instant, in the order of the timetable. */
-function beatsOf({ rows, agents, from, days }: Days): {
+/** Sorted by time, then by the order of the schedules. */
+function listBeats({ rows, agents, from, days }: Days): {
   readonly beats: readonly ForetoldBeat[]
   readonly until: number
 } {
   const end = from + days * 86_400_000
   const beats: ForetoldBeat[] = []
-  const coming = rows
+  const upcoming = rows
     .map((row) => ({ row, agents: dueWith(row, agents), at: row.schedule.next(from) }))
-    .filter((one) => !one.row.paused && one.agents.length > 0)
+    .filter((entry) => !entry.row.paused && entry.agents.length > 0)
   for (;;) {
-    const at = Math.min(...coming.map((one) => one.at ?? Number.POSITIVE_INFINITY))
+    const at = Math.min(...upcoming.map((entry) => entry.at ?? Number.POSITIVE_INFINITY))
     if (at > end) return { beats, until: end }
-    if (beats.length >= MOST_BEATS) return { beats, until: at - 1 }
-    for (const one of coming)
-      if (one.at === at) {
-        beats.push({ at, schedule_id: one.row.schedule_id, agents: one.agents })
-        one.at = one.row.schedule.next(at)
+    if (beats.length >= MAX_BEATS) return { beats, until: at - 1 }
+    for (const entry of upcoming)
+      if (entry.at === at) {
+        beats.push({ at, schedule_id: entry.row.schedule_id, agents: entry.agents })
+        entry.at = entry.row.schedule.next(at)
       }
   }
 }
 
-function daysOf(
+function sumByDay(
   { timezone, from, costOf }: Days,
   beats: readonly ForetoldBeat[],
   until: number,
@@ -113,16 +113,16 @@ function daysOf(
   const byDay = Map.groupBy(beats, ({ at }) => dayOf(at))
   const days: ForetoldDay[] = []
   for (let date = dayOf(from); date <= dayOf(until); date = dayAfter(date, 1)) {
-    const its = byDay.get(date) ?? []
-    days.push({ date, beats: its.length, dispatches: dispatchesOf(its), ...sumOf(its, costOf) })
+    const group = byDay.get(date) ?? []
+    days.push({ date, beats: group.length, dispatches: countDispatches(group), ...sumCost(group, costOf) })
   }
   return days
 }
 
-const dispatchesOf = (beats: readonly ForetoldBeat[]): number =>
+const countDispatches = (beats: readonly ForetoldBeat[]): number =>
   beats.reduce((sum, { agents }) => sum + agents.length, 0)
 
-function sumOf(beats: readonly ForetoldBeat[], costOf: Days['costOf']): Cost {
+function sumCost(beats: readonly ForetoldBeat[], costOf: Days['costOf']): Cost {
   const costs = beats.flatMap(({ agents }) => agents.map((agent) => costOf(agent)))
   return {
     usd_low: costs.reduce((sum, cost) => sum + (cost?.usd_low ?? 0), 0),
@@ -130,28 +130,28 @@ function sumOf(beats: readonly ForetoldBeat[], costOf: Days['costOf']): Cost {
   }
 }
 
-function conflictsOf(asked: Days, beats: readonly ForetoldBeat[]): readonly Conflict[] {
-  const found = new Map<string, Conflict>()
-  const note = (conflict: Conflict): void => {
+function findConflicts(request: Days, beats: readonly ForetoldBeat[]): readonly Conflict[] {
+  const conflicts = new Map<string, Conflict>()
+  const addConflict = (conflict: Conflict): void => {
     const key = [conflict.kind, ...conflict.schedules, 'agent' in conflict ? conflict.agent : ''].join(' ')
-    const known = found.get(key)
-    found.set(key, known ? { ...known, times: known.times + 1 } : conflict)
+    const known = conflicts.get(key)
+    conflicts.set(key, known ? { ...known, times: known.times + 1 } : conflict)
   }
-  for (const [at, its] of Map.groupBy(beats, (beat) => beat.at)) {
-    const { max_concurrent } = asked
-    const schedules = its.map(({ schedule_id }) => schedule_id)
-    const due = dispatchesOf(its)
-    const noted = { schedules, first: at, times: 1 }
-    if (schedules.length > 1) note({ kind: 'together', ...noted })
-    if (due > max_concurrent) note({ kind: 'crowded', ...noted, due, max_concurrent })
+  for (const [at, group] of Map.groupBy(beats, (beat) => beat.at)) {
+    const { max_concurrent } = request
+    const schedules = group.map(({ schedule_id }) => schedule_id)
+    const due = countDispatches(group)
+    const base = { schedules, first: at, times: 1 }
+    if (schedules.length > 1) addConflict({ kind: 'together', ...base })
+    if (due > max_concurrent) addConflict({ kind: 'crowded', ...base, due, max_concurrent })
   }
-  for (const [id, its] of Map.groupBy(beats, ({ schedule_id }) => schedule_id))
-    for (const [i, { at, agents }] of its.slice(1).entries())
+  for (const [id, group] of Map.groupBy(beats, ({ schedule_id }) => schedule_id))
+    for (const [i, { at, agents }] of group.slice(1).entries())
       for (const agent of agents) {
-        const interval_ms = at - (its[i]?.at ?? at)
-        const timeout_ms = asked.timeoutOf(agent)
+        const interval_ms = at - (group[i]?.at ?? at)
+        const timeout_ms = request.timeoutOf(agent)
         if (timeout_ms !== null && interval_ms < timeout_ms)
-          note({ kind: 'too_close', schedules: [id], agent, interval_ms, timeout_ms, first: at, times: 1 })
+          addConflict({ kind: 'too_close', schedules: [id], agent, interval_ms, timeout_ms, first: at, times: 1 })
       }
-  return [...found.values()]
+  return [...conflicts.values()]
 }

@@ -1,6 +1,6 @@
 /**
- * Target: whom notices go to: what was said in a chat or on the terminal, else what is configured, else nobody.
- * Must not know: what is told.
+ * Target: where notices go: as set in a chat or on the terminal, else as configured, else nowhere.
+ * Must not know: the text of notices.
  */
 
 import type { Json } from '../domain/json.ts'
@@ -10,20 +10,20 @@ import type { Settings } from './settings.ts'
 export interface Target {
   readonly channel: string
   readonly chat_id: string | null
-  /** Whether the configuration says so, or somebody has said so since. */
+  /** Set by the configuration, or by a person since. */
   readonly by: 'config' | 'person'
 }
 
-/** The name of what was said, among the store's settings. */
+/** Key of the person's choice in the store's settings. */
 export const BOUND = 'notice'
 
-/** Contract: pure. `bound`: what was said, null where nothing was. */
+/** Contract: pure. `bound`: the person's choice; null: none. */
 export function targetOf({ channel, chat_id }: Pick<Settings, 'channel' | 'chat_id'>, bound: Json): Target | null {
   if (isBound(bound)) return bound.channel === null ? null : { ...bound, channel: bound.channel, by: 'person' }
   return channel === null ? null : { channel, chat_id, by: 'config' }
 }
 
-/** From now on notices go there; `off`: to nobody; null: where the configuration says. */
+/** Sets the target; `off`: no notices; null: as configured. */
 export function bind(to: Pick<Target, 'channel' | 'chat_id'> | 'off' | null): Extract<Op, { op: 'set' }> {
   const value = to === 'off' ? { channel: null, chat_id: null } : to && { channel: to.channel, chat_id: to.chat_id }
   return { op: 'set', name: BOUND, value }

@@ -1,5 +1,5 @@
 /**
- * Works on some dispatches and on nothing else, for whoever waits for them, beside whatever else is at work in this process.
+ * Runs selected dispatches and nothing else, for a caller that waits for them, next to other work of this process.
  * Must not know: who asks, what they are for.
  */
 
@@ -17,7 +17,7 @@ export interface Hands {
   drain(wanted: Omit<DrainOptions, 'signals'>): Promise<void>
 }
 
-/** Until none of them is at work any more: some may have been claimed by somebody else of this process, some rest before another try. */
+/** Loops because some may be claimed by another drain of this process, and some may wait before a retry. */
 export async function workOn(
   { store, bell, clock, drain }: Hands,
   ids: readonly string[],
@@ -25,16 +25,17 @@ export async function workOn(
 ): Promise<void> {
   while (!until.aborted) {
     await drain({ untilIdle: true, only: ids, until })
-    // After it: a drain that ends rings, too.
+    // Read after the drain, because a drain that ends also rings.
     const since = bell.rung()
     const found = await readDispatches(store, ids)
-    const rests = found.flatMap(({ wait }) => (wait?.kind === 'retry' ? [wait.until] : []))
-    const busy = found.some(({ status }) => status !== 'waiting' && !isTerminal(status))
-    if (!busy && rests.length === 0) return
-    const over = new AbortController()
-    const either = AbortSignal.any([over.signal, until])
-    const rest = rests.length > 0 ? clock.sleep(Math.max(0, Math.min(...rests) - clock.now()), either) : undefined
-    await Promise.race([bell.wait(since, either), ...(rest ? [rest] : [])])
-    over.abort('over')
+    const retryTimes = found.flatMap(({ wait }) => (wait?.kind === 'retry' ? [wait.until] : []))
+    const isBusy = found.some(({ status }) => status !== 'waiting' && !isTerminal(status))
+    if (!isBusy && retryTimes.length === 0) return
+    const finished = new AbortController()
+    const either = AbortSignal.any([finished.signal, until])
+    const retry =
+      retryTimes.length > 0 ? clock.sleep(Math.max(0, Math.min(...retryTimes) - clock.now()), either) : undefined
+    await Promise.race([bell.wait(since, either), ...(retry ? [retry] : [])])
+    finished.abort('over')
   }
 }

@@ -50,7 +50,7 @@ function startOf(line: OracleLine, zone: string, expected: readonly number[]): S
   try {
     return scheduleOf(line.text, zone)
   } catch (thrown) {
-    assert.match(String(thrown), /no month has such a day/, line.text)
+    assert.match(String(thrown), /no month has that day/, line.text)
     assert.equal(expected.length, 0, line.text)
     return undefined
   }
