@@ -1,5 +1,5 @@
 /**
- * What came of one agent's dispatch, for the cycle that counts it: from its row and its journal.
+ * The result of one agent's dispatch in a cycle, from its row and its journal.
  * Must not know: the cycle.
  */
 
@@ -11,10 +11,10 @@ import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
 import { autonomyOf } from './autonomy.ts'
 import { summaryOf } from './summary.ts'
 
-/** `journal`: of its session, or at least of its run. */
+/** `journal`: of the session, or at least of the run. */
 export function agentResultOf(dispatch: Dispatch, journal: readonly JournalRecord[]): AgentResult {
   const { agent_id, dispatch_id, session_id, status, wait, failure_class, result, error } = dispatch
-  const { attempts, state } = livesIn(recordsOfRun(journal, dispatch_id))
+  const { attempts, state } = foldRun(recordsOfRun(journal, dispatch_id))
   return {
     ...{ agent_id, dispatch_id, session_id },
     status: status === 'waiting' && wait?.kind === 'retry' ? 'running' : status,
@@ -25,8 +25,8 @@ export function agentResultOf(dispatch: Dispatch, journal: readonly JournalRecor
   }
 }
 
-/** How often a run was begun, and the state that its behaviour came to. */
-function livesIn(run: readonly JournalRecord[]): { readonly attempts: number; readonly state: Json } {
+/** The number of attempts, and the last state of the behaviour. */
+function foldRun(run: readonly JournalRecord[]): { readonly attempts: number; readonly state: Json } {
   let state: Json = null
   let attempts = 1
   for (const record of run) {

@@ -1,6 +1,6 @@
 /**
- * How a cycle comes to its end: until when it waits for what it has begun, and what it says of it.
- * Must not know: how it was planned, what is written down of it.
+ * The end of a cycle: how long it waits for its dispatches, and its result.
+ * Must not know: how it was planned, how it is recorded.
  */
 
 import { type AgentResult, inOrder, statusOf, tallyOf } from '../domain/cycle.ts'
@@ -15,8 +15,8 @@ import type { Surroundings } from './settings.ts'
 import { reach } from './ticks.ts'
 
 /**
- * Until everything is over or parked, the deadline, or somebody stands in line: what is still at work then goes on by itself.
- * Contract: since when it waited in vain; undefined where it did not.
+ * Waits until every dispatch is finished or parked, the deadline, or a queued cycle; unfinished ones keep running.
+ * Contract: returns since when it waited in vain; undefined if all finished or parked.
  */
 export async function settled(
   { store, clock, bell }: Surroundings,
@@ -24,45 +24,47 @@ export async function settled(
   { deadline, giveWay }: Pick<Trigger, 'deadline' | 'giveWay'>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const late = new AbortController()
-  const over = new AbortController()
-  void reach(deadline, clock, over.signal).then(() => late.abort())
-  const until = AbortSignal.any([late.signal, giveWay, signal])
+  const timeout = new AbortController()
+  const finished = new AbortController()
+  void reach(deadline, clock, finished.signal).then(() => timeout.abort())
+  const until = AbortSignal.any([timeout.signal, giveWay, signal])
   try {
     for (;;) {
       const since = bell.rung()
       const found = await readDispatches(store, ids)
       const now = clock.now()
-      if (found.every((one) => isTerminal(one.status) || isParked(one, now))) return undefined
+      if (found.every((dispatch) => isTerminal(dispatch.status) || isParked(dispatch, now))) return undefined
       if (until.aborted) return Math.min(deadline, clock.now())
       await bell.wait(since, until)
     }
   } finally {
-    over.abort('over')
+    finished.abort('over')
   }
 }
 
-/** Those that are there and can be read. */
+/** Existing and readable dispatches only. */
 export async function readDispatches(
   store: Pick<Store, 'dispatch'>,
   ids: readonly string[],
 ): Promise<readonly Dispatch[]> {
   const found = await Promise.all(ids.map((id) => unlessUnreadable(store.dispatch(id), undefined)))
-  return found.filter((one) => one !== undefined)
+  return found.filter((dispatch) => dispatch !== undefined)
 }
 
-/** On something that will take its time. One that rests a little before its next try is at work. */
+/** A dispatch that will retry soon counts as running, not as parked. */
 const isParked = ({ status, wait }: Dispatch, now: number): boolean =>
   status === 'waiting' && (wait?.kind !== 'retry' || wait.until - now > SOON_MS)
 
 export async function resultsOf({ store }: Surroundings, ids: readonly string[]): Promise<readonly AgentResult[]> {
   const counted = (await readDispatches(store, ids)).filter(({ agent_id }) => agent_id !== PLANNER_AGENT)
   return Promise.all(
-    counted.map(async (one) => agentResultOf(one, await unlessUnreadable(store.journal(one.session_id), []))),
+    counted.map(async (dispatch) =>
+      agentResultOf(dispatch, await unlessUnreadable(store.journal(dispatch.session_id), [])),
+    ),
   )
 }
 
-/** Its own are told as they stand; of what earlier cycles left, what is over by now: what is parked is told once, and again when it is over. */
+/** Reports own dispatches in any state and earlier ones once finished; so a parked dispatch is reported twice. */
 export function over(
   cycle_id: string,
   results: readonly AgentResult[],
@@ -86,12 +88,12 @@ export function over(
   return { result, notes, open }
 }
 
-/** Of a cycle that has seen to what earlier ones left, that is what it did. */
+/** A single cycle without a plan that finished earlier dispatches reports those instead. */
 export function whyIdle(reason: string, results: readonly AgentResult[], isSingle: boolean): string {
   const ended = results.filter(({ status }) => isTerminal(status)).map(({ agent_id }) => agent_id)
-  return isSingle && ended.length > 0 ? `took up what was left of ${[...new Set(ended)].sort().join(', ')}` : reason
+  return isSingle && ended.length > 0 ? `finished earlier work of ${[...new Set(ended)].sort().join(', ')}` : reason
 }
 
-/** With what it was there for still at work, it is no success. */
+/** A success becomes partial if own dispatches are unfinished. */
 export const inPart = (cycled: Cycled): Cycled =>
   cycled.result.status === 'success' ? { ...cycled, result: { ...cycled.result, status: 'partial_success' } } : cycled

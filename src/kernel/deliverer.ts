@@ -1,8 +1,8 @@
 /**
- * Deliverer: carries the outbox to its channels, one message of a channel at a time, each channel by itself.
+ * Deliverer: sends the messages of the outbox to their channels; channels work in parallel, each one message at a time.
  * Must not know: what messages say, who wrote them.
- * Invariants: I9 (no channel holds up or breaks anything but itself); a message is marked after it was taken, so a crash delivers again at
- * most the one that each channel had in hand, under the same id; every message comes to be sent or failed.
+ * Invariants: I9 (a channel delays or breaks only itself); a message is marked as sent after it was accepted, so a
+ * crash repeats at most one message per channel, under the same id; every message ends as sent or failed.
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -12,15 +12,15 @@ import type { Channel } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 
-/** How long one delivery may take. */
-const WITHIN_MS = 15_000
-/** Rests between tries; after the last one it is given up. */
-const RESTS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000]
-/** What a channel asks for beyond this is too late to be told at all. */
-const LONGEST_REST_MS = 86_400_000
-/** How long what is under way is waited for when the program ends. */
+/** Time limit of one delivery. */
+const TIMEOUT_MS = 15_000
+/** Delays between attempts; after the last attempt the message fails. */
+const RETRY_DELAYS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000]
+/** A channel that asks for a longer delay makes the message fail. */
+const MAX_RETRY_DELAY_MS = 86_400_000
+/** How long running deliveries are awaited when the process stops. */
 const GRACE_MS = 3_000
-const MOST_OF_AN_ERROR = 300
+const MAX_ERROR = 300
 
 export interface Carriage {
   readonly store: Store
@@ -29,78 +29,78 @@ export interface Carriage {
   log(level: 'info' | 'warn' | 'error', event: string, details: Readonly<Record<string, string | number | null>>): void
 }
 
-/** Contract: null where it was taken; otherwise why not. Never rejects, and ends in time whatever the channel does. */
+/** Contract: null if the message was accepted; otherwise the reason. Never rejects; ends in time on any channel. */
 export async function attempt(
   { clock, channels }: Pick<Carriage, 'clock' | 'channels'>,
   name: string,
   message: Message,
   stop?: AbortSignal,
 ): Promise<TirelessError | null> {
-  const over = new AbortController()
-  const late = clock.sleep(WITHIN_MS, over.signal).then(() => {
-    throw new TirelessError('channel_unavailable', `${name} did not answer within ${WITHIN_MS / 1000} s`)
+  const finished = new AbortController()
+  const timeout = clock.sleep(TIMEOUT_MS, finished.signal).then(() => {
+    throw new TirelessError('channel_unavailable', `${name} did not answer within ${TIMEOUT_MS / 1000} s`)
   })
   const stopped = new Promise<never>((_, reject) => {
-    const leave = (): void => reject(new TirelessError('aborted', 'the program ends'))
-    if (stop?.aborted) leave()
-    else stop?.addEventListener('abort', leave, { once: true, signal: over.signal })
+    const stopWaiting = (): void => reject(new TirelessError('aborted', 'the process is stopping'))
+    if (stop?.aborted) stopWaiting()
+    else stop?.addEventListener('abort', stopWaiting, { once: true, signal: finished.signal })
   })
   try {
-    await Promise.race([handed(channels, name, message, over.signal), late, stopped])
+    await Promise.race([deliverNow(channels, name, message, finished.signal), timeout, stopped])
     return null
   } catch (thrown) {
     return asTirelessError(thrown, 'channel_unavailable')
   } finally {
-    over.abort('over')
-    late.catch(() => {})
+    finished.abort('over')
+    timeout.catch(() => {})
   }
 }
 
-async function handed(
+async function deliverNow(
   channels: Carriage['channels'],
   name: string,
   message: Message,
   signal: AbortSignal,
 ): Promise<void> {
   const channel = channels.get(name)
-  const trouble = channel ? channel.trouble() : `there is no channel ${name} here`
+  const trouble = channel ? channel.trouble() : `unknown channel ${name}`
   if (!channel || trouble !== null) throw new TirelessError('channel_refused', trouble ?? '')
   const { id, chat_id, kind, text, ts } = message
   await channel.deliver({ id, chat_id, kind, text, ts }, signal)
 }
 
-/** Contract: when to try again after so many tries; null: never. */
+/** Contract: when to try again after this many attempts; null: never. */
 export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError, now: number): number | null {
-  const rest = RESTS_MS[attempts - 1]
-  if (retry === 'never' || rest === undefined || (retryAfterMs ?? 0) > LONGEST_REST_MS) return null
-  return Math.ceil(now + Math.max(rest, retryAfterMs ?? 0))
+  const delay = RETRY_DELAYS_MS[attempts - 1]
+  if (retry === 'never' || delay === undefined || (retryAfterMs ?? 0) > MAX_RETRY_DELAY_MS) return null
+  return Math.ceil(now + Math.max(delay, retryAfterMs ?? 0))
 }
 
-interface DelivererParts extends Carriage {
-  /** Contract: why the message must not be sent; null where it may. */
+interface DelivererDeps extends Carriage {
+  /** Contract: why the message must not be sent; null if it may. */
   refuse?(posted: Posted): Promise<TirelessError | null>
 }
 
 export class Deliverer {
-  readonly #carriage: DelivererParts
-  /** By channel. */
+  readonly #carriage: DelivererDeps
+  /** Running deliveries by channel. */
   readonly #busy = new Map<string, Promise<void>>()
   #stop = new AbortController()
   #broken: unknown
   #carried = 0
 
-  constructor(carriage: DelivererParts) {
-    this.#carriage = carriage
+  constructor(deps: DelivererDeps) {
+    this.#carriage = deps
   }
 
   /**
-   * Contract: begins what is due on every channel that is free; resolves with what is under way, without waiting for it: none of that rejects.
-   * Rejects where the store fails, or has failed since.
+   * Contract: starts the due deliveries of every idle channel; resolves with all running ones without waiting for them;
+   * these never reject. Rejects if the store fails or has failed before.
    */
   async begin(until = this.#carriage.clock.now()): Promise<readonly Promise<void>[]> {
     let due: readonly Posted[]
     let carried: number
-    // What was delivered while it was looked for is not delivered again.
+    // Read again if a delivery finished meanwhile, so that it is not repeated.
     do {
       carried = this.#carried
       due = await this.#carriage.store.dueMessages(until)
@@ -109,7 +109,7 @@ export class Deliverer {
     for (const posted of due) {
       const { channel } = posted
       if (this.#busy.has(channel)) continue
-      const work = this.#carry(posted)
+      const work = this.#deliver(posted)
         .catch((thrown) => {
           this.#broken = thrown
         })
@@ -122,31 +122,31 @@ export class Deliverer {
     return [...this.#busy.values()]
   }
 
-  /** Contract: one try of everything that is due by now, unless it is told to stop. Rejects only where the store fails. */
+  /** Contract: tries everything that is due now once, unless stopped. Rejects only if the store fails. */
   async all(stop: AbortSignal): Promise<void> {
-    const stopped = aborted(stop)
-    // What is tried and not taken is due after this, so it comes to an end.
+    const stopped = untilAborted(stop)
+    // A failed message is due later than this, so the loop ends.
     const until = this.#carriage.clock.now()
     while (!stop.aborted) {
-      const under = await this.begin(until)
-      if (under.length === 0) return
-      await Promise.race([...under, stopped])
+      const running = await this.begin(until)
+      if (running.length === 0) return
+      await Promise.race([...running, stopped])
     }
     await this.leave()
   }
 
-  /** Contract: waits a moment for what is under way, then leaves it: it stays to be delivered. */
+  /** Contract: waits a moment for running deliveries, then abandons them; their messages stay pending. */
   async leave(): Promise<void> {
-    const over = new AbortController()
-    const under = Promise.all(this.#busy.values())
-    await Promise.race([under, this.#carriage.clock.sleep(GRACE_MS, over.signal)])
-    over.abort('over')
+    const finished = new AbortController()
+    const running = Promise.all(this.#busy.values())
+    await Promise.race([running, this.#carriage.clock.sleep(GRACE_MS, finished.signal)])
+    finished.abort('over')
     this.#stop.abort()
-    await under
+    await running
     this.#stop = new AbortController()
   }
 
-  async #carry(posted: Posted): Promise<void> {
+  async #deliver(posted: Posted): Promise<void> {
     const { store, clock, log } = this.#carriage
     const { id, channel } = posted
     const { signal } = this.#stop
@@ -157,17 +157,17 @@ export class Deliverer {
     const now = clock.now()
     const retry_at = failure && retryAt(attempts, failure, now)
     const op: Op = failure
-      ? { op: 'undelivered', id, error: clipped(failure.message, MOST_OF_AN_ERROR), retry_at }
+      ? { op: 'undelivered', id, error: clipped(failure.message, MAX_ERROR), retry_at }
       : { op: 'delivered', id, now }
     await commitOne(store, [op])
     if (failure)
-      log(retry_at === null ? 'error' : 'warn', retry_at === null ? 'message given up' : 'message not delivered', {
+      log(retry_at === null ? 'error' : 'warn', retry_at === null ? 'message failed' : 'message not delivered', {
         ...{ message_id: id, channel, attempts, message: failure.message },
       })
   }
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })

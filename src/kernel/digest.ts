@@ -1,6 +1,6 @@
 /**
- * Digest: what people are told of many cycles at once, of those too that nobody was told of.
- * Must not know: when, and to whom. Pure.
+ * Digest: the text about many cycles at once, including those without a notice. Pure.
+ * Must not know: when it is sent, to whom.
  */
 
 import { type Cycle, type CycleResult, isFailure } from '../domain/cycle.ts'
@@ -14,7 +14,7 @@ export interface Period {
   readonly timezone: string
 }
 
-/** Contract: undefined where there was no cycle to tell of. `cycles`: any order, also those of other times. */
+/** Contract: undefined if no cycle is in the period. `cycles`: in any order, also from other times. */
 export function digestOf(
   kernel_id: string,
   cycles: readonly Cycle[],
@@ -26,22 +26,23 @@ export function digestOf(
     return result && ended > period.from && ended <= period.to ? [result] : []
   })
   if (results.length === 0) return undefined
-  const say = WORDS[language]
+  const words = WORDS[language]
   const total = (count: (result: CycleResult) => number): number =>
     results.reduce((sum, result) => sum + count(result), 0)
   const failed = new Map<string, number>()
   for (const { agent_id } of results.flatMap(({ agents }) => agents).filter(isFailure))
     failed.set(agent_id, (failed.get(agent_id) ?? 0) + 1)
-  const failing = [...failed].sort(([, a], [, b]) => b - a).map(([agent, times]) => `${agent} ×${times}`)
+  const failedAgents = [...failed].sort(([, a], [, b]) => b - a).map(([agent, times]) => `${agent} ×${times}`)
+  const times = [period.from, period.to].map((time) => wallTime(time, period.timezone))
   return [
-    `Kernel[${kernel_id}] ${say.title} (${wallTime(period.from, period.timezone)} – ${wallTime(period.to, period.timezone)})`,
-    `- ${say.cycles}: ${results.length}`,
-    `- ${say.idle}: ${results.filter(({ agents, error }) => agents.length === 0 && error === null).length}`,
-    `- ${say.errors}: ${results.filter(({ error }) => error !== null).length}`,
-    `- ${say.dispatched}: ${total(({ dispatched }) => dispatched)}`,
-    `- ${say.succeeded}: ${total(({ succeeded }) => succeeded)}`,
-    `- ${say.failed}: ${total((result) => result.failed)}`,
-    `- ${say.failedAgents}: ${failing.join(', ') || '(none)'}`,
+    `Kernel[${kernel_id}] ${words.title} (${times.join(' – ')})`,
+    `- ${words.cycles}: ${results.length}`,
+    `- ${words.idle}: ${results.filter(({ agents, error }) => agents.length === 0 && error === null).length}`,
+    `- ${words.errors}: ${results.filter(({ error }) => error !== null).length}`,
+    `- ${words.dispatched}: ${total(({ dispatched }) => dispatched)}`,
+    `- ${words.succeeded}: ${total(({ succeeded }) => succeeded)}`,
+    `- ${words.failed}: ${total((result) => result.failed)}`,
+    `- ${words.failedAgents}: ${failedAgents.join(', ') || '(none)'}`,
   ].join('\n')
 }
 

@@ -1,5 +1,5 @@
 /**
- * From an agent that was planned to the dispatch that is enqueued for it.
+ * Builds the dispatch of a planned agent.
  * Must not know: why it was planned, what becomes of it.
  */
 
@@ -11,34 +11,34 @@ import { type Insertions, layered } from './layers.ts'
 import type { Candidate, Planned } from './planners/planner.ts'
 import type { Surroundings } from './settings.ts'
 
-/** Contract: throws `workspace_refused` where its agent must not work where it wants to. `notes`: for the owner; added to. */
+/** Contract: throws `workspace_refused` if the agent's folder is not allowed. Appends the owner's notes to `notes`. */
 export async function dispatchFor(
-  around: Surroundings,
+  deps: Surroundings,
   cycle_id: string | undefined,
   candidate: Candidate,
   { prompt = candidate.agent.prompt, priority = candidate.agent.priority, reason, by_model = false }: Planned,
   insertions: Omit<Insertions, 'watched'>,
   notes: Note[],
 ): Promise<NewDispatch> {
-  const { ids, settings, workspace } = around
+  const { ids, settings, workspace } = deps
   const { agent, sight } = candidate
   const { id: kernel_id, user_id, channel, chat_id } = settings()
   const dispatch_id = ids.next()
   const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
-  const survey = await surveyFor(around, candidate, prompt)
-  const given = { ...insertions, watched: survey?.text ?? '' }
-  const { prompt: whole, metadata, unknown, cut } = layered(prompt, given, dispatch_id)
+  const survey = await surveyFor(deps, candidate, prompt)
+  const values = { ...insertions, watched: survey?.text ?? '' }
+  const { prompt: fullPrompt, metadata, unknown, cut } = layered(prompt, values, dispatch_id)
   const names = unknown.map((name) => `{${name}}`).join(', ')
   if (unknown.length > 0)
     notes.push({
       about: `placeholders ${agent.agent_id} ${names}`,
-      text: `${agent.agent_id}: nothing is known of ${names}; left as they are`,
+      text: `${agent.agent_id}: unknown placeholders ${names}; they are left unchanged`,
       zh: `${agent.agent_id}：不认识 ${names}，保持原样`,
     })
   for (const name of cut)
     notes.push({
       about: `cut ${agent.agent_id} ${name}`,
-      text: `${agent.agent_id}: {${name}} is too long, so only its beginning is in the prompt: make it shorter`,
+      text: `${agent.agent_id}: {${name}} is too long, so the prompt has only its beginning. Shorten it.`,
       zh: `${agent.agent_id}：{${name}} 太长，提示中只有开头部分：请缩短它`,
     })
   return {
@@ -47,7 +47,7 @@ export async function dispatchFor(
     cycle_id,
     agent_id: agent.agent_id,
     session_id,
-    prompt: whole,
+    prompt: fullPrompt,
     priority,
     metadata: {
       ...agent.metadata,
@@ -65,7 +65,7 @@ export async function dispatchFor(
   }
 }
 
-/** What is new is new since its last run that came to something: what a failed one saw, nobody has seen to. */
+/** "New" means since the last successful run: a failed run did not deal with what it saw. */
 async function surveyFor(
   { survey }: Surroundings,
   { agent, recent }: Candidate,
@@ -76,7 +76,7 @@ async function surveyFor(
   return survey(agent, last?.metadata.watched as SurveyMarks | undefined)
 }
 
-/** One that an added schedule names and nobody has described: what it is to do comes with the schedule. */
+/** A stand-in for an agent that an added schedule names but no configuration defines; the schedule has the prompt. */
 export const nobodySpecial = (agent_id: string): Agent => ({
   agent_id,
   ...{ prompt: '', priority: 0, enabled: true, metadata: {}, schedule: null, cooldown: 0, watch: [] },

@@ -1,66 +1,67 @@
 /**
- * News: what of a cycle is worth a message, given what was told before.
- * Must not know: who is told, by which channel, at what hour, in which words.
- * Invariants: pure; the same matter is told once, until it changes or is over; that all is well again is told once.
+ * Notice policy: what is worth a message after a cycle, given what was reported before.
+ * Must not know: recipient, channel, time, wording.
+ * Invariants: pure; the same issue is reported once until it changes or ends; a recovery is reported once.
  */
 
 import { type AgentResult, type CycleResult, isFailure } from '../domain/cycle.ts'
 import type { Note } from '../domain/note.ts'
 
-/** What was not seen for so long is over: a day is too short, or what is so once a day would be told every day. */
-const FORGOTTEN_MS = 36 * 3_600_000
+/** An issue not seen for this long is over. Longer than a day, so that a daily issue is not reported every day. */
+const EXPIRES_MS = 36 * 3_600_000
 
-/** A matter that stands: what is so, and when it was last seen. */
-type Standing = { readonly what: string; readonly seen: number }
+/** A reported issue: its state, and when it was last seen. */
+type ReportedIssue = { readonly what: string; readonly seen: number }
 
 export type Told = {
-  /** Somebody else has been told nothing yet. */
+  /** The recipient; a new recipient has been told nothing yet. */
   readonly target: string
-  readonly matters: Readonly<Record<string, Standing>>
+  readonly matters: Readonly<Record<string, ReportedIssue>>
 }
 
 export interface News {
-  /** Null: nothing worth a message. */
+  /** null: not worth a message. */
   readonly kind: 'alert' | 'notice' | null
-  /** Those that are new. */
+  /** Alerts that are new. */
   readonly alerts: readonly Note[]
   readonly notes: readonly Note[]
-  /** There was something to be alarmed about, and there is no more. */
+  /** There were alerts before, and there are none now. */
   readonly recovered: boolean
   readonly told: Told
 }
 
-interface Matter {
+interface Issue {
   readonly about: string
   readonly what: string
 }
 
-/** `alerts`: all there is to be alarmed about now. */
+/** `alerts`: all current alerts. */
 export function newsOf(
   told: Told,
   { result, notes }: { readonly result: CycleResult; readonly notes: readonly Note[] },
   alerts: readonly Note[],
   now: number,
 ): News {
-  const matters = [...troublesOf(result), ...notes.map(asNote), ...alerts.map(asAlert)]
-  const over = overWith(result, alerts)
-  const kept = Object.entries(told.matters).filter(([about, { seen }]) => now - seen < FORGOTTEN_MS && !over(about))
-  const standing = new Map(kept)
-  const isNew = ({ about, what }: Matter): boolean => standing.get(about)?.what !== what
-  const fresh = matters.filter(isNew)
-  for (const { about, what } of matters) standing.set(about, { what, seen: now })
+  const issues = [...issuesOf(result), ...notes.map(noteIssue), ...alerts.map(alertIssue)]
+  const isOver = endedIssues(result, alerts)
+  const kept = Object.entries(told.matters).filter(([about, { seen }]) => now - seen < EXPIRES_MS && !isOver(about))
+  const reported = new Map(kept)
+  const isNew = ({ about, what }: Issue): boolean => reported.get(about)?.what !== what
+  const newIssues = issues.filter(isNew)
+  for (const { about, what } of issues) reported.set(about, { what, seen: now })
   const recovered = alerts.length === 0 && Object.keys(told.matters).some((about) => about.startsWith(ALERT))
-  const freshAlerts = alerts.filter((alert) => fresh.some(({ about }) => about === asAlert(alert).about))
-  const worth = fresh.length > 0 || recovered || result.agents.some(({ status }) => status === 'done')
+  const newAlerts = alerts.filter((alert) => newIssues.some(({ about }) => about === alertIssue(alert).about))
+  const isWorthMessage = newIssues.length > 0 || recovered || result.agents.some(({ status }) => status === 'done')
   return {
-    kind: freshAlerts.length > 0 ? 'alert' : worth ? 'notice' : null,
-    alerts: freshAlerts,
+    kind: newAlerts.length > 0 ? 'alert' : isWorthMessage ? 'notice' : null,
+    alerts: newAlerts,
     notes: notes.filter(
       (note) =>
-        fresh.some(({ about }) => about === asNote(note).about) && !alerts.some(({ about }) => about === note.about),
+        newIssues.some(({ about }) => about === noteIssue(note).about) &&
+        !alerts.some(({ about }) => about === note.about),
     ),
     recovered,
-    told: { target: told.target, matters: Object.fromEntries(standing) },
+    told: { target: told.target, matters: Object.fromEntries(reported) },
   }
 }
 
@@ -68,26 +69,26 @@ const ALERT = 'alert '
 const AGENT = 'agent '
 const CYCLE = 'cycle'
 
-const asAlert = ({ about }: Note): Matter => ({ about: `${ALERT}${about}`, what: '' })
-const asNote = ({ about }: Note): Matter => ({ about: `note ${about}`, what: '' })
+const alertIssue = ({ about }: Note): Issue => ({ about: `${ALERT}${about}`, what: '' })
+const noteIssue = ({ about }: Note): Issue => ({ about: `note ${about}`, what: '' })
 
-/** Not in the words of an error: those differ from one time to the next. */
-function troublesOf({ agents, error }: CycleResult): readonly Matter[] {
-  const troubled = agents.filter((agent) => isFailure(agent) || agent.status === 'waiting')
-  const plain = error?.replaceAll(/\d+/g, '0') ?? ''
+/** Numbers are removed from an error, because they differ each time. */
+function issuesOf({ agents, error }: CycleResult): readonly Issue[] {
+  const affected = agents.filter((agent) => isFailure(agent) || agent.status === 'waiting')
+  const withoutNumbers = error?.replaceAll(/\d+/g, '0') ?? ''
   return [
-    ...troubled.map((agent) => ({ about: `${AGENT}${agent.agent_id}`, what: whatOf(agent) })),
-    ...(error === null ? [] : [{ about: CYCLE, what: plain }]),
+    ...affected.map((agent) => ({ about: `${AGENT}${agent.agent_id}`, what: stateOf(agent) })),
+    ...(error === null ? [] : [{ about: CYCLE, what: withoutNumbers }]),
   ]
 }
 
-/** What waits for a person is another matter each time. */
-const whatOf = ({ status, failure_class, dispatch_id }: AgentResult): string =>
+/** Every dispatch that waits for a person is a new issue. */
+const stateOf = ({ status, failure_class, dispatch_id }: AgentResult): string =>
   status === 'waiting' ? `waiting ${dispatch_id}` : `${status} ${failure_class}`
 
-function overWith({ agents, error }: CycleResult, alerts: readonly Note[]): (about: string) => boolean {
+function endedIssues({ agents, error }: CycleResult, alerts: readonly Note[]): (about: string) => boolean {
   const well = new Set(agents.filter(({ status }) => status === 'done').map(({ agent_id }) => `${AGENT}${agent_id}`))
-  const alarming = new Set(alerts.map((alert) => asAlert(alert).about))
+  const alarming = new Set(alerts.map((alert) => alertIssue(alert).about))
   return (about) =>
     well.has(about) || (about === CYCLE && error === null) || (about.startsWith(ALERT) && !alarming.has(about))
 }

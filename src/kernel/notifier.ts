@@ -1,8 +1,8 @@
 /**
- * Notifier: posts what people are told of cycles, and carries the outbox away, beside the loop.
+ * Notifier: posts notices and digests about cycles, and runs the deliverer, next to the loop.
  * Must not know: how channels work.
- * Invariants: I9 (nothing here keeps a cycle from ending or makes a beat late, except a store that fails); a cycle's notice is in the commit
- * that ends it; a digest is in the commit that its schedule fires in.
+ * Invariants: I9 (no failure here keeps a cycle from ending or delays a beat, except of the store); the notice of a
+ * cycle is in the commit that ends it; a digest is in the commit that records its beat.
  */
 
 import type { CycleResult } from '../domain/cycle.ts'
@@ -29,35 +29,35 @@ import type { Settings } from './settings.ts'
 import { BOUND, pairCommand, type Target, targetOf } from './target.ts'
 import { ownZone } from './zone.ts'
 
-/** What was told, among the store's settings. */
+/** Key of the reported issues in the store's settings. */
 const TOLD = 'told'
 const EVERY_MORNING = '0 9 * * *'
-/** More cycles than this are not counted in one digest. */
-const MOST_CYCLES = 5000
-const MOST_OF_A_TEXT = 8000
-const PING_WITHIN_MS = 10_000
-/** Where the owner is told of whom nobody knows where he is: the terminal that runs the kernel, and the log. */
+/** At most this many cycles are counted in a digest. */
+const MAX_CYCLES = 5000
+const MAX_TEXT = 8000
+const PING_TIMEOUT_MS = 10_000
+/** The target if none is set: the terminal that runs the kernel, and the log. */
 const TERMINAL = { channel: 'console', chat_id: null }
-/** Who sits at this machine is the owner. */
+/** Channels that reach only the person at this machine, who is the owner. */
 const OWN_MACHINE: readonly string[] = ['console', 'desktop']
-/** The wall clock may jump, so a long sleep is taken in naps. */
-const LONGEST_NAP_MS = 30_000
+/** A long sleep is split, because the wall clock may jump. */
+const MAX_SLEEP_MS = 30_000
 
 export interface NotifierParts extends Carriage {
   readonly bell: Doorbell
   settings(): Settings
-  /** Contract: the text without what is secret. */
+  /** Contract: the text without secrets. */
   redact(text: string): string
-  /** Contract: a GET of that address; rejects where it is not answered well. */
+  /** Contract: sends a GET request; rejects on failure. */
   ping(url: string, signal: AbortSignal): Promise<void>
 }
 
 export class Notifier implements Postbox {
   readonly #parts: NotifierParts
   readonly #deliverer: Deliverer
-  /** By what ends them. */
+  /** Running pings by the controller that aborts them. */
   readonly #pings = new Map<AbortController, Promise<void>>()
-  #digestsOf: Settings | undefined
+  #digestSettings: Settings | undefined
   #digestSchedule: Schedule | undefined
 
   constructor(parts: NotifierParts) {
@@ -65,21 +65,21 @@ export class Notifier implements Postbox {
     this.#deliverer = new Deliverer({ ...parts, refuse: (posted) => this.#refuse(posted) })
   }
 
-  /** Contract: what belongs into the commit that ends the cycle. `alerts`: all there is to be alarmed about. Rejects only where the store fails. */
+  /** Contract: ops for the commit that ends the cycle; `alerts`: all current alerts. Rejects if the store fails. */
   async news(cycled: Cycled, alerts: readonly Note[]): Promise<readonly Op[]> {
     const { clock, settings, log } = this.#parts
     try {
       const target = await this.target()
       const now = clock.now()
       const news = newsOf(await this.#told(target), cycled, alerts, now)
-      const remembered = { op: 'set', name: TOLD, value: news.told } as const
-      // Whoever else is told, or nobody: it is in the log.
-      for (const { text: message } of [...news.alerts, ...news.notes]) log('warn', 'worth knowing', { message })
-      if (news.kind === null || !target) return [remembered]
+      const saveTold = { op: 'set', name: TOLD, value: news.told } as const
+      // Logged in any case, also without a target.
+      for (const { text: message } of [...news.alerts, ...news.notes]) log('warn', 'notice', { message })
+      if (news.kind === null || !target) return [saveTold]
       const { id } = settings()
       const text = noticeWith(id, cycled.result, news, this.language())
       const message = { id: `notice-${cycled.result.cycle_id}`, kind: news.kind, text }
-      return [remembered, this.#post(target, message, now)]
+      return [saveTold, this.#post(target, message, now)]
     } catch (thrown) {
       const error = asTirelessError(thrown)
       if (error.code.startsWith('store_')) throw error
@@ -88,77 +88,77 @@ export class Notifier implements Postbox {
     }
   }
 
-  /** The dead man's ping: whoever expects it learns from its absence. Contract: never throws, and is waited for by nobody. */
+  /** Sends the dead man's ping: its absence raises the alarm elsewhere. Contract: never throws, does not wait. */
   ended({ status }: CycleResult): void {
     const { clock, log, ping, settings } = this.#parts
     const { ping_url } = settings()
     if (ping_url === null || status === 'failed' || status === 'error') return
-    const late = new AbortController()
-    const over = new AbortController()
-    void clock.sleep(PING_WITHIN_MS, over.signal).then(() => late.abort())
-    const pinging = ping(ping_url, late.signal)
+    const timeout = new AbortController()
+    const finished = new AbortController()
+    void clock.sleep(PING_TIMEOUT_MS, finished.signal).then(() => timeout.abort())
+    const pinging = ping(ping_url, timeout.signal)
       .catch((thrown) => log('warn', 'ping failed', { message: asTirelessError(thrown).message }))
       .finally(() => {
-        over.abort('over')
-        this.#pings.delete(late)
+        finished.abort('over')
+        this.#pings.delete(timeout)
       })
-    this.#pings.set(late, pinging)
+    this.#pings.set(timeout, pinging)
   }
 
-  /** Contract: whom notices go to, as it is now; null where nobody is told. */
+  /** Contract: the current target of notices; null if there is none. */
   async target(): Promise<Target | null> {
     return targetOf(this.#parts.settings(), (await this.unpairedTarget()) ? null : await this.#bound())
   }
 
-  /** Contract: the chat that was bound before pairing existed, or has been unpaired since; it gets no notices. null: there is none. */
+  /** Contract: the target chat if it is not (or no longer) paired, so that it gets no notices; otherwise null. */
   async unpairedTarget(): Promise<Target | null> {
     const target = targetOf(this.#parts.settings(), await this.#bound())
     const isChat = target !== null && target.by === 'person' && target.chat_id !== null
     return isChat && !(await isOwnersChat(this.#parts, target)) ? target : null
   }
 
-  /** Contract: digests and deliveries, until told to stop; rejects only where the store fails. */
+  /** Contract: posts digests and delivers messages until stopped; rejects only if the store fails. */
   async run(signal: AbortSignal): Promise<void> {
     const { store, clock, bell } = this.#parts
     try {
       while (!signal.aborted) {
         const since = bell.rung()
-        const nextDigest = await this.#digest()
+        const nextDigest = await this.#postDigest()
         const now = clock.now()
-        const under = await this.#deliverer.begin(now)
+        const running = await this.#deliverer.begin(now)
         const next = Math.min(nextDigest, (await store.nextMessage(now)) ?? Number.POSITIVE_INFINITY)
-        const awake = new AbortController()
-        const either = AbortSignal.any([awake.signal, signal])
-        const nap = clock.sleep(Math.min(next - now, LONGEST_NAP_MS), either)
-        await Promise.race([...under, bell.wait(since, either), nap])
-        awake.abort('over')
+        const finished = new AbortController()
+        const either = AbortSignal.any([finished.signal, signal])
+        const timer = clock.sleep(Math.min(next - now, MAX_SLEEP_MS), either)
+        await Promise.race([...running, bell.wait(since, either), timer])
+        finished.abort('over')
       }
     } finally {
       await this.#deliverer.leave()
-      for (const late of this.#pings.keys()) late.abort()
+      for (const timeout of this.#pings.keys()) timeout.abort()
     }
   }
 
-  /** Contract: one try of everything that is due by now, and then it is over, or when it is told to stop; rejects only where the store fails. */
+  /** Contract: posts a due digest, tries every due message once, waits for pings. Rejects only if the store fails. */
   async once(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
-    await this.#digest()
+    await this.#postDigest()
     await this.#deliverer.all(signal)
     if (!signal.aborted) await Promise.all(this.#pings.values())
   }
 
-  /** Contract: one try of what is due by now; rejects only where the store fails. */
+  /** Contract: tries every due message once; rejects only if the store fails. */
   async deliver(signal: AbortSignal): Promise<void> {
     if (!signal.aborted) await this.#deliverer.all(signal)
   }
 
   async post({ id, to, text, urgent }: Letter): Promise<{ readonly channel: string }> {
     const { store, clock } = this.#parts
-    const target = to === null ? ((await this.target()) ?? TERMINAL) : this.#named(to)
+    const target = to === null ? ((await this.target()) ?? TERMINAL) : this.#resolveTarget(to)
     const now = clock.now()
     const kind = to !== null ? 'reply' : urgent ? 'alert' : 'notice'
     const post = this.#post(target, { id, kind, text }, now)
-    // Quiet hours are the owner's: nobody else's words wait for them.
+    // Quiet hours apply to the owner only.
     await commitOne(store, [to === null ? post : { ...post, due: now }])
     return { channel: target.channel }
   }
@@ -172,7 +172,7 @@ export class Notifier implements Postbox {
 
   refusal(to: string): string | undefined {
     try {
-      this.#named(to)
+      this.#resolveTarget(to)
       return undefined
     } catch (thrown) {
       return asTirelessError(thrown).message
@@ -183,7 +183,7 @@ export class Notifier implements Postbox {
     return unlessUnreadable(this.#parts.store.setting(BOUND), null)
   }
 
-  /** A notice that waited in the outbox goes to no chat that is not the owner's by now. Replies go to whoever asked. */
+  /** A queued notice is refused if its chat is no longer the owner's. Replies go to the chat that asked. */
   async #refuse({ kind, channel, chat_id }: Posted): Promise<TirelessError | null> {
     if (kind === 'reply' || chat_id === null || (await isOwnersChat(this.#parts, { channel, chat_id }))) return null
     return new TirelessError('channel_refused', {
@@ -192,18 +192,18 @@ export class Notifier implements Postbox {
     })
   }
 
-  #named(to: string): Pick<Target, 'channel' | 'chat_id'> {
+  #resolveTarget(to: string): Pick<Target, 'channel' | 'chat_id'> {
     const { channels } = this.#parts
     const [, channel = '', chat_id = null] = /^([^:]+)(?::(.+))?$/s.exec(to) ?? []
     if (channels.get(channel)?.trouble() === null) return { channel, chat_id }
     const why = channels.has(channel)
       ? `${channel} cannot deliver: ${channels.get(channel)?.trouble()}`
-      : 'there is no such channel'
-    const open = [...channels.values()].filter((one) => one.trouble() === null).map(({ name }) => name)
+      : 'unknown channel'
+    const usable = [...channels.values()].filter((one) => one.trouble() === null).map(({ name }) => name)
     throw new TirelessError('not_found', {
       what: why,
       got: to,
-      expected: `one of ${open.join(', ')}, or none: your owner`,
+      expected: `one of ${usable.join(', ')}, or leave out "to" to reach your owner`,
     })
   }
 
@@ -214,7 +214,7 @@ export class Notifier implements Postbox {
     return { target: key, matters: (isKnown && told.matters) || {} }
   }
 
-  /** What can wait is held back in quiet hours. */
+  /** Messages that can wait are delayed until the end of the quiet hours. */
   #post(
     { channel, chat_id }: Pick<Target, 'channel' | 'chat_id'>,
     message: Pick<NewMessage, 'id' | 'kind' | 'text'>,
@@ -222,29 +222,29 @@ export class Notifier implements Postbox {
   ): Extract<Op, { op: 'post' }> {
     const { settings, redact } = this.#parts
     const quiet = message.kind === 'alert' ? undefined : quietUntil(settings().quiet_hours, this.#zone(), now)
-    const text = clipped(redact(message.text), MOST_OF_A_TEXT)
+    const text = clipped(redact(message.text), MAX_TEXT)
     return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
   }
 
-  /** Contract: posts the digest where one is due; when the next one is. Of those that were missed, only the newest is made. */
-  async #digest(): Promise<number> {
+  /** Contract: posts a due digest; returns when the next one is due. Of missed digests only the newest is posted. */
+  async #postDigest(): Promise<number> {
     const { store, clock, settings } = this.#parts
     const { id: kernel_id } = settings()
-    const schedule = this.#digests()
-    // A kernel without an agent has no cycles to tell of.
+    const schedule = this.#currentDigestSchedule()
+    // A kernel without agents has no cycles.
     if (!schedule || settings().agents.length === 0) return Number.POSITIVE_INFINITY
     const id = digestScheduleId(kernel_id)
     const now = clock.now()
     const from = (await store.marks()).find(({ schedule_id }) => schedule_id === id)?.until
     if (from === undefined) {
-      // Where nobody can tell how far it has come, none is posted: what is due for sure is delivered all the same.
+      // If the progress cannot be read, no digest is posted; messages are delivered all the same.
       const opened = await unlessUnreadable(commitOne(store, [{ op: 'schedule_open', id, now }]), undefined)
       return (opened && schedule.next(now)) ?? Number.POSITIVE_INFINITY
     }
     const to = newest(schedule, from, now).at(-1)
     if (to === undefined) return schedule.next(from) ?? Number.POSITIVE_INFINITY
     const target = await this.target()
-    const cycles = target ? await store.cycles(kernel_id, { limit: MOST_CYCLES }) : []
+    const cycles = target ? await store.cycles(kernel_id, { limit: MAX_CYCLES }) : []
     const text = digestOf(kernel_id, cycles, { from, to, timezone: this.#zone() }, this.language())
     const message = { id: `digest-${kernel_id}-${to}`, kind: 'digest' as const }
     const posts = target && text !== undefined ? [this.#post(target, { ...message, text }, now)] : []
@@ -252,12 +252,12 @@ export class Notifier implements Postbox {
     return schedule.next(to) ?? Number.POSITIVE_INFINITY
   }
 
-  #digests(): Schedule | undefined {
+  #currentDigestSchedule(): Schedule | undefined {
     const settings = this.#parts.settings()
     const { digest } = settings
-    // Asked for at every ring of the bell; a configuration that has changed is another object.
-    if (this.#digestsOf !== settings) {
-      this.#digestsOf = settings
+    // Called at each wake-up, so it is cached; a changed configuration is a new object.
+    if (this.#digestSettings !== settings) {
+      this.#digestSettings = settings
       const isOff = digest === null || digest === false
       this.#digestSchedule = isOff ? undefined : scheduleOf(digest === true ? EVERY_MORNING : digest, this.#zone())
     }
@@ -268,7 +268,7 @@ export class Notifier implements Postbox {
     return this.#parts.settings().timezone ?? ownZone()
   }
 
-  /** In which people are told of the agents. */
+  /** The language of notices. */
   language(): Language {
     return languageOfAll(this.#parts.settings().agents)
   }

@@ -1,15 +1,15 @@
 /**
- * Pairing: which chats are the owner's. A code is shown to him on his terminal, and the chat that says it is paired. Pure; kept among the
- * store's settings.
- * Must not know: how a chat is reached, what it may ask for once it is paired.
- * Invariants: a code is worth one chat, a few tries and some minutes; what is kept of it does not give it away.
+ * Pairing: which chats belong to the owner. The owner sees a code on the terminal; the chat that sends it is paired.
+ * Pure; stored in the store's settings.
+ * Must not know: how a chat is reached, what a paired chat may do.
+ * Invariants: a code is valid for one chat, a few tries and some minutes; the stored digest does not reveal it.
  */
 
 import { hash } from 'node:crypto'
 import type { Json } from '../domain/json.ts'
 import type { Op } from '../ports/store.ts'
 
-/** Their names among the store's settings. */
+/** Keys in the store's settings. */
 export const PAIRED = 'paired chats'
 export const PAIRING = 'pairing'
 
@@ -19,7 +19,7 @@ export interface PairedChat {
   readonly paired_at: string
 }
 
-/** One that is under way. */
+/** A pairing in progress. */
 export interface Pairing {
   readonly channel: string
   readonly digest: string
@@ -27,49 +27,53 @@ export interface Pairing {
   readonly tries: number
 }
 
-const MOST_TRIES = 5
-const LASTS_MS = 10 * 60_000
-/** Without those that are taken for one another. */
+const MAX_TRIES = 5
+const VALID_MS = 10 * 60_000
+/** Without letters and digits that look alike. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTVWXYZ23456789'
 const LENGTH = 8
 
-/** Contract: a code out of something that nobody can guess. */
+/** Contract: derives a code from an unguessable seed. */
 export function codeFrom(seed: string): string {
   const bytes = Buffer.from(hash('sha256', seed), 'hex')
   return Array.from(bytes.subarray(0, LENGTH), (byte) => LETTERS[byte % LETTERS.length]).join('')
 }
 
-const digestOf = (channel: string, code: string): string =>
+const codeDigest = (channel: string, code: string): string =>
   hash('sha256', JSON.stringify([channel, code.toUpperCase()]))
 
 export const beginPairing = (channel: string, code: string, now: number): Pairing => ({
-  ...{ channel, digest: digestOf(channel, code), until: now + LASTS_MS, tries: 0 },
+  ...{ channel, digest: codeDigest(channel, code), until: now + VALID_MS, tries: 0 },
 })
 
 export type Tried =
   | { readonly kind: 'paired' }
-  /** One of the tries is gone. */
+  /** One try is used up. */
   | { readonly kind: 'wrong'; readonly left: Pairing }
-  /** Nobody waits for a code on this channel. */
+  /** No pairing is in progress on this channel. */
   | { readonly kind: 'none' }
 
 export function tryCode(pairing: Pairing | null, channel: string, code: string, now: number): Tried {
-  if (!pairing || pairing.channel !== channel || now > pairing.until || pairing.tries >= MOST_TRIES)
+  if (!pairing || pairing.channel !== channel || now > pairing.until || pairing.tries >= MAX_TRIES)
     return { kind: 'none' }
-  if (digestOf(channel, code) === pairing.digest) return { kind: 'paired' }
+  if (codeDigest(channel, code) === pairing.digest) return { kind: 'paired' }
   return { kind: 'wrong', left: { ...pairing, tries: pairing.tries + 1 } }
 }
 
-/** Contract: those that can be read. */
-export function pairedIn(kept: Json): readonly PairedChat[] {
-  return Array.isArray(kept) ? (kept as readonly Json[]).filter(isPaired) : []
+/** Contract: skips unreadable entries. */
+export function pairedIn(stored: Json): readonly PairedChat[] {
+  return Array.isArray(stored) ? (stored as readonly Json[]).filter(isPaired) : []
 }
 
-const isPaired = (one: Json): one is Json & PairedChat =>
-  typeof one === 'object' && one !== null && 'channel' in one && 'chat_id' in one && typeof one.channel === 'string'
+const isPaired = (entry: Json): entry is Json & PairedChat =>
+  typeof entry === 'object' &&
+  entry !== null &&
+  'channel' in entry &&
+  'chat_id' in entry &&
+  typeof entry.channel === 'string'
 
-export function pairingIn(kept: Json): Pairing | null {
-  return typeof kept === 'object' && kept !== null && 'digest' in kept ? (kept as unknown as Pairing) : null
+export function pairingIn(stored: Json): Pairing | null {
+  return typeof stored === 'object' && stored !== null && 'digest' in stored ? (stored as unknown as Pairing) : null
 }
 
 export const isSameChat = (

@@ -1,13 +1,13 @@
 /**
- * Whether the kernel lets its beats pass.
+ * Whether the kernel is paused; a paused kernel skips its beats.
  * Must not know: who asks.
  */
 
 import { type Store, unlessUnreadable } from '../ports/store.ts'
 
-/** The name of the store's setting: since when. */
+/** Key in the store's settings; its value is the time of the pause. */
 export const PAUSED = 'paused'
 
-/** A setting that cannot be read counts: nothing is begun that its owner may have stopped. */
+/** An unreadable setting counts as paused, because the owner may have stopped the kernel. */
 export const isPaused = async (store: Pick<Store, 'setting'>): Promise<boolean> =>
   (await unlessUnreadable(store.setting(PAUSED), true)) !== null

@@ -1,8 +1,8 @@
 /**
- * Probe: where nobody knows whether a provider takes its key, the plan is enqueued whole, but only its first dispatch begins; the others when that
- * one was not refused. A wrong key makes one failure a cycle, not one for each agent.
+ * Key canary: if it is unknown whether a provider accepts its key, the whole plan is queued but only one dispatch
+ * starts; the others follow if the key is accepted. A wrong key causes one failure per cycle, not one per agent.
  * Must not know: what a dispatch does.
- * Invariant: one commit enqueues everything that goes; whenever the process dies, all of it is there and free.
+ * Invariant: one commit queues all dispatches; if the process dies, all of them are queued and free.
  */
 
 import { providerOf } from '../domain/breaker.ts'
@@ -11,45 +11,45 @@ import type { Note } from '../domain/note.ts'
 import { commitOne } from '../ports/store.ts'
 import type { Surroundings } from './settings.ts'
 
-/** After so long the others go all the same: the first may have other things to do before it asks a model. */
-const PATIENCE_MS = 30_000
+/** After this time the others start anyway: the first may do other work before it calls a model. */
+const CANARY_TIMEOUT_MS = 30_000
 
 export interface Sent {
   readonly ids: readonly string[]
   readonly notes: readonly Note[]
 }
 
-/** The first of those that ask the same providers, and the others, which begin only if it is not refused. */
-interface Probe {
-  /** In the order in which they are asked. */
+/** The first of the dispatches that use the same providers, and the others, which wait for it. */
+interface Canary {
+  /** In the order of the fallback chain. */
   readonly providers: readonly string[]
   readonly first: NewDispatch
-  readonly behind: readonly NewDispatch[]
-  /** Whether it is known already that every key is refused, and that nobody is asked yet. */
+  readonly others: readonly NewDispatch[]
+  /** Every key is already known to be refused, and no provider is due for another try. */
   readonly isRefused: boolean
 }
 
-/** Contract: enqueued, all or none; those that could only fail stay behind, and this is told. */
+/** Contract: queues all or none. Dispatches that could only fail are left out and reported in a note. */
 export async function enqueueProbed(
-  around: Surroundings,
-  made: readonly NewDispatch[],
+  deps: Surroundings,
+  dispatches: readonly NewDispatch[],
   signal: AbortSignal,
 ): Promise<Sent> {
-  const { store, clock, hold } = around
-  const probe = await probeAmong(around, made)
-  const going = probe?.isRefused ? made.filter((one) => !probe.behind.includes(one)) : made
-  const held = probe && !probe.isRefused ? probe.behind : []
-  const letGo = hold(idsOf(held))
+  const { store, clock, hold } = deps
+  const canary = await findCanary(deps, dispatches)
+  const queued = canary?.isRefused ? dispatches.filter((dispatch) => !canary.others.includes(dispatch)) : dispatches
+  const held = canary && !canary.isRefused ? canary.others : []
+  const release = hold(idsOf(held))
   try {
-    if (going.length > 0) await commitOne(store, [{ op: 'enqueue', dispatches: going, now: clock.now() }])
-    if (!probe) return { ids: idsOf(going), notes: [] }
-    if (probe.isRefused) return { ids: idsOf(going), notes: [refusedKey(probe)] }
-    await outcomeOf(around, probe, signal)
-    if (!probe.providers.every(isRefusing(around))) return { ids: idsOf(going), notes: [] }
-    await withdraw(around, probe)
-    return { ids: idsOf(going.filter((one) => !held.includes(one))), notes: [refusedKey(probe)] }
+    if (queued.length > 0) await commitOne(store, [{ op: 'enqueue', dispatches: queued, now: clock.now() }])
+    if (!canary) return { ids: idsOf(queued), notes: [] }
+    if (canary.isRefused) return { ids: idsOf(queued), notes: [refusedKey(canary)] }
+    await awaitCanary(deps, canary, signal)
+    if (!canary.providers.every(isRefusing(deps))) return { ids: idsOf(queued), notes: [] }
+    await cancelOthers(deps, canary)
+    return { ids: idsOf(queued.filter((dispatch) => !held.includes(dispatch))), notes: [refusedKey(canary)] }
   } finally {
-    letGo()
+    release()
   }
 }
 
@@ -61,52 +61,54 @@ const isRefusing =
   (provider: string): boolean =>
     breaker.refusing().includes(provider)
 
-async function probeAmong(around: Surroundings, made: readonly NewDispatch[]): Promise<Probe | undefined> {
-  const { breaker, models, clock } = around
-  const isDoubtful = (provider: string): boolean =>
-    provider !== 'offline' && (!breaker.knows(provider) || isRefusing(around)(provider))
+async function findCanary(deps: Surroundings, dispatches: readonly NewDispatch[]): Promise<Canary | undefined> {
+  const { breaker, models, clock } = deps
+  const isUnverified = (provider: string): boolean =>
+    provider !== 'offline' && (!breaker.knows(provider) || isRefusing(deps)(provider))
   const chosen = await Promise.all(
-    made.map(async (one) => {
-      const chain = await models.chain({ agent: one.agent_id })
+    dispatches.map(async (dispatch) => {
+      const chain = await models.chain({ agent: dispatch.agent_id })
       const asked = chain.length === 0 ? [models.defaultId] : chain
-      return { one, asked, providers: [...new Set(asked.map(providerOf))] }
+      return { dispatch, asked, providers: [...new Set(asked.map(providerOf))] }
     }),
   )
-  // Whoever has a provider that takes its key can be answered.
-  const first = chosen.find(({ providers }) => providers.every(isDoubtful))
+  // A run with one verified provider in its chain can succeed.
+  const first = chosen.find(({ providers }) => providers.every(isUnverified))
   if (!first) return undefined
   const { providers, asked } = first
-  const isLike = (other: typeof first): boolean => other.providers.join() === providers.join()
-  const behind = chosen.filter((other) => other !== first && isLike(other)).map(({ one }) => one)
-  if (behind.length === 0) return undefined
+  const hasSameProviders = (other: typeof first): boolean => other.providers.join() === providers.join()
+  const others = chosen.filter((other) => other !== first && hasSameProviders(other)).map(({ dispatch }) => dispatch)
+  if (others.length === 0) return undefined
   const isRefused = asked.every((model) => breaker.leftOut(model, clock.now()) === 'model_auth')
-  return { providers, first: first.one, behind, isRefused }
+  return { providers, first: first.dispatch, others, isRefused }
 }
 
-const withdraw = ({ store, clock }: Surroundings, { providers, behind }: Probe): Promise<unknown> =>
+const cancelOthers = ({ store, clock }: Surroundings, { providers, others }: Canary): Promise<unknown> =>
   commitOne(
     store,
-    behind.map(({ dispatch_id }) => ({
+    others.map(({ dispatch_id }) => ({
       ...({ op: 'cancel', dispatch_id, how: 'immediate' } as const),
       ...{ now: clock.now(), reason: `the provider ${providers.join(', ')} refuses its key` },
     })),
   )
 
-function refusedKey({ providers, behind }: Probe): Note {
+function refusedKey({ providers, others }: Canary): Note {
   const provider = providers.join(', ')
-  const names = behind.map(({ agent_id }) => agent_id).join(', ')
+  const names = others.map(({ agent_id }) => agent_id).join(', ')
   return {
     about: `provider ${provider}`,
-    text: `the provider ${provider} refuses its key, so ${names} had to stay behind: set the right key, then: models test`,
+    text:
+      `the provider ${provider} refuses its key; not dispatched: ${names}. ` +
+      'Set the right key, then run: tireless models test',
     zh: `模型服务 ${provider} 拒绝了密钥，${names} 因此没有派发：请设置正确的密钥，然后运行 models test`,
   }
 }
 
-/** Until one of the providers has taken its key, all have been heard, the first one is over, or for half a minute. */
-async function outcomeOf(around: Surroundings, { first, providers }: Probe, signal: AbortSignal): Promise<void> {
-  const { breaker, store, bell, clock } = around
-  const over = new AbortController()
-  const either = AbortSignal.any([over.signal, signal])
+/** Waits until a provider accepts its key, all have answered, the first dispatch is over, or the timeout. */
+async function awaitCanary(deps: Surroundings, { first, providers }: Canary, signal: AbortSignal): Promise<void> {
+  const { breaker, store, bell, clock } = deps
+  const finished = new AbortController()
+  const either = AbortSignal.any([finished.signal, signal])
   const ended = async (): Promise<void> => {
     for (;;) {
       const since = bell.rung()
@@ -115,11 +117,11 @@ async function outcomeOf(around: Surroundings, { first, providers }: Probe, sign
       await bell.wait(since, either)
     }
   }
-  const heard = providers.map((provider) => breaker.hearing(provider, either))
-  const taken = heard.map(async (hearing, n) => {
-    await hearing
-    if (isRefusing(around)(providers[n] ?? '')) throw new Error('refused')
+  const answers = providers.map((provider) => breaker.hearing(provider, either))
+  const accepted = answers.map(async (answer, n) => {
+    await answer
+    if (isRefusing(deps)(providers[n] ?? '')) throw new Error('refused')
   })
-  await Promise.race([Promise.any(taken).catch(() => {}), ended(), clock.sleep(PATIENCE_MS, either)])
-  over.abort('over')
+  await Promise.race([Promise.any(accepted).catch(() => {}), ended(), clock.sleep(CANARY_TIMEOUT_MS, either)])
+  finished.abort('over')
 }

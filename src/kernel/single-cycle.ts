@@ -1,8 +1,8 @@
 /**
- * A single cycle, in a process that waits for no beats: the whole queue is worked beside it, so that whatever an earlier process left, a person
- * has answered or a timer has brought is taken up as well (E19).
+ * Single cycle: one cycle in a process without beats. The whole queue runs next to it, so that work left by an earlier
+ * process, answered by a person or due by a timer continues as well (E19).
  * Must not know: what a cycle does.
- * Invariants: nothing of it goes on afterwards; what is not over by its deadline comes to the end of its step and is given back.
+ * Invariants: nothing keeps running afterwards; unfinished runs stop after their step at the deadline and are released.
  */
 
 import { commitOne } from '../ports/store.ts'
@@ -11,32 +11,34 @@ import { LONGEST_CYCLE_MS } from './loop.ts'
 import { reach } from './ticks.ts'
 import type { Hands } from './work-on.ts'
 
-/** `limit`: the owner's, in milliseconds. Contract: rejects where the store fails. */
+/** `limit`: configured timeout in milliseconds. Contract: rejects if the store fails. */
 export async function runSingleCycle(
   { store, clock, bell, drain }: Hands,
   cycle: (signal: AbortSignal, planned: () => void) => Promise<Cycled>,
   limit: number | null | undefined,
   signal: AbortSignal,
 ): Promise<Cycled> {
-  const [late, over, broken] = [new AbortController(), new AbortController(), new AbortController()]
+  const [timeout, finished, broken] = [new AbortController(), new AbortController(), new AbortController()]
   const now = clock.now()
-  // Before the cycle looks at them: what is due to go on is no longer parked.
+  // Before the cycle reads the dispatches: one with a due timer is no longer parked.
   if (((await store.nextTimer()) ?? Number.POSITIVE_INFINITY) <= now) await commitOne(store, [{ op: 'promote', now }])
-  void reach(now + (limit ?? LONGEST_CYCLE_MS), clock, over.signal).then(() => over.signal.aborted || late.abort())
+  void reach(now + (limit ?? LONGEST_CYCLE_MS), clock, finished.signal).then(
+    () => finished.signal.aborted || timeout.abort(),
+  )
   let isOver = false
-  let working: Promise<void> | undefined
-  // Not before it is decided who goes: else whoever was quick would be sent once more.
-  const work = (): void => {
-    working ??= drain({ untilIdle: () => isOver, until: AbortSignal.any([late.signal, signal]) })
-    // Told below; whoever waits for work that nobody does any more waits in vain.
-    working.catch(() => broken.abort())
+  let draining: Promise<void> | undefined
+  // Starts after planning: an agent that finished quickly would be dispatched a second time.
+  const startDrain = (): void => {
+    draining ??= drain({ untilIdle: () => isOver, until: AbortSignal.any([timeout.signal, signal]) })
+    // Reported below; the cycle must stop waiting for work that no longer runs.
+    draining.catch(() => broken.abort())
   }
   try {
-    return await cycle(AbortSignal.any([signal, broken.signal]), work)
+    return await cycle(AbortSignal.any([signal, broken.signal]), startDrain)
   } finally {
     isOver = true
-    work()
+    startDrain()
     bell.ring()
-    await working?.finally(() => over.abort())
+    await draining?.finally(() => finished.abort())
   }
 }

@@ -83,7 +83,7 @@ describe('once after a signal (E14, E19)', () => {
     const next = await json<Once>(home, 'once')
     assert.deepEqual(
       [next.exit, next.status, next.dispatched, next.idle_reason],
-      [0, 'success', 0, 'took up what was left of a'],
+      [0, 'success', 0, 'finished earlier work of a'],
     )
     assert.deepEqual(
       next.agents.map(({ dispatch_id, status }) => [dispatch_id, status]),

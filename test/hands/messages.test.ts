@@ -77,7 +77,7 @@ describe('send_message', () => {
     )
     assert.match(
       results[1]?.content ?? '',
-      /no such channel; got nobody; expected one of console, .*chat, or none: your owner/,
+      /unknown channel; got nobody; expected one of console, .*chat, or leave out "to" to reach your owner/,
     )
     assert.match(results[2]?.content ?? '', /webhook cannot deliver: channels\.webhook is not configured/)
     assert.deepEqual(own.told, ['team: one'])
@@ -97,7 +97,7 @@ describe('send_message', () => {
       results.map(({ status }) => status),
       ['ok', 'ok', 'error', 'parked'],
     )
-    assert.match(results[2]?.content ?? '', /^denied: there is no such channel; got nobody; expected one of console/)
+    assert.match(results[2]?.content ?? '', /^denied: unknown channel; got nobody; expected one of console/)
     const { items } = (await app.run('approvals list', {})) as { items: { args: { to: string } }[] }
     assert.deepEqual(
       items.map(({ args }) => args.to),

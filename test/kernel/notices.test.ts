@@ -43,8 +43,8 @@ describe('E12: a cycle is told', () => {
     assert.deepEqual([its.chat.got, await outbox(its)], [[], []])
     const { items } = (await its.app.run('logs', {})) as { items: { event: string; message?: string }[] }
     assert.deepEqual(
-      items.filter(({ event }) => event === 'worth knowing').map(({ message }) => message),
-      ['a: nothing is known of {ODD}; left as they are'],
+      items.filter(({ event }) => event === 'notice').map(({ message }) => message),
+      ['a: unknown placeholders {ODD}; they are left unchanged'],
     )
   })
 
@@ -72,7 +72,7 @@ describe('E12: a cycle is told', () => {
     const its = await telling(t, { kernel: { channel: 'lark' } })
     assert.equal((await once(its)).status, 'success')
     const [posted] = await outbox(its)
-    assert.deepEqual([posted?.status, posted?.error], ['failed', 'there is no channel lark here'])
+    assert.deepEqual([posted?.status, posted?.error], ['failed', 'unknown channel lark'])
     const { items } = (await its.app.run('channels list', {})) as { items: { name: string; failed: number }[] }
     assert.equal(items.find(({ name }) => name === 'lark')?.failed, 1)
   })

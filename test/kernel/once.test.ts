@@ -93,7 +93,7 @@ describe('once takes up what is there (E19)', () => {
     await clock.advance(3 * 60 * MINUTE)
     const { app } = await kernelApp(t, { ...given, clock })
     const { dispatched, succeeded, idle_reason } = await once(app)
-    assert.deepEqual([dispatched, succeeded, idle_reason], [0, 1, 'took up what was left of a'])
+    assert.deepEqual([dispatched, succeeded, idle_reason], [0, 1, 'finished earlier work of a'])
   })
 
   test('E19: a message that came while nobody was there is read, and what it was waited for with goes on', async (t) => {

@@ -86,7 +86,7 @@ describe('a plan of six (C6, E6)', () => {
     const cancelled = (await dispatchesIn(app)).filter(({ status }) => status === 'cancelled')
     assert.equal(cancelled.length, 10)
     assert.deepEqual([...new Set(cancelled.map(({ error }) => error))], ['the provider cloud refuses its key'])
-    assert.match([...notes].join('\n'), /cloud refuses its key, so b, c, d, e, f had to stay behind: set the right key/)
+    assert.match([...notes].join('\n'), /cloud refuses its key; not dispatched: b, c, d, e, f. Set the right key/)
     assert.doesNotMatch([...notes].join('\n'), /^[b-f] came to the same result/m)
   })
 
