@@ -1,7 +1,7 @@
 /**
- * Cron line: parses the text of a cron line into the times of day and the days it names.
- * Must not know: time zones, the present, who waits. It knows the calendar and nothing else.
- * Invariants: a line that is accepted names at least one value of each field, every range ascends, and no text is read in part.
+ * Cron line: parses a cron line into times of day and days.
+ * Must not know: time zones, the present, who waits; it knows only the calendar.
+ * Invariants: an accepted line has at least one value per field, every range ascends, and no text is ignored.
  */
 
 import { TirelessError } from '../domain/error.ts'
@@ -14,7 +14,7 @@ export interface CalendarDay {
 }
 
 export interface CronLine {
-  /** Ascending, as are the other lists. */
+  /** Sorted in ascending order, as are the other lists. */
   readonly seconds: readonly number[]
   readonly minutes: readonly number[]
   readonly hours: readonly number[]
@@ -29,7 +29,7 @@ interface Field {
   readonly name: string
   readonly min: number
   readonly max: number
-  /** Names of values, the first one of `min`. */
+  /** Names of values; the first one stands for `min`. */
   readonly names?: readonly string[]
 }
 
@@ -57,20 +57,21 @@ const NICKNAMES: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
 ])
 
-/** Contract: throws `usage`, saying which field is wrong and why. */
+/** Contract: throws `usage` and names the invalid field. */
 export function parseCronLine(line: string): CronLine {
   const text = line.trim().toLowerCase()
   const fields = (NICKNAMES.get(text) ?? text).split(/\s+/)
   try {
     if (text.startsWith('@') && !NICKNAMES.has(text)) throw new Error(`${text} is not supported`)
-    if (fields.length !== 5 && fields.length !== 6) throw new Error(`it has ${countOf(fields)} fields, not five or six`)
+    if (fields.length !== 5 && fields.length !== 6)
+      throw new Error(`it has ${countFields(fields)} fields; expected five or six`)
     const [second = '', minute = '', hour = '', date = '', month = '', weekday = ''] =
       fields.length === 5 ? ['0', ...fields] : fields
     return {
-      seconds: valuesOf(SECOND, second),
-      minutes: valuesOf(MINUTE, minute),
-      hours: valuesOf(HOUR, hour),
-      months: new Set(valuesOf(MONTH, month)),
+      seconds: parseField(SECOND, second),
+      minutes: parseField(MINUTE, minute),
+      hours: parseField(HOUR, hour),
+      months: new Set(parseField(MONTH, month)),
       includesDay: dayRule(date, weekday),
     }
   } catch (thrown) {
@@ -78,7 +79,7 @@ export function parseCronLine(line: string): CronLine {
   }
 }
 
-const countOf = (fields: readonly string[]): number => fields.filter((field) => field !== '').length
+const countFields = (fields: readonly string[]): number => fields.filter((field) => field !== '').length
 
 export function invalidCronLine(line: string, why: string): TirelessError {
   return new TirelessError('usage', {
@@ -90,13 +91,13 @@ export function invalidCronLine(line: string, why: string): TirelessError {
   })
 }
 
-/** Either field decides where the other is `*`; with both, one is enough, or both are needed after a `+`. */
+/** If one field is `*`, the other decides. With both set, one match is enough; after a `+` both must match. */
 function dayRule(date: string, weekday: string): DayRule {
-  const isNeedingBoth = weekday.startsWith('+')
-  const ofWeek = isNeedingBoth ? weekday.slice(1) : weekday
+  const needsBoth = weekday.startsWith('+')
+  const weekdays = needsBoth ? weekday.slice(1) : weekday
   const byDate = anyOf(date.split(',').map(dateRule))
-  const byWeekday = anyOf(ofWeek.split(',').map(weekdayRule))
-  if (isNeedingBoth || isEvery(date) || isEvery(ofWeek)) return (day) => byDate(day) && byWeekday(day)
+  const byWeekday = anyOf(weekdays.split(',').map(weekdayRule))
+  if (needsBoth || isEvery(date) || isEvery(weekdays)) return (day) => byDate(day) && byWeekday(day)
   return (day) => byDate(day) || byWeekday(day)
 }
 
@@ -112,27 +113,27 @@ function dateRule(part: string): DayRule {
   if (part === 'l') return ({ date, daysInMonth }) => date === daysInMonth
   if (part === 'lw') return (day) => day.date === workdayNearest(day.daysInMonth, day)
   if (part.endsWith('w')) {
-    const wanted = numberOf(DAY, part.slice(0, -1))
+    const wanted = parseValue(DAY, part.slice(0, -1))
     return (day) => day.date === workdayNearest(wanted, day)
   }
-  const dates = new Set(partOf(DAY, part))
+  const dates = new Set(parsePart(DAY, part))
   return ({ date }) => dates.has(date)
 }
 
-/** The day from Monday to Friday that is nearest to a date of the same month; undefined where the month has no such date. */
+/** The day from Monday to Friday nearest to a date of the same month; undefined if the month lacks that date. */
 function workdayNearest(date: number, { weekday, date: today, daysInMonth }: CalendarDay): number | undefined {
   if (date > daysInMonth) return undefined
   // 35 is a multiple of seven that keeps the sum positive.
-  const ofDate = (weekday + date - today + 35) % 7
-  if (ofDate === 6) return date === 1 ? 3 : date - 1
-  if (ofDate === 0) return date === daysInMonth ? date - 2 : date + 1
+  const weekdayOfDate = (weekday + date - today + 35) % 7
+  if (weekdayOfDate === 6) return date === 1 ? 3 : date - 1
+  if (weekdayOfDate === 0) return date === daysInMonth ? date - 2 : date + 1
   return date
 }
 
-/** Values and ranges, of which `#2` takes the second of the month and `#L` or `L` the last. */
+/** Values and ranges; `#2` selects the second one of the month, `#L` or `L` the last. */
 function weekdayRule(part: string): DayRule {
   const [, days = '', nth] = /^(.+?)(?:#?(l)|#([1-5]))?$/.exec(part)?.filter((found) => found !== undefined) ?? []
-  const weekdays = new Set(partOf(WEEKDAY, days).map((weekday) => weekday % 7))
+  const weekdays = new Set(parsePart(WEEKDAY, days).map((weekday) => weekday % 7))
   return ({ date, weekday, daysInMonth }) => {
     if (!weekdays.has(weekday)) return false
     if (nth === undefined) return true
@@ -140,49 +141,49 @@ function weekdayRule(part: string): DayRule {
   }
 }
 
-function valuesOf(field: Field, text: string): readonly number[] {
-  const values = new Set(text.split(',').flatMap((part) => partOf(field, part)))
+function parseField(field: Field, text: string): readonly number[] {
+  const values = new Set(text.split(',').flatMap((part) => parsePart(field, part)))
   return [...values].sort((a, b) => a - b)
 }
 
-/** `*`, `5`, `1-5`, and a step after `*` or a range. */
-function partOf(field: Field, part: string): readonly number[] {
+/** `*`, `5`, `1-5`, or a step after `*` or a range. */
+function parsePart(field: Field, part: string): readonly number[] {
   const [range = '', step, ...more] = part.split('/')
   if (more.length > 0) throw new Error(`${field.name} "${part}" has two steps`)
-  const [from, to] = rangeOf(field, range)
-  if (step === undefined) return every(from, to, 1)
+  const [from, to] = parseRange(field, range)
+  if (step === undefined) return listValues(from, to, 1)
   if (!isEvery(range) && !range.includes('-'))
     throw new Error(`${field.name} "${part}" steps from a single value; write "${range}-${field.max}/${step}"`)
-  return every(from, to, stepOf(field, step))
+  return listValues(from, to, parseStep(field, step))
 }
 
-function rangeOf(field: Field, range: string): readonly [number, number] {
-  // Of the week's days, 7 is left out: it would be Sunday a second time, and with a step another day.
+function parseRange(field: Field, range: string): readonly [number, number] {
+  // 7 is left out of `*`: it would repeat Sunday, and with a step select another day.
   if (isEvery(range)) return [field.min, field === WEEKDAY ? 6 : field.max]
   const [first = '', last, ...more] = range.split('-')
   if (more.length > 0) throw new Error(`${field.name} "${range}" is not a range`)
-  const from = numberOf(field, first)
+  const from = parseValue(field, first)
   if (last === undefined) return [from, from]
-  const to = field === WEEKDAY && last === 'sun' ? 7 : numberOf(field, last)
+  const to = field === WEEKDAY && last === 'sun' ? 7 : parseValue(field, last)
   if (from > to) throw new Error(`${field.name} "${range}" does not ascend`)
   return [from, to]
 }
 
-function stepOf(field: Field, text: string): number {
+function parseStep(field: Field, text: string): number {
   const step = /^\d+$/.test(text) ? Number(text) : 0
   if (step >= 1 && step <= field.max) return step
-  throw new Error(`${field.name} has the step "${text}", which is not from 1 to ${field.max}`)
+  throw new Error(`${field.name} step "${text}" is not from 1 to ${field.max}`)
 }
 
-function numberOf(field: Field, text: string): number {
-  const named = field.names?.indexOf(text) ?? -1
-  if (named >= 0) return field.min + named
+function parseValue(field: Field, text: string): number {
+  const nameIndex = field.names?.indexOf(text) ?? -1
+  if (nameIndex >= 0) return field.min + nameIndex
   if (!/^\d+$/.test(text)) throw new Error(`"${text}" is not a ${field.name}`)
   const value = Number(text)
   if (value >= field.min && value <= field.max) return value
   throw new Error(`${field.name} ${text} is not from ${field.min} to ${field.max}`)
 }
 
-function every(from: number, to: number, step: number): readonly number[] {
+function listValues(from: number, to: number, step: number): readonly number[] {
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => from + i * step)
 }

@@ -1,6 +1,6 @@
 /**
- * Timetable: every schedule there is, and whom it makes due: the kernel's, the agents' own, those that people added.
- * Must not know: the clock, who waits for it.
+ * All schedules, and the agents each makes due: the kernel's, the agents' own, and those that people added.
+ * Must not know: the clock, who waits for a beat.
  */
 
 import type { Agent } from '../domain/agent.ts'
@@ -23,16 +23,16 @@ export interface Row {
   readonly spec: ScheduleSpec
   readonly timezone: string
   readonly schedule: Schedule
-  /** Whom it is for; null: every agent that has none of its own. */
+  /** The agents it makes due; null: every agent without its own schedule. */
   readonly agents: readonly string[] | null
-  /** Instead of the agent's own. */
+  /** Replaces the agent's own prompt. */
   readonly prompt: string | null
   readonly paused: boolean
-  /** When it was added; null: it is the configuration's. */
+  /** When it was added; null: it is configured. */
   readonly created_at: string | null
 }
 
-/** Contract: throws `usage` where a schedule of the configuration means nothing; an added one that does is left out (see `meaningless`). */
+/** Contract: throws `usage` for an invalid configured schedule; leaves out invalid added ones (see `meaningless`). */
 export function rowsOf(settings: Settings, entries: readonly ScheduleEntry[]): readonly Row[] {
   const { id, enabled, agents, schedule } = settings
   const timezone = settings.timezone ?? ownZone()
@@ -44,28 +44,28 @@ export function rowsOf(settings: Settings, entries: readonly ScheduleEntry[]): r
     ...configured(schedule, false),
     ...{ schedule_id: kernelScheduleId(id), origin: 'kernel', agents: null },
   }
-  const own = agents.flatMap((agent): Row[] => {
+  const ofAgents = agents.flatMap((agent): Row[] => {
     const { agent_id } = agent
     if (agent.schedule === null) return []
     const row = configured(agent.schedule, !agent.enabled)
     return [{ ...row, schedule_id: agentScheduleId(agent_id), origin: 'agent', agents: [agent_id] }]
   })
-  const isMeant = (entry: ScheduleEntry): boolean => whyMeaningless(entry) === undefined
-  const added = entries.filter(isMeant).map((entry) => ({ ...addedRow(entry), paused: entry.paused || !enabled }))
-  return [kernel, ...own, ...added]
+  const isValid = (entry: ScheduleEntry): boolean => findProblem(entry) === undefined
+  const added = entries.filter(isValid).map((entry) => ({ ...addedRow(entry), paused: entry.paused || !enabled }))
+  return [kernel, ...ofAgents, ...added]
 }
 
-/** Added schedules that no beat can be reckoned from: an earlier version took them. */
+/** Added schedules that cannot be parsed, accepted by an earlier version. */
 export function meaningless(
   entries: readonly ScheduleEntry[],
 ): readonly { readonly id: string; readonly why: string }[] {
   return entries.flatMap((entry) => {
-    const why = whyMeaningless(entry)
+    const why = findProblem(entry)
     return why === undefined ? [] : [{ id: entry.id, why }]
   })
 }
 
-function whyMeaningless(entry: ScheduleEntry): string | undefined {
+function findProblem(entry: ScheduleEntry): string | undefined {
   try {
     addedRow(entry)
     return undefined
@@ -74,7 +74,7 @@ function whyMeaningless(entry: ScheduleEntry): string | undefined {
   }
 }
 
-/** An interval that was added is counted from when it was. */
+/** An added interval is counted from the time when it was added. */
 export function addedRow({ id, spec, timezone, agent_id, prompt, paused, created_at }: ScheduleEntry): Row {
   const schedule = scheduleOf(spec, timezone, Date.parse(created_at))
   return {
@@ -82,21 +82,21 @@ export function addedRow({ id, spec, timezone, agent_id, prompt, paused, created
   }
 }
 
-/** Who is due with a beat of it: nobody where there is none of that name and nothing says what to do. */
+/** The agents that a beat makes due; a named agent must be enabled, unless the schedule has its own prompt. */
 export function dueWith({ agents: named, prompt }: Row, agents: readonly Agent[]): readonly string[] {
-  const able = agents.filter(({ enabled }) => enabled)
-  if (named === null) return able.filter(({ schedule }) => schedule === null).map(({ agent_id }) => agent_id)
-  return named.filter((name) => prompt !== null || able.some(({ agent_id }) => agent_id === name))
+  const enabledAgents = agents.filter(({ enabled }) => enabled)
+  if (named === null) return enabledAgents.filter(({ schedule }) => schedule === null).map(({ agent_id }) => agent_id)
+  return named.filter((name) => prompt !== null || enabledAgents.some(({ agent_id }) => agent_id === name))
 }
 
-/** One that was asked for once is not skipped because nobody was there. */
+/** A one-time schedule fires late rather than never. */
 export function policyOf(row: Row, { jitter, missed, overrun }: Settings): TickPolicy {
   return { id: row.schedule_id, jitter, overrun, missed: isOnce(row) ? 'once' : missed }
 }
 
 export const isOnce = ({ spec }: Row): boolean => typeof spec === 'object' && 'at' in spec
 
-/** When it is due next, by what is known of it; undefined where it is not. */
+/** The next due time after its mark; undefined if paused or over. */
 export function nextOf(
   { schedule_id, schedule, paused }: Row,
   marks: readonly Mark[],

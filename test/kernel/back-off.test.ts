@@ -73,7 +73,8 @@ describe('progress, not motion (case 135, E5)', () => {
     await atRest(home)
     assert.equal(
       await idleReason(home),
-      'a: the same outcome 3 cycles running; next look at 12:40, or when GOAL.md, STATE.md, its own files or what it watches changes or a message comes; at once: tireless once',
+      'a: same outcome 3 times in a row; paused until 12:40, or until GOAL.md, STATE.md, its own files ' +
+        'or a watched path changes or a message arrives; run now: tireless once',
     )
     assert.equal(await isSent(home), true)
     assert.equal(home.clock.now(), Date.parse('2030-03-10T12:40:00Z'))
@@ -127,7 +128,7 @@ describe('progress, not motion (case 135, E5)', () => {
 
   for (const [mode, pace] of [
     ['static', ['', '']],
-    ['hybrid', ['; it now rests 1 beat in between', '; it now rests 2 beats in between']],
+    ['hybrid', ['; it now pauses 1 beat between runs', '; it now pauses 2 beats between runs']],
   ] as const)
     test(`that it comes to the same is told, and how long it rests at beats: ${mode}`, async (t) => {
       const kernel = { planner: { mode }, max_attempts: 1 }
@@ -143,10 +144,7 @@ describe('progress, not motion (case 135, E5)', () => {
       }
       assert.deepEqual(
         [...notes],
-        [
-          `a came to the same result 3 times in a row${pace[0]}`,
-          `a came to the same result 4 times in a row${pace[1]}`,
-        ],
+        [`a had the same result 3 times in a row${pace[0]}`, `a had the same result 4 times in a row${pace[1]}`],
       )
     })
 })

@@ -168,7 +168,7 @@ describe('one cycle', () => {
     assert.deepEqual([first.status, first.dispatched, first.succeeded, first.parked], ['partial_success', 2, 1, 1])
     const second = await once(app)
     assert.deepEqual([second.status, second.dispatched], ['success', 0])
-    assert.match(second.idle_reason ?? '', /waiting: waits \(the deploy event, until [^)]*\); at rest: rests/)
+    assert.match(second.idle_reason ?? '', /waiting: waits \(the deploy event, until [^)]*\); cooling down: rests/)
     await clock.advance(3_600_000)
     assert.deepEqual(
       (await once(app)).agents.map(({ agent_id }) => agent_id),

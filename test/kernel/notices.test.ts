@@ -130,7 +130,7 @@ describe('E12: what goes wrong is told once', () => {
   test('case 135: the same outcome three times running is reported, once', async (t) => {
     const its = await telling(t)
     for (let i = 0; i < 5; i++) await once(its)
-    const reported = texts(its).map((text) => /- notes:\n {2}- a came to the same result \d times in a row/.test(text))
+    const reported = texts(its).map((text) => /- notes:\n {2}- a had the same result \d times in a row/.test(text))
     assert.deepEqual(reported, [false, false, false, true, false])
   })
 })

@@ -87,7 +87,7 @@ describe('a plan of six (C6, E6)', () => {
     assert.equal(cancelled.length, 10)
     assert.deepEqual([...new Set(cancelled.map(({ error }) => error))], ['the provider cloud refuses its key'])
     assert.match([...notes].join('\n'), /cloud refuses its key; not dispatched: b, c, d, e, f. Set the right key/)
-    assert.doesNotMatch([...notes].join('\n'), /^[b-f] came to the same result/m)
+    assert.doesNotMatch([...notes].join('\n'), /^[b-f] had the same result/m)
   })
 
   test('C6: a planner that names more than may go is told of; the first ones go', async (t) => {
@@ -102,7 +102,7 @@ describe('a plan of six (C6, E6)', () => {
     const told = await app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.push(progress.text)))
     assert.deepEqual([(told as { dispatched: number }).dispatched, planningCalls(model)], [4, 1])
     assert.deepEqual(notes, [
-      'the planner named 6 agents, and at most 4 may go (kernel.planner.max_dispatches): e, f stay behind',
+      'the planner named 6 agents; not dispatched: e, f. The limit is 4 (kernel.planner.max_dispatches).',
     ])
   })
 })

@@ -67,7 +67,7 @@ describe('the hybrid planner (E5)', () => {
     const result = await once(none.app)
     assert.deepEqual(
       [result.status, result.dispatched, result.idle_reason],
-      ['success', 0, 'the planner sees nothing to do'],
+      ['success', 0, 'the planner found nothing to do'],
     )
     const named =
       '[{"agent_id": "ghost", "reason": "x"}, {"agent_id": "off", "reason": "x"}, {"agent_id": "a", "reason": "x"}, {"agent_id": "a", "reason": "again"}]'
@@ -103,13 +103,13 @@ describe('the hybrid planner (E5)', () => {
 
   test('C6: what is wrong with the answer of a planner is said in words', () => {
     const refused: readonly (readonly [string, RegExp])[] = [
-      ['[{"agent": "a"}]', /^the planner's list cannot be used: entry 1: agent_id must be a text$/],
+      ['[{"agent": "a"}]', /^the planner's list is invalid: entry 1: agent_id must be a string$/],
       ['[{"agent_id": "a"}, 7]', /entry 2: it must be an object with agent_id and reason$/],
       [
         '[{"agent_id": "a", "priority": "high", "prompt": ""}]',
         /priority must be a whole number; entry 1: prompt must not be empty$/,
       ],
-      ['[{"agent_id": "a"', /^the planner answered no list: /],
+      ['[{"agent_id": "a"', /^the planner's answer has no list: /],
       ['[{"agent_id": a}]', /^the planner's list is not valid JSON: \[\{"agent_id": a\}\]$/],
     ]
     for (const [answer, message] of refused) assert.throws(() => chosen(answer, [], null), { message })

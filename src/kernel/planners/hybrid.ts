@@ -1,7 +1,7 @@
 /**
- * The hybrid planner: rules first, the model only where there is a choice. Whoever sees nothing new is left out; nobody left is idle, without
- * a model call; one left needs none; of several the model takes some. Only its error falls back to all of them.
- * Must not know: how a model is asked.
+ * The hybrid planner: rules first, the model only for a choice. Agents without news are left out. With none left the
+ * cycle is idle, and with one no model is called; of several the model selects. If the model fails, all of them go.
+ * Must not know: how a model is called.
  */
 
 import { type Candidate, idle, type Plan, type Planner, plan } from './planner.ts'
@@ -15,24 +15,24 @@ export function hybridPlanner(llm: Planner): Planner {
       const notes = free.flatMap((candidate) => motionNote(candidate, !candidate.due) ?? [])
       if (free.length === 0) return idle(whyNobody(occasion), notes)
       const wanted = free.filter((candidate) => candidate.due || hasNews(candidate))
-      const fresh = wanted.filter((candidate) => !backsOff(candidate, occasion))
-      if (fresh.length === 0) return idle(wanted.length === 0 ? 'nothing new' : whyBackingOff(wanted, occasion), notes)
-      // What is due by a schedule of its own is nobody's choice.
-      const [due, open] = [fresh.filter((one) => one.due), fresh.filter((one) => !one.due)]
-      if (open.length < 2) return plan(fresh.map(planned), notes)
+      const ready = wanted.filter((candidate) => !backsOff(candidate, occasion))
+      if (ready.length === 0) return idle(wanted.length === 0 ? 'nothing new' : whyBackingOff(wanted, occasion), notes)
+      // Agents that are due by their own schedule are always dispatched.
+      const [due, open] = [ready.filter((candidate) => candidate.due), ready.filter((candidate) => !candidate.due)]
+      if (open.length < 2) return plan(ready.map(planned), notes)
       const chosen = await llm.plan({ ...occasion, candidates: open }, signal)
-      const heard = [...notes, ...chosen.notes]
+      const allNotes = [...notes, ...chosen.notes]
       switch (chosen.kind) {
         case 'plan':
-          return plan([...due.map(planned), ...chosen.planned], heard)
+          return plan([...due.map(planned), ...chosen.planned], allNotes)
         case 'idle':
-          return due.length > 0 ? plan(due.map(planned), heard) : idle(chosen.reason, heard)
+          return due.length > 0 ? plan(due.map(planned), allNotes) : idle(chosen.reason, allNotes)
         case 'error':
-          return plan(fresh.map(planned), [
-            ...heard,
+          return plan(ready.map(planned), [
+            ...allNotes,
             {
               about: 'planner failed',
-              text: `the planner failed, so everybody with news goes: ${chosen.error}`,
+              text: `the planner failed, so all agents with news were dispatched: ${chosen.error}`,
               zh: `规划器出错，因此有新情况的全部派发：${chosen.error}`,
             },
           ])
@@ -41,7 +41,7 @@ export function hybridPlanner(llm: Planner): Planner {
   }
 }
 
-/** What failed has not seen to what it saw. */
+/** After a failed dispatch there is always news: it did not deal with what it saw. */
 function hasNews({ recent, sight }: Candidate): boolean {
   const [last] = recent
   return last === undefined || last.status !== 'done' || last.metadata.sight !== sight

@@ -1,7 +1,8 @@
 /**
- * The model as planner: asked through the one queue, as a dispatch of its own, so that its money, its journal and its crash are like
- * everybody's. What it answers is checked: known agents, each once, so many at most. What cannot be read is an error, never an empty plan.
- * Must not know: which model that is.
+ * The LLM planner: asks the model through the queue, with its own dispatch, so that budget, journal and crash recovery
+ * work as usual. Validates the answer: known agents, each once, up to a limit. An unreadable answer is an error, never
+ * an empty plan.
+ * Must not know: which model is used.
  */
 
 import { z } from 'zod'
@@ -19,25 +20,25 @@ import { available, whyNobody } from './static.ts'
 
 export const PLANNER_AGENT = 'planner'
 
-/** Before all others: everybody waits for it. */
+/** Above all others, because the whole cycle waits for it. */
 const PRIORITY = 1_000_000
-const MOST_GOAL = 3000
-const MOST_STATE = 6000
-const MOST_PURPOSE = 200
+const MAX_GOAL = 3000
+const MAX_STATE = 6000
+const MAX_PURPOSE = 200
 
-export function llmPlanner(around: Surroundings): Planner {
+export function llmPlanner(deps: Surroundings): Planner {
   return {
     async plan(occasion, signal): Promise<Plan> {
       const free = available(occasion)
       const notes = free.flatMap((candidate) => motionNote(candidate, !candidate.due) ?? [])
       const open = free.filter((candidate) => !backsOff(candidate, occasion))
       if (open.length === 0) return idle(free.length === 0 ? whyNobody(occasion) : whyBackingOff(free, occasion), notes)
-      const { planner } = around.settings()
+      const { planner } = deps.settings()
       try {
-        const answer = await ask(around, planner, occasion, open, signal)
+        const answer = await askModel(deps, planner, occasion, open, signal)
         const { planned, refused } = chosen(answer, open, planner.max_dispatches)
-        const heard = [...notes, ...refused]
-        return planned.length === 0 ? idle('the planner sees nothing to do', heard) : plan(planned, heard)
+        const allNotes = [...notes, ...refused]
+        return planned.length === 0 ? idle('the planner found nothing to do', allNotes) : plan(planned, allNotes)
       } catch (thrown) {
         return failed(asTirelessError(thrown).message, notes)
       }
@@ -45,7 +46,7 @@ export function llmPlanner(around: Surroundings): Planner {
   }
 }
 
-async function ask(
+async function askModel(
   { store, clock, ids, settings, workspace, work }: Surroundings,
   { model, timeout, max_dispatches }: PlannerSettings,
   occasion: Occasion,
@@ -65,7 +66,7 @@ async function ask(
           cycle_id: occasion.cycle_id,
           agent_id: PLANNER_AGENT,
           session_id,
-          prompt: promptOf(occasion, open, max_dispatches, dispatch_id),
+          prompt: buildPlannerPrompt(occasion, open, max_dispatches, dispatch_id),
           priority: PRIORITY,
           metadata: {
             behaviour: PLANNER_AGENT,
@@ -80,9 +81,9 @@ async function ask(
     },
   ])
   await work([dispatch_id], signal)
-  const made = await store.dispatch(dispatch_id)
-  if (made?.status === 'done' && made.result !== null) return made.result
-  throw new Error(made?.error ?? `the planner did not answer (${made?.status})`)
+  const dispatch = await store.dispatch(dispatch_id)
+  if (dispatch?.status === 'done' && dispatch.result !== null) return dispatch.result
+  throw new Error(dispatch?.error ?? `the planner did not answer; its dispatch is ${dispatch?.status}`)
 }
 
 const answerShape = z.array(
@@ -95,19 +96,19 @@ const answerShape = z.array(
   }),
 )
 
-/** Contract: throws where the answer is none. */
+/** Contract: throws if the answer has no valid list. */
 export function chosen(
   answer: string,
   open: readonly Candidate[],
   most: number | null,
 ): { readonly planned: readonly Planned[]; readonly refused: readonly Note[] } {
-  const decisions = decisionsIn(answer)
+  const decisions = parseDecisions(answer)
   const known = new Set(open.map(({ agent }) => agent.agent_id))
   const wanted = decisions.filter(({ dispatch }) => dispatch)
-  const strangers = [...new Set(wanted.map(({ agent_id }) => agent_id).filter((id) => !known.has(id)))]
-  const once = new Map(wanted.toReversed().map((one) => [one.agent_id, one] as const))
+  const unknown = [...new Set(wanted.map(({ agent_id }) => agent_id).filter((id) => !known.has(id)))]
+  const firstByAgent = new Map(wanted.toReversed().map((entry) => [entry.agent_id, entry] as const))
   const planned = wanted
-    .filter((one) => known.has(one.agent_id) && once.get(one.agent_id) === one)
+    .filter((entry) => known.has(entry.agent_id) && firstByAgent.get(entry.agent_id) === entry)
     .map(({ agent_id, reason, priority, prompt }) => ({
       agent_id,
       reason,
@@ -115,37 +116,39 @@ export function chosen(
       prompt,
       by_model: prompt !== undefined,
     }))
-  const going = planned.slice(0, most ?? planned.length)
-  const left = planned.slice(going.length).map(({ agent_id }) => agent_id)
+  const kept = planned.slice(0, most ?? planned.length)
+  const leftOut = planned.slice(kept.length).map(({ agent_id }) => agent_id)
   return {
-    planned: going,
+    planned: kept,
     refused: [
-      ...strangers.map((id) => ({
+      ...unknown.map((id) => ({
         about: `planner named ${clipped(id, 64)}`,
-        text: `the planner named ${JSON.stringify(id)}, who cannot be dispatched now`,
+        text: `the planner named ${JSON.stringify(id)}, which cannot be dispatched now`,
         zh: `规划器点了 ${JSON.stringify(id)}，但它现在不能派发`,
       })),
-      ...(left.length === 0 ? [] : [tooMany(left, planned.length, going.length)]),
+      ...(leftOut.length === 0 ? [] : [tooMany(leftOut, planned.length, kept.length)]),
     ],
   }
 }
 
-const tooMany = (left: readonly string[], named: number, most: number): Note => ({
+const tooMany = (leftOut: readonly string[], named: number, most: number): Note => ({
   about: 'planner named too many',
-  text: `the planner named ${named} agents, and at most ${most} may go (kernel.planner.max_dispatches): ${left.join(', ')} stay behind`,
-  zh: `规划器点了 ${named} 个，最多派发 ${most} 个（kernel.planner.max_dispatches）：${left.join('、')} 未派发`,
+  text:
+    `the planner named ${named} agents; not dispatched: ${leftOut.join(', ')}. ` +
+    `The limit is ${most} (kernel.planner.max_dispatches).`,
+  zh: `规划器点了 ${named} 个，最多派发 ${most} 个（kernel.planner.max_dispatches）：${leftOut.join('、')} 未派发`,
 })
 
-/** A model that thinks aloud, or fences its answer, has answered all the same. */
-function listIn(answer: string): string {
+/** The list may be surrounded by text or a code fence. */
+function extractList(answer: string): string {
   const from = answer.indexOf('[')
   const to = answer.lastIndexOf(']')
-  if (from < 0 || to < from) throw new Error(`the planner answered no list: ${clipped(answer, 200)}`)
+  if (from < 0 || to < from) throw new Error(`the planner's answer has no list: ${clipped(answer, 200)}`)
   return answer.slice(from, to + 1)
 }
 
-function decisionsIn(answer: string): z.infer<typeof answerShape> {
-  const list = listIn(answer)
+function parseDecisions(answer: string): z.infer<typeof answerShape> {
+  const list = extractList(answer)
   let data: unknown
   try {
     data = JSON.parse(list)
@@ -154,27 +157,27 @@ function decisionsIn(answer: string): z.infer<typeof answerShape> {
   }
   const { success, data: decisions, error } = answerShape.safeParse(data)
   if (success) return decisions
-  throw new Error(`the planner's list cannot be used: ${error.issues.slice(0, 3).map(issueText).join('; ')}`)
+  throw new Error(`the planner's list is invalid: ${error.issues.slice(0, 3).map(issueText).join('; ')}`)
 }
 
-/** In words: `entry 2: agent_id must be a string`. */
+/** For example `entry 2: agent_id must be a string`. */
 function issueText(issue: z.core.$ZodIssue): string {
   const [entry, ...path] = issue.path.map(String)
   const what = path.length === 0 ? 'it' : path.join('.')
   const wanted =
-    issue.code === 'invalid_type' ? `must be ${ARTICLE[issue.expected] ?? issue.expected}` : 'must not be empty'
+    issue.code === 'invalid_type' ? `must be ${EXPECTED[issue.expected] ?? issue.expected}` : 'must not be empty'
   return `entry ${Number(entry) + 1}: ${what} ${wanted}`
 }
 
-const ARTICLE: Readonly<Record<string, string>> = {
-  string: 'a text',
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: 'a string',
   boolean: 'true or false',
   int: 'a whole number',
   number: 'a whole number',
   object: 'an object with agent_id and reason',
 }
 
-function promptOf(
+function buildPlannerPrompt(
   { at, state, goal }: Occasion,
   open: readonly Candidate[],
   most: number | null,
@@ -184,31 +187,31 @@ function promptOf(
   return [
     `Time: ${iso(at)}`,
     `At most ${most ?? open.length} agents.`,
-    data('STATE', clipped(state.trim(), MOST_STATE)),
-    data('GOAL', clipped(goal.trim(), MOST_GOAL)),
-    data('AGENTS', open.map((candidate) => line(candidate, at)).join('\n')),
+    data('STATE', clipped(state.trim(), MAX_STATE)),
+    data('GOAL', clipped(goal.trim(), MAX_GOAL)),
+    data('AGENTS', open.map((candidate) => describeAgent(candidate, at)).join('\n')),
   ].join('\n\n')
 }
 
-/** What it is for, what it watches and what came of it last: the planner has nothing else to choose by. */
-function line({ agent, recent }: Candidate, at: number): string {
-  const told = recent.slice(0, 2).map(({ status, failure_class, result, error, updated_at }) => {
+/** Everything the planner can choose by: purpose, watched paths and last results. */
+function describeAgent({ agent, recent }: Candidate, at: number): string {
+  const history = recent.slice(0, 2).map(({ status, failure_class, result, error, updated_at }) => {
     const minutes = Math.round((at - Date.parse(updated_at)) / 60_000)
-    const said = clipped(summaryOf(result ?? error ?? '').replaceAll(/\s+/g, ' '), 100)
-    return `${status}${failure_class === null ? '' : ` [${failure_class}]`} ${minutes} min ago: ${said}`
+    const summary = clipped(summaryOf(result ?? error ?? '').replaceAll(/\s+/g, ' '), 100)
+    return `${status}${failure_class === null ? '' : ` [${failure_class}]`} ${minutes} min ago: ${summary}`
   })
   const watched = agent.watch
-    .map((one) => (typeof one === 'string' ? one : String(one.path ?? one.git ?? '')))
+    .map((entry) => (typeof entry === 'string' ? entry : String(entry.path ?? entry.git ?? '')))
     .join(', ')
   return [
-    `- ${agent.agent_id} (priority ${agent.priority}): ${told.join(' | ') || 'never run'}`,
+    `- ${agent.agent_id} (priority ${agent.priority}): ${history.join(' | ') || 'never run'}`,
     `  purpose: ${purposeOf(agent) || '(none given)'}`,
-    ...(watched === '' ? [] : [`  watches: ${clipped(watched, MOST_PURPOSE)}`]),
+    ...(watched === '' ? [] : [`  watches: ${clipped(watched, MAX_PURPOSE)}`]),
   ].join('\n')
 }
 
-/** What its owner says it is for, else how its prompt begins, without what is filled in. */
+/** The purpose from the metadata, else the start of the prompt without its placeholders. */
 function purposeOf({ metadata, prompt }: Candidate['agent']): string {
-  const said = [metadata.purpose, metadata.description].find((text) => typeof text === 'string')
-  return clipped((said ?? prompt.replaceAll(/\{[A-Z_]+\}/g, ' ')).replaceAll(/\s+/g, ' ').trim(), MOST_PURPOSE)
+  const summary = [metadata.purpose, metadata.description].find((text) => typeof text === 'string')
+  return clipped((summary ?? prompt.replaceAll(/\{[A-Z_]+\}/g, ' ')).replaceAll(/\s+/g, ' ').trim(), MAX_PURPOSE)
 }

@@ -1,5 +1,6 @@
 /**
- * Planner: who is dispatched in a cycle. Returns a plan, idle, or an error; only an error lets anybody fall back to anything.
+ * Planner: decides which agents are dispatched in a cycle. Returns a plan, idle or an error; a fallback is allowed only
+ * after an error.
  * Must not know: how dispatches are made, what becomes of them.
  */
 
@@ -7,14 +8,14 @@ import type { Agent } from '../../domain/agent.ts'
 import type { Dispatch } from '../../domain/dispatch.ts'
 import type { Note } from '../../domain/note.ts'
 
-/** An agent, and how it stands. */
+/** An agent with its current situation. */
 export interface Candidate {
   readonly agent: Agent
   /** Its last dispatches, newest first. */
   readonly recent: readonly Dispatch[]
-  /** What it can see, as one word: the same as long as nothing of it changes. */
+  /** Fingerprint of everything it can see; the same as long as nothing changes. */
   readonly sight: string
-  /** By a schedule of its own. */
+  /** It is due by its own schedule. */
   readonly due: boolean
 }
 
@@ -22,35 +23,35 @@ export interface Planned {
   readonly agent_id: string
   readonly reason: string
   readonly priority?: number | undefined
-  /** Instead of the agent's own. */
+  /** Replaces the agent's own prompt. */
   readonly prompt?: string | undefined
-  /** A model wrote the prompt: whatever stands in it, the owner did not say it. */
+  /** A model wrote the prompt, so its text is not the owner's. */
   readonly by_model?: boolean
 }
 
-/** `notes`: what its owner should hear of, whatever was planned. */
+/** `notes`: for the owner, whatever was planned. */
 export type Plan = { readonly notes: readonly Note[] } & (
   | { readonly kind: 'plan'; readonly planned: readonly Planned[] }
   | { readonly kind: 'idle'; readonly reason: string }
   | { readonly kind: 'error'; readonly error: string }
 )
 
-/** When the kernel beats. */
+/** The timing of the kernel's beats. */
 export interface Rhythm {
-  /** From one beat to the next. */
+  /** Milliseconds between beats. */
   readonly beatMs: number
-  /** Contract: when the first beat at `instant` or later comes, in words; undefined where none does. */
+  /** Contract: wall time of the first beat at or after `instant`; undefined if there is none. */
   nextBeat(instant: number): string | undefined
 }
 
 export interface Occasion {
   readonly cycle_id: string
   readonly at: number
-  /** STATE.md without the runtime's own block. */
+  /** STATE.md without the runtime block. */
   readonly state: string
   readonly goal: string
   readonly candidates: readonly Candidate[]
-  /** Somebody has asked for this cycle. */
+  /** A person requested this cycle. */
   readonly isByHand: boolean
   readonly rhythm: Rhythm
 }

@@ -1,5 +1,5 @@
 /**
- * The static planner: every enabled agent whose last dispatch is not in flight and who has rested, each beat.
+ * The static planner: each beat, every enabled agent whose last dispatch is finished and whose cooldown is over.
  * Must not know: what the state says.
  */
 
@@ -18,13 +18,15 @@ export const staticPlanner: Planner = {
 }
 
 export function available({ candidates, at }: Occasion): readonly Candidate[] {
-  return candidates.filter((candidate) => candidate.agent.enabled && !inFlight(candidate) && !rests(candidate, at))
+  return candidates.filter(
+    (candidate) => candidate.agent.enabled && !inFlight(candidate) && !isCoolingDown(candidate, at),
+  )
 }
 
 export const inFlight = ({ recent }: Candidate): boolean => recent[0] !== undefined && !isTerminal(recent[0].status)
 
-/** After a success only: what failed is not kept from trying again by having rested too little. */
-function rests({ agent, recent }: Candidate, at: number): boolean {
+/** The cooldown applies after a success only; a failed agent may try again at once. */
+function isCoolingDown({ agent, recent }: Candidate, at: number): boolean {
   const last = recent[0]
   return last?.status === 'done' && Date.parse(last.updated_at) + agent.cooldown > at
 }
@@ -36,24 +38,24 @@ export const planned = ({ agent, due }: Candidate): Planned => ({
 
 export function whyNobody({ candidates }: Occasion): string {
   const enabled = candidates.filter(({ agent }) => agent.enabled)
-  if (enabled.length === 0) return candidates.length === 0 ? 'there is no agent for this beat' : 'no agent is enabled'
-  const busy = enabled.filter((candidate) => inFlight(candidate) && waitOf(candidate) === undefined)
-  const resting = enabled.filter((candidate) => !inFlight(candidate))
-  const waiting = enabled.flatMap((candidate) => waitOf(candidate) ?? [])
-  const names = (those: readonly Candidate[]): string => those.map(({ agent }) => agent.agent_id).join(', ')
+  if (enabled.length === 0) return candidates.length === 0 ? 'no agent is due' : 'no agent is enabled'
+  const busy = enabled.filter((candidate) => inFlight(candidate) && describeWait(candidate) === undefined)
+  const coolingDown = enabled.filter((candidate) => !inFlight(candidate))
+  const waiting = enabled.flatMap((candidate) => describeWait(candidate) ?? [])
+  const names = (listed: readonly Candidate[]): string => listed.map(({ agent }) => agent.agent_id).join(', ')
   return [
-    ...(busy.length > 0 ? [`still at work: ${names(busy)}`] : []),
+    ...(busy.length > 0 ? [`still running: ${names(busy)}`] : []),
     ...(waiting.length > 0 ? [`waiting: ${waiting.join(', ')}`] : []),
-    ...(resting.length > 0 ? [`at rest: ${names(resting)}`] : []),
+    ...(coolingDown.length > 0 ? [`cooling down: ${names(coolingDown)}`] : []),
   ].join('; ')
 }
 
-const MOST_OF_A_REASON = 100
+const MAX_REASON = 100
 
-/** What one that is parked waits for, in words. */
-function waitOf({ agent, recent }: Candidate): string | undefined {
+/** What a parked dispatch waits for. */
+function describeWait({ agent, recent }: Candidate): string | undefined {
   const { status, wait } = recent[0] ?? {}
   if (status !== 'waiting' || !wait) return undefined
   const until = wait.until === null ? '' : `, until ${iso(wait.until)}`
-  return `${agent.agent_id} (${clipped(wait.reason, MOST_OF_A_REASON)}${until})`
+  return `${agent.agent_id} (${clipped(wait.reason, MAX_REASON)}${until})`
 }
