@@ -82,29 +82,29 @@ interface DelivererDeps extends Carriage {
 }
 
 export class Deliverer {
-  readonly #carriage: DelivererDeps
+  readonly #deps: DelivererDeps
   /** Running deliveries by channel. */
   readonly #busy = new Map<string, Promise<void>>()
   #stop = new AbortController()
   #broken: unknown
-  #carried = 0
+  #completed = 0
 
   constructor(deps: DelivererDeps) {
-    this.#carriage = deps
+    this.#deps = deps
   }
 
   /**
    * Contract: starts the due deliveries of every idle channel; resolves with all running ones without waiting for them;
    * these never reject. Rejects if the store fails or has failed before.
    */
-  async begin(until = this.#carriage.clock.now()): Promise<readonly Promise<void>[]> {
+  async begin(until = this.#deps.clock.now()): Promise<readonly Promise<void>[]> {
     let due: readonly Posted[]
-    let carried: number
+    let completed: number
     // Read again if a delivery finished meanwhile, so that it is not repeated.
     do {
-      carried = this.#carried
-      due = await this.#carriage.store.dueMessages(until)
-    } while (carried !== this.#carried)
+      completed = this.#completed
+      due = await this.#deps.store.dueMessages(until)
+    } while (completed !== this.#completed)
     if (this.#broken !== undefined) throw this.#broken
     for (const posted of due) {
       const { channel } = posted
@@ -114,7 +114,7 @@ export class Deliverer {
           this.#broken = thrown
         })
         .finally(() => {
-          this.#carried += 1
+          this.#completed += 1
           this.#busy.delete(channel)
         })
       this.#busy.set(channel, work)
@@ -126,7 +126,7 @@ export class Deliverer {
   async all(stop: AbortSignal): Promise<void> {
     const stopped = untilAborted(stop)
     // A failed message is due later than this, so the loop ends.
-    const until = this.#carriage.clock.now()
+    const until = this.#deps.clock.now()
     while (!stop.aborted) {
       const running = await this.begin(until)
       if (running.length === 0) return
@@ -139,7 +139,7 @@ export class Deliverer {
   async leave(): Promise<void> {
     const finished = new AbortController()
     const running = Promise.all(this.#busy.values())
-    await Promise.race([running, this.#carriage.clock.sleep(GRACE_MS, finished.signal)])
+    await Promise.race([running, this.#deps.clock.sleep(GRACE_MS, finished.signal)])
     finished.abort('over')
     this.#stop.abort()
     await running
@@ -147,11 +147,11 @@ export class Deliverer {
   }
 
   async #deliver(posted: Posted): Promise<void> {
-    const { store, clock, log } = this.#carriage
+    const { store, clock, log } = this.#deps
     const { id, channel } = posted
     const { signal } = this.#stop
-    const refused = this.#carriage.refuse ? await this.#carriage.refuse(posted) : null
-    const failure = refused ?? (await attempt(this.#carriage, channel, posted, signal))
+    const refused = this.#deps.refuse ? await this.#deps.refuse(posted) : null
+    const failure = refused ?? (await attempt(this.#deps, channel, posted, signal))
     if (failure?.code === 'aborted' && signal.aborted) return
     const attempts = posted.attempts + 1
     const now = clock.now()

@@ -1,7 +1,8 @@
 /**
  * Owner's chat: whether a chat belongs to the owner, because the configuration names it or because it is paired.
  * Must not know: what is said there, what is sent there.
- * Invariant: a chat that nobody named and nobody paired is never the owner's, whatever was bound to it before pairing existed.
+ * Invariant: a chat that is neither configured nor paired is never the owner's, also if notices were bound to it before
+ * pairing existed.
  */
 
 import type { Channel } from '../ports/channel.ts'
@@ -21,7 +22,7 @@ export async function isOwnersChat(
 ): Promise<boolean> {
   const { channel, chat_id } = chat
   const { channel: configured, chat_id: at } = settings()
-  const isNamed = channels.get(channel)?.ownChat?.() === chat_id || (configured === channel && at === chat_id)
-  if (chat_id !== null && isNamed) return true
-  return pairedIn(await unlessUnreadable(store.setting(PAIRED), null)).some((one) => isSameChat(one, chat))
+  const isConfigured = channels.get(channel)?.ownChat?.() === chat_id || (configured === channel && at === chat_id)
+  if (chat_id !== null && isConfigured) return true
+  return pairedIn(await unlessUnreadable(store.setting(PAIRED), null)).some((paired) => isSameChat(paired, chat))
 }

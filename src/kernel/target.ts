@@ -35,7 +35,7 @@ export function pairCommand(channel: string, chat_id: string | null): string {
   return `tireless channels pair ${channel} --chat ${isPlain ? chat_id : `'${chat_id.replaceAll("'", "'\\''")}'`}`
 }
 
-/** Contract: what the owner is told of a chat that gets no more notices, in one line, and what he can do. */
+/** Contract: one line each for the owner: why a chat gets no notices, and what to do. */
 export const unpairedNote = ({ channel, chat_id }: Target): { readonly found: string; readonly remedy: string } => ({
   found: `notices do not go to the chat ${chat_id} of ${channel}: it is not paired, so it may be a stranger's`,
   remedy: `if it is yours: ${pairCommand(channel, chat_id)}; if not: tireless channels unpair`,
