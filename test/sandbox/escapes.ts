@@ -13,6 +13,7 @@ import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { opsOf } from '../../src/ports/env.ts'
+import { moreTries } from './more-escapes.ts'
 import { ownTries } from './own-escapes.ts'
 
 export interface Try {
@@ -266,12 +267,12 @@ const never = new AbortController().signal
 export async function outcomes(): Promise<readonly Outcome[]> {
   const { base, facts, close } = await world()
   try {
-    const { env } = process
+    const env = { ...process.env, SSH_AUTH_SOCK: facts.socket, CANARY: 'secret' }
     const sandbox = createSandbox({ folder: join(base, 'sandbox'), hidden: [facts.home], env, clock: systemClock })
     const options = { callsDir: join(base, 'calls'), clock: systemClock, env }
     const boxed = await hostEnvs({ ...options, launcher: sandbox.launcher }).open(join(base, 'box'))
     const free = await hostEnvs(options).open(join(base, 'free'))
-    const tries = [...triesFor(facts), ...ownTries(facts)]
+    const tries = [...triesFor(facts), ...ownTries(facts), ...moreTries(facts)]
     const script = tries.map(({ way }, at) => `if ( ${way} ) > /dev/null 2>&1; then echo got ${at}.; fi`).join('\n')
     const got = async (opened: typeof boxed): Promise<string> => {
       rmSync(join(facts.outside, 'datagram'), { force: true })

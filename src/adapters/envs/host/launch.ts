@@ -12,6 +12,8 @@ export interface Launch extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   /** Where it is started; default: the root. */
   readonly cwd?: string
+  /** Its standard input; default: /dev/null of the machine. */
+  readonly stdin?: FileHandle
   /** What it finds open, from descriptor 4 on. */
   readonly handles: readonly FileHandle[]
   /**

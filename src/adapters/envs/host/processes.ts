@@ -193,7 +193,13 @@ function startShell(
   const env = { ...launch.env, ...callEnvironment(callsDir, call) }
   try {
     const args = ['-c', wrapper(table, joins), 'tireless', folder, ...launch.argv]
-    const stdio = ['ignore' as const, output.fd, output.fd, place.fd, ...launch.handles.map(({ fd }) => fd)]
+    const stdio = [
+      launch.stdin?.fd ?? ('ignore' as const),
+      output.fd,
+      output.fd,
+      place.fd,
+      ...launch.handles.map(({ fd }) => fd),
+    ]
     const child = spawn('/bin/sh', args, { cwd: launch.cwd ?? root, env, detached: true, stdio })
     const exited = new Promise<Awaited<Shell['exited']>>((resolve, reject) => {
       child.once('error', (error) => reject(notStarted(error)))

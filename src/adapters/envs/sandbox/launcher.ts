@@ -45,6 +45,8 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
           homeFor(options.folder, root),
         ])
     const filter = made.filter === undefined ? [] : [opened.use(await open(made.filter, 'r'))]
+    // Root could change the mode of the machine's own, which all programs need.
+    const stdin = made.devices === undefined ? undefined : opened.use(await open(join(made.devices, 'null'), 'r'))
     const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
     const way = await openWay(wanted.network, made.forwarder, opened)
     const args = bwrapArgs({
@@ -70,6 +72,7 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
       // What bubblewrap itself is given can be read in there.
       env: {},
       handles: [...filter, info],
+      ...(stdin && { stdin }),
       init: () => initIn(info),
       notes: async () => [...(await guard.swept()), ...way.refusals()],
       [Symbol.asyncDispose]: () => kept.disposeAsync(),

@@ -49,8 +49,16 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store', '/gnu/store']
 /** With their numbers, as everywhere on Linux. */
 export const DEVICES = { null: '1 3', zero: '1 5', full: '1 7', random: '1 8', urandom: '1 9', tty: '5 0' } as const
-/** Files of /proc that tell of the whole machine. */
-const TELLING = ['kcore', 'keys']
+/** Files of /proc that tell of the whole machine, to its root. */
+const TELLING = [
+  ...['kcore', 'keys', 'timer_list', 'sched_debug', 'latency_stats', 'vmallocinfo', 'slabinfo', 'pagetypeinfo'],
+  ...['kpagecount', 'kpageflags', 'kpagecgroup'],
+]
+/**
+ * Bubblewrap itself, the first process in there. Its program and its descriptors lie on the machine's own mounts, where whoever owns them may change
+ * their mode.
+ */
+const FIRST_PROCESS = '/proc/1'
 const MOST_TEMPORARY_BYTES = 1024 ** 3
 
 export function bwrapArgs(layout: Layout): readonly string[] {
@@ -98,7 +106,8 @@ function kernelFiles(version: Layout['version'], devices: string | undefined): r
   const own = devices === undefined ? [] : Object.keys(DEVICES)
   const telling = TELLING.map((name) => `/proc/${name}`).filter((path) => existsSync(path))
   return [
-    ...['--proc', '/proc', ...telling.flatMap((path) => ['--ro-bind', '/dev/null', path]), '--remount-ro', '/proc'],
+    ...['--proc', '/proc', ...telling.flatMap((path) => ['--ro-bind', '/dev/null', path])],
+    ...['--tmpfs', FIRST_PROCESS, '--remount-ro', FIRST_PROCESS, '--remount-ro', '/proc'],
     ...['--dev', '/dev', ...own.flatMap((name) => ['--dev-bind', `${devices}/${name}`, `/dev/${name}`])],
     ...[...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev', '--perms', '1777', ...size, '--tmpfs', '/tmp'],
   ]

@@ -24,8 +24,8 @@ interface Architecture {
   readonly foreign: number
 }
 
-/** open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr, io_uring_setup, _enter, _register. */
-const EVERYWHERE = [428, 429, 430, 431, 432, 433, 442, 443, 467, 425, 426, 427]
+/** open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr, io_uring_setup, _enter, _register, pidfd_getfd. */
+const EVERYWHERE = [428, 429, 430, 431, 432, 433, 442, 443, 467, 425, 426, 427, 438]
 const CLONE3 = 435
 const OPENAT2 = 437
 const FCHMODAT2 = 452
