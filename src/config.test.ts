@@ -24,8 +24,8 @@ function load(text: string | Uint8Array, env: Variables = {}) {
 
 const configOf = (text: string, env?: Variables) => load(text, env).config
 
-/** The one error a bad file throws: its message, the path of the file cut off. */
-function refusalOf(text: string | Uint8Array, env: Variables = {}): string {
+/** The message of the error that a bad file throws, without the path of the file. */
+function errorMessageOf(text: string | Uint8Array, env: Variables = {}): string {
   try {
     load(text, env)
   } catch (error) {
@@ -81,7 +81,7 @@ policy: { allow_hosts: [], unattended: park }
 server: { host: 127.0.0.1, port: 7717 }
 `
 
-/** One valid entry for every mapping of fixed keys. */
+/** A valid value for every mapping of the schema. */
 const FULL = {
   kernel: {
     id: 'k1',
@@ -191,8 +191,8 @@ const FULL = {
   retention: { days: 7 },
 }
 
-describe('what loads', () => {
-  test('E1, E4: the seed’s YAML loads as it stands, its placeholders untouched', () => {
+describe('accepted files', () => {
+  test('E1, E4: the example of the specification loads unchanged, with its placeholders', () => {
     const [agent] = configOf(SEED).kernel.agents
     assert.equal(agent?.agent_id, 'daily-report')
     assert.equal(agent.prompt, '当前系统状态:\n{STATE}\n\n请根据上述状态生成今日工作简报。\n')
@@ -216,7 +216,7 @@ describe('what loads', () => {
     assert.equal(config.residents[0]?.max_queries, null)
     assert.deepEqual(config.policy.grants, [{ tool: 'send_message', to: ['general'], agent: 'a' }])
     const documented = new Set(levels().flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.'))))
-    const missing = [...documented].filter((path) => !present(FULL, path.split('.')))
+    const missing = [...documented].filter((path) => !hasPath(FULL, path.split('.')))
     const otherChoice =
       /^(budget\.|channels\.|.*\.(api_key_env|api_key_file|command)$|.*(schedule|digest)\.(every|at)$)/
     assert.deepEqual(
@@ -225,7 +225,7 @@ describe('what loads', () => {
     )
   })
 
-  test('no file, an empty file and a file of comments mean the defaults', () => {
+  test('without a file, with an empty one or one of comments, the defaults apply', () => {
     const { config, file: read, unused, sources } = loadConfig({ file: join(folder, 'none.yaml'), env: {} })
     assert.equal(read, null)
     assert.deepEqual(unused, [])
@@ -248,16 +248,16 @@ describe('what loads', () => {
     assert.deepEqual(server, { host: '127.0.0.1', port: 7717 })
   })
 
-  test('anchors and aliases work; circles and avalanches are refused', () => {
+  test('anchors and aliases work; circular aliases and alias bombs are refused', () => {
     const config = configOf('models:\n  providers:\n    a: &p { type: openai }\n    b: *p\n')
     assert.equal(config.models.providers.b?.type, 'openai')
-    assert.match(refusalOf('channels: &c { lark: { self: *c } }\n'), /in a circle or to too much/)
+    assert.match(errorMessageOf('channels: &c { lark: { self: *c } }\n'), /undefined, circular or too large/)
     const avalanche = ['a0: &a0 [x,x,x,x,x,x,x,x,x]']
     for (let i = 1; i < 12; i += 1) avalanche.push(`a${i}: &a${i} [${`*a${i - 1},`.repeat(9)}]`)
-    assert.match(refusalOf(`channels:\n  lark:\n${avalanche.map((line) => `    ${line}\n`).join('')}`), /too much/)
+    assert.match(errorMessageOf(`channels:\n  lark:\n${avalanche.map((line) => `    ${line}\n`).join('')}`), /too large/)
   })
 
-  test('the result is frozen to the last leaf', () => {
+  test('the result is frozen at every depth', () => {
     const { config, sources } = load(DOCUMENTED)
     const thawed: string[] = []
     const visit = (value: unknown, path: string) => {
@@ -305,25 +305,28 @@ describe('durations and limits', () => {
     '""',
   ])
     test(`a timeout of ${written} is refused`, () => {
-      assert.match(refusalOf(`kernel: { timeout: ${written} }`), /^FILE:1:\d+: kernel\.timeout/)
+      assert.match(errorMessageOf(`kernel: { timeout: ${written} }`), /^FILE:1:\d+: kernel\.timeout/)
     })
 
-  test('null means unlimited and 0 is refused, with the remedy', () => {
+  test('null means unlimited; 0 is refused, and the message suggests null', () => {
     assert.equal(configOf('budget: { per_dispatch_calls: null }').budget.per_dispatch_calls, null)
     assert.equal(
-      refusalOf('budget:\n  per_dispatch_calls: 0\n'),
+      errorMessageOf('budget:\n  per_dispatch_calls: 0\n'),
       'FILE:2:3: budget.per_dispatch_calls is not valid; got 0; expected a whole number above 0, or null for no limit; ' +
         'do this: write null if you want no limit',
     )
     for (const key of ['budget.per_day_usd', 'budget.per_dispatch_minutes', 'kernel.max_attempts', 'kernel.timeout'])
-      assert.match(refusalOf(stringify(nest(key.split('.'), 0))), /write null if you want no limit/)
+      assert.match(errorMessageOf(stringify(nest(key.split('.'), 0))), /write null if you want no limit/)
   })
 
-  test('what must be bounded has no null', () => {
-    assert.match(refusalOf('kernel: { max_concurrent: null }'), /expected a whole number above 0; do this: fill it in/)
+  test('required limits refuse null', () => {
+    assert.match(
+      errorMessageOf('kernel: { max_concurrent: null }'),
+      /expected a whole number above 0; do this: fill it in/,
+    )
   })
 
-  test('rests may be 0', () => {
+  test('pauses may be 0', () => {
     assert.equal(configOf('kernel: { jitter: 0 }').kernel.jitter, 0)
   })
 })
@@ -354,7 +357,7 @@ describe('environment', () => {
     assert.equal(configOf('kernel: { user_id: "${A}" }', { A: '12' }).kernel.user_id, '12')
   })
 
-  test('where a number or a truth value is wanted, a variable’s text is read as one', () => {
+  test('where a number or a boolean is expected, the text of a variable is converted', () => {
     const env = { PORT: '80', ON: 'false', N: '4' }
     const text =
       'server: { port: "${PORT}" }\nkernel: { enabled: "${ON}", missed: { all: "${N}" }, jitter: "${N}", lease: "${L:-9}" }\n'
@@ -362,20 +365,23 @@ describe('environment', () => {
     assert.deepEqual([server.port, kernel.enabled, kernel.missed, kernel.jitter], [80, false, { all: 4 }, 4_000])
     assert.equal(kernel.lease, 9_000)
     assert.equal(configOf('server: { port: "${P:-81}" }').server.port, 81)
-    assert.match(refusalOf('server:\n  port: ${PORT}\n', { PORT: 'http' }), /got a value made of PORT; expected a port/)
-    assert.match(refusalOf('server: { port: "80" }'), /do this: remove the quotes/)
+    assert.match(
+      errorMessageOf('server:\n  port: ${PORT}\n', { PORT: 'http' }),
+      /got a value made of PORT; expected a port/,
+    )
+    assert.match(errorMessageOf('server: { port: "80" }'), /do this: remove the quotes/)
   })
 
   test('a missing variable names file, line, key and variable, once', () => {
     assert.equal(
-      refusalOf('models:\n  providers:\n    p:\n      type: openai\n      base_url: ${NO_SUCH}\n'),
+      errorMessageOf('models:\n  providers:\n    p:\n      type: openai\n      base_url: ${NO_SUCH}\n'),
       'FILE:5:17: models.providers.p.base_url: the environment variable NO_SUCH is not set; ' +
         'do this: set NO_SUCH, or write ${NO_SUCH:-default}',
     )
-    assert.match(refusalOf('kernel: { user_id: "${toString}" }'), /toString is not set/)
+    assert.match(errorMessageOf('kernel: { user_id: "${toString}" }'), /toString is not set/)
   })
 
-  test('the home is TIRELESS_HOME, else .tireless in the user’s own', () => {
+  test('the home is TIRELESS_HOME, else .tireless in the user’s home folder', () => {
     assert.equal(defaultHome({ TIRELESS_HOME: '/srv/t', HOME: '/home/me' }), '/srv/t')
     assert.equal(defaultHome({ TIRELESS_HOME: '', HOME: '/home/me' }), '/home/me/.tireless')
   })
@@ -383,34 +389,34 @@ describe('environment', () => {
   test('a ${ that is no reference is refused', () => {
     for (const text of ['${', '${A', '${}', '${1A}', '${A-b}', '${a.b}', '${A:-${B}}'])
       assert.match(
-        refusalOf(stringify({ kernel: { user_id: text } }), { A: 'a', B: 'b' }),
+        errorMessageOf(stringify({ kernel: { user_id: text } }), { A: 'a', B: 'b' }),
         /kernel\.user_id: a \$\{ that/,
       )
   })
 })
 
-describe('what is refused', () => {
+describe('refused files', () => {
   test('case 78: an unknown key names file, line, key path and the nearest valid key', () => {
     assert.equal(
-      refusalOf('kernel:\n  id: x\n  max_concurent: 3\n'),
+      errorMessageOf('kernel:\n  id: x\n  max_concurent: 3\n'),
       'FILE:3:3: kernel.max_concurent is not a known key; do this: rename it to max_concurrent',
     )
-    assert.match(refusalOf('kernal: {}\n'), /^FILE:1:1: kernal is not a known key; do this: rename it to kernel$/)
-    assert.match(refusalOf('models: { providers: { p: { type: openai, base-url: x } } }'), /rename it to base_url/)
+    assert.match(errorMessageOf('kernal: {}\n'), /^FILE:1:1: kernal is not a known key; do this: rename it to kernel$/)
+    assert.match(errorMessageOf('models: { providers: { p: { type: openai, base-url: x } } }'), /rename it to base_url/)
     assert.match(
-      refusalOf('kernel: { agents: [{ agent_id: a, prompt: p, promt: q }] }'),
+      errorMessageOf('kernel: { agents: [{ agent_id: a, prompt: p, promt: q }] }'),
       /agents\[0\]\.promt .* to prompt$/,
     )
-    assert.match(refusalOf('kernel: { schedule: { evry: 5s, at: "2026-01-31T09:00:00Z" } }'), /evry .* to every$/)
+    assert.match(errorMessageOf('kernel: { schedule: { evry: 5s, at: "2026-01-31T09:00:00Z" } }'), /evry .* to every$/)
   })
 
-  test('a key far from all others gets the list and the nearest; one that belongs elsewhere is told where', () => {
-    const far = refusalOf('qqqqqqqq: 1\n')
+  test('an unknown key gets the list of keys and the nearest one; a misplaced key gets its right place', () => {
+    const far = errorMessageOf('qqqqqqqq: 1\n')
     assert.match(
       far,
       /expected one of kernel, residents, .*, retention; do this: remove it \(the nearest valid key is \w+\)$/,
     )
-    assert.match(refusalOf('max_concurrent: 3\n'), /or move it under kernel/)
+    assert.match(errorMessageOf('max_concurrent: 3\n'), /or move it under kernel/)
   })
 
   test('property: an unknown key in any mapping of the schema is refused and named', () => {
@@ -418,7 +424,7 @@ describe('what is refused', () => {
     for (const level of levels()) {
       const refused = fc.property(keys, fc.jsonValue({ maxDepth: 1 }), (key, value) => {
         fc.pre(!level.keys.includes(key))
-        const message = refusalOf(stringify(inserted(FULL, level.path, key, value as Json)))
+        const message = errorMessageOf(stringify(insertKey(FULL, level.path, key, value as Json)))
         assert.ok(message.includes(/^[\w-]+$/.test(key) ? key : JSON.stringify(key)), message)
         assert.match(message, /is not a known key/)
         assert.ok(
@@ -488,29 +494,32 @@ describe('what is refused', () => {
   ]
   for (const [text, message] of wrong)
     test(`refused: ${text.trim()}`, () => {
-      assert.match(refusalOf(text), message)
+      assert.match(errorMessageOf(text), message)
     })
 
   for (const id of ['..', '.hidden', '-rf', 'a/b', 'a b', '名', '', 'x'.repeat(65), 'a\nb'])
     test(`ids are safe characters only, not ${JSON.stringify(id)}`, () => {
       const safe = /expected a name of 1 to 64 safe characters \(A-Z a-z 0-9 \. _ -\)/
-      assert.match(refusalOf(stringify({ kernel: { id } })), safe)
-      assert.match(refusalOf(stringify({ kernel: { agents: [{ agent_id: id, prompt: 'p' }] } })), safe)
-      assert.match(refusalOf(stringify({ models: { providers: { [id]: { type: 'openai' } } } })), safe)
+      assert.match(errorMessageOf(stringify({ kernel: { id } })), safe)
+      assert.match(errorMessageOf(stringify({ kernel: { agents: [{ agent_id: id, prompt: 'p' }] } })), safe)
+      assert.match(errorMessageOf(stringify({ models: { providers: { [id]: { type: 'openai' } } } })), safe)
     })
 
-  test('agent ids are unique in their list', () => {
+  test('agent ids are unique within their list', () => {
     const twice = 'kernel:\n  agents:\n    - { agent_id: a, prompt: p }\n    - { agent_id: A, prompt: p }\n'
     assert.match(
-      refusalOf(twice),
-      /^FILE:4:9: kernel\.agents\[1\]\.agent_id is not valid; got "A"; .*that of entry 1 of/,
+      errorMessageOf(twice),
+      /^FILE:4:9: kernel\.agents\[1\]\.agent_id is not valid; got "A"; .*differs from entry 1 of/,
     )
-    assert.match(refusalOf('residents: [{ agent_id: r }, { agent_id: r }]'), /residents\[1\]\.agent_id is not valid/)
+    assert.match(
+      errorMessageOf('residents: [{ agent_id: r }, { agent_id: r }]'),
+      /residents\[1\]\.agent_id is not valid/,
+    )
     configOf('kernel: { agents: [{ agent_id: a, prompt: p }] }\nresidents: [{ agent_id: a }]')
   })
 
-  test('all problems are told at once, in the order of the file', () => {
-    const message = refusalOf(
+  test('all problems are reported at once, in the order of the file', () => {
+    const message = errorMessageOf(
       [
         'kernel:',
         '  id: a/b',
@@ -540,21 +549,21 @@ describe('what is refused', () => {
         assert.ok(error instanceof TirelessError && error.code === 'config_invalid')
         assert.equal(
           error.message,
-          `${missing}: there is no such file; do this: check the path, or run "tireless init" to write one`,
+          `${missing}: the file does not exist; do this: check the path, or run "tireless init" to create it`,
         )
         return true
       },
     )
     assert.throws(() => loadConfig({ file: folder, env: {} }), /cannot be read \(EISDIR\)/)
-    assert.match(refusalOf(new Uint8Array([0x61, 0x3a, 0x20, 0xc4, 0xe3])), /the file is not UTF-8 text/)
+    assert.match(errorMessageOf(new Uint8Array([0x61, 0x3a, 0x20, 0xc4, 0xe3])), /the file is not UTF-8 text/)
   })
 })
 
 describe('YAML', () => {
-  test('a key that stands twice is refused with both lines', () => {
+  test('a duplicate key is refused with both lines', () => {
     assert.equal(
-      refusalOf('kernel:\n  id: a\n  id: b\n'),
-      'FILE:3:3: kernel.id: the key stands twice, first on line 2; do this: keep one of the two',
+      errorMessageOf('kernel:\n  id: a\n  id: b\n'),
+      'FILE:3:3: kernel.id: the key appears twice, first on line 2; do this: keep one of the two',
     )
   })
 
@@ -568,31 +577,34 @@ describe('YAML', () => {
     ['kernel:\n  id: !vault x\n', /^FILE:2:7: a value begins with ! and is read as a YAML tag/],
     ['store: sqlite\n---\nstore: sqlite\n', /^FILE:2:1: a second document begins/],
     ['? [a]\n: b\n', /^FILE:1:3: a key is not plain text/],
-    ['kernel: *nowhere\n', /^FILE:1:\d+: kernel: an alias that leads nowhere/],
+    ['kernel: *nowhere\n', /^FILE:1:\d+: kernel: an alias that is undefined/],
     ['channels: { lark: { x: .inf } }\n', /channels\.lark\.x: neither text, a number/],
   ]
   for (const [text, message] of broken)
     test(`refused with line and column: ${JSON.stringify(text)}`, () => {
-      assert.match(refusalOf(text), message)
+      assert.match(errorMessageOf(text), message)
     })
 
-  test('several slips, several lines', () => {
+  test('several syntax errors give several lines', () => {
     assert.match(
-      refusalOf('kernel:\n\tid: a\nstore: @x\n'),
+      errorMessageOf('kernel:\n\tid: a\nstore: @x\n'),
       /^FILE: 2 problems\n {2}FILE:2:1: a tab.*\n {2}FILE:3:8: a value/,
     )
   })
 
-  test('__proto__ is refused as a key, also where keys are free', () => {
-    assert.match(refusalOf('channels: { lark: { __proto__: { a: 1 } } }'), /channels\.lark\.__proto__: a reserved word/)
-    assert.match(refusalOf('__proto__: { kernel: { id: x } }'), /a reserved word as a key/)
+  test('__proto__ is refused as a key, also in free mappings', () => {
+    assert.match(
+      errorMessageOf('channels: { lark: { __proto__: { a: 1 } } }'),
+      /channels\.lark\.__proto__: a reserved word/,
+    )
+    assert.match(errorMessageOf('__proto__: { kernel: { id: x } }'), /a reserved word as a key/)
   })
 })
 
 describe('secrets', () => {
   const SECRET = 'sk-hunter2secret'
 
-  test('no error quotes a secret, wherever it stands', () => {
+  test('no error quotes a secret, wherever it is', () => {
     const bad: readonly Json[] = [
       { models: { providers: { p: { type: 'openai', api_key_env: SECRET } } } },
       { models: { providers: { p: { type: 'openai', api_key: [SECRET] } } } },
@@ -608,9 +620,9 @@ describe('secrets', () => {
       { kernel: { ping_url: SECRET } },
       { sources: { s: SECRET } },
     ]
-    for (const data of bad) assert.ok(!refusalOf(stringify(data)).includes('hunter2'), stringify(data))
+    for (const data of bad) assert.ok(!errorMessageOf(stringify(data)).includes('hunter2'), stringify(data))
     for (const path of ['kernel.id', 'kernel.schedule', 'kernel.timeout', 'sandbox', 'server.port', 'kernel.missed'])
-      assert.ok(!refusalOf(stringify(nest(path.split('.'), 'a b ${S}')), { S: SECRET }).includes('hunter2'), path)
+      assert.ok(!errorMessageOf(stringify(nest(path.split('.'), 'a b ${S}')), { S: SECRET }).includes('hunter2'), path)
   })
 
   test('no syntax error quotes the source', () => {
@@ -621,7 +633,7 @@ describe('secrets', () => {
       `a: | ${SECRET}\n  x`,
       `a: *${SECRET}`,
     ])
-      assert.ok(!refusalOf(text).includes('hunter2'), text)
+      assert.ok(!errorMessageOf(text).includes('hunter2'), text)
   })
 
   const provider = (yaml: string, env: Variables = {}) => {
@@ -630,7 +642,7 @@ describe('secrets', () => {
   }
   const noFile = (): string => assert.fail('no file should be read')
 
-  test('a key stands in the file, in a variable, in a named variable or in a file of its own', () => {
+  test('an API key comes from the configuration, a variable, a named variable or a file', () => {
     assert.equal(apiKeyOf(provider('api_key: abc'), noFile, {}), 'abc')
     assert.equal(apiKeyOf(provider('api_key: "${K}"', { K: 'abc\n' }), noFile, {}), 'abc')
     assert.equal(apiKeyOf(provider('api_key_env: K'), noFile, { K: 'abc' }), 'abc')
@@ -641,7 +653,7 @@ describe('secrets', () => {
     assert.equal(apiKeyOf(provider('api_key: "${K:-}"'), noFile, {}), undefined)
   })
 
-  test('a key that cannot be found is no trouble until it is used', () => {
+  test('a missing API key is an error only when it is used', () => {
     const lacking = provider('api_key_env: NO_SUCH')
     assert.throws(() => apiKeyOf(lacking, noFile, {}), /variable NO_SUCH is empty or not set; .*api_key_env/)
     assert.throws(() => apiKeyOf(lacking, noFile, { NO_SUCH: ' ' }), { code: 'config_invalid' })
@@ -652,7 +664,7 @@ describe('secrets', () => {
     assert.throws(() => apiKeyOf(provider('api_key_file: key'), () => '\n', {}), /key: the file is empty/)
   })
 
-  test('a key that was written where its variable’s name belongs is not told', () => {
+  test('an API key written in place of the variable’s name is not quoted', () => {
     const mistaken = provider('api_key_env: hunter2secret')
     assert.throws(
       () => apiKeyOf(mistaken, noFile, {}),
@@ -668,19 +680,19 @@ describe('the secret of a webhook', () => {
     return webhook
   }
 
-  test('E12: is in the configuration, a variable or a file beside it; where it is not, the error says where it was looked for', () => {
+  test('E12: comes from the configuration, a variable or a file; if missing, the error says where', () => {
     writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
     assert.equal(webhookSecretOf(webhook('secret: plain')), 'plain')
     assert.equal(webhookSecretOf(webhook('secret_env: HOOK'), undefined, { HOOK: 'from outside' }), 'from outside')
     assert.equal(webhookSecretOf(webhook('secret_file: hook.txt')), 'from a file')
     assert.throws(
       () => webhookSecretOf(webhook('secret_env: HOOK'), undefined, {}),
-      /variable HOOK is empty or not set; expected the webhook's secret in it; do this: .*channels\.webhook\.secret_env/,
+      /variable HOOK is empty or not set; expected the webhook's secret in it; do this: .*webhook\.secret_env/,
     )
     assert.throws(() => webhookSecretOf(webhook('secret_file: none')), /none: cannot be read \(ENOENT\)/)
   })
 
-  test('case 136: is among the texts that must not leave the program', () => {
+  test('case 136: is among the texts to redact', () => {
     writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
     const loaded = load('channels: { webhook: { url: "https://example.com/u/abc", secret_file: hook.txt } }')
     const secrets = secretsOf(loaded).map(({ value }) => value)
@@ -689,7 +701,7 @@ describe('the secret of a webhook', () => {
 })
 
 describe('unused keys and sources', () => {
-  test('what nothing uses yet is named, of an unused branch only its top', () => {
+  test('keys without effect are listed, of an unused branch only its top', () => {
     const later = ['residents', 'channels.lark', 'channels.slack', 'channels.telegram']
     assert.deepEqual(load(DOCUMENTED).unused, later)
     assert.deepEqual(load('store: postgres://db/x\nsandbox: off\nkernel: { id: k, max_concurrent: 2 }').unused, [
@@ -697,7 +709,7 @@ describe('unused keys and sources', () => {
     ])
   })
 
-  test('the table reaches into lists', () => {
+  test('the table of used keys covers lists', () => {
     const data = { kernel: { id: 'k', agents: [{ agent_id: 'a', prompt: 'p' }] } }
     assert.deepEqual(unusedIn(data, { 'kernel.agents.*.agent_id': 'any' }), ['kernel.id', 'kernel.agents[0].prompt'])
   })
@@ -721,7 +733,7 @@ describe('unused keys and sources', () => {
     assert.equal(sources['models.timeout'], 'default')
   })
 
-  test('the JSON Schema carries every key with its default, or says where it comes from', () => {
+  test('the JSON Schema has every key with its default, or the key it comes from', () => {
     const without = optionals(jsonSchema() as Schema, '').filter(
       ([, { default: fallback, description }]) => fallback === undefined && !description?.includes('default: '),
     )
@@ -757,24 +769,24 @@ function optionals(schema: Schema, path: string): readonly [string, Schema][] {
   ]
 }
 
-function present(data: Json, [step, ...rest]: readonly string[]): boolean {
+function hasPath(data: Json, [step, ...rest]: readonly string[]): boolean {
   if (step === undefined) return true
   if (typeof data !== 'object' || data === null) return false
-  if (step === '*') return Object.values(data).some((child) => present(child, rest))
+  if (step === '*') return Object.values(data).some((child) => hasPath(child, rest))
   const child = (data as Record<string, Json>)[step]
-  return child !== undefined && present(child, rest)
+  return child !== undefined && hasPath(child, rest)
 }
 
 function nest(path: readonly string[], value: Json): Json {
   return path.reduceRight<Json>((inner, step) => ({ [step]: inner }), value)
 }
 
-/** `data` with one more key in the first mapping that `path` leads to. */
-function inserted(data: Json, path: readonly string[], key: string, value: Json): Json {
+/** `data` with one more key in the first mapping at `path`. */
+function insertKey(data: Json, path: readonly string[], key: string, value: Json): Json {
   const [step, ...rest] = path
   const mapping = typeof data === 'object' && data !== null ? (data as Record<string, Json>) : {}
   if (step === undefined) return { ...mapping, [key]: value }
   const name = step === '*' ? (Object.keys(mapping)[0] ?? assert.fail(path.join('.'))) : step
-  const child = inserted(mapping[name] ?? {}, rest, key, value)
+  const child = insertKey(mapping[name] ?? {}, rest, key, value)
   return Array.isArray(data) ? [child, ...data.slice(1)] : { ...mapping, [name]: child }
 }

@@ -1,4 +1,4 @@
-/** YAML + `${ENV}` → validated, defaulted, frozen Config. */
+/** Loads tireless.yaml: YAML and `${ENV}` → validated, defaulted, frozen Config. */
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -34,21 +34,21 @@ export { jsonSchema } from './config/schema.ts'
 export type { SecretText } from './config/shown.ts'
 
 export interface LoadedConfig {
-  /** Its agents are the whole roster: those of the file, then those of the agents' folder. */
+  /** Its agents are those of the file, then those of the agents' folder. */
   readonly config: Config
-  /** Where each of its agents is described, in their order. */
+  /** The file that describes each agent, in the same order. */
   readonly roster: readonly Enrolled[]
-  /** The file that was read; null where there was none and the defaults hold. */
+  /** The file that was read; null where there is none and the defaults apply. */
   readonly file: string | null
-  /** Keys the user set that nothing uses yet. */
+  /** Keys the user set that have no effect yet. */
   readonly unused: readonly string[]
-  /** Where each value comes from: `default`, `file:line` or `env:NAME`. */
+  /** The source of each value: `default`, `file:line` or `env:NAME`. */
   readonly sources: Readonly<Record<string, string>>
 }
 
 /**
- * Throws one `config_invalid` that names every problem there is. `required`: the user named the file, so it has to be there. `agents`: the
- * folder with an agent in each of its folders. `instead`: drafts that are read in place of the files they are for.
+ * Throws one `config_invalid` that lists every problem. `required`: the user named the file, so it must exist.
+ * `agents`: the folder with one folder per agent. `instead`: drafts to read in place of the files they will replace.
  */
 export function loadConfig(options: {
   readonly file?: string | undefined
@@ -64,7 +64,7 @@ export function loadConfig(options: {
   const roster = rosterOf({ folder: agents, instead, env }, output.kernel.agents, sources)
   const kernel = { ...output.kernel, agents: roster.agents }
   return {
-    config: freeze(withPaths({ ...output, kernel }, dirname(resolve(name)), env)),
+    config: freeze(resolvePaths({ ...output, kernel }, dirname(resolve(name)), env)),
     roster: freeze(roster.enrolled),
     file: source === undefined ? null : name,
     unused: unusedIn(data),
@@ -72,12 +72,12 @@ export function loadConfig(options: {
   }
 }
 
-/** Every value with its source; what may be a secret is shown as `(set)`. */
+/** Every value with its source; possible secrets are shown as `(set)`. */
 export function explain({ config, sources }: LoadedConfig): readonly ShownValue[] {
   return shownValues(config as Json, sources)
 }
 
-/** The texts that must not leave the program: keys as far as they can be resolved, and whatever else may be a secret. */
+/** Texts to redact everywhere: the keys that can be resolved, and every other value that may be a secret. */
 export function secretsOf({ config, sources }: LoadedConfig): readonly SecretText[] {
   const { webhook } = config.channels
   const keys = [
@@ -98,74 +98,83 @@ export function secretsOf({ config, sources }: LoadedConfig): readonly SecretTex
   return [...keys, ...secretTexts(config as Json, sources).filter(({ value }) => !known.has(value))]
 }
 
-/** Contract: undefined where the provider needs no key. Called when the provider is used: one that is not may lack its key. */
+/** Contract: undefined where the provider needs no key. Called on use: an unused provider may lack its key. */
 export function apiKeyOf(
   provider: Pick<ProviderConfig, 'api_key' | 'api_key_env' | 'api_key_file'>,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
   env: Variables = environment(),
 ): string | undefined {
   const { api_key, api_key_env, api_key_file } = provider
-  if (api_key_env !== undefined) return keyFromVariable(api_key_env, env)
-  if (api_key_file !== undefined) return keyFromFile(api_key_file, readFile)
+  if (api_key_env !== undefined) return secretFromVariable(api_key_env, env)
+  if (api_key_file !== undefined) return secretFromFile(api_key_file, readFile)
   return api_key?.trim() || undefined
 }
 
-/** Contract: throws `config_invalid` where it is not to be had. */
+/** Contract: throws `config_invalid` where the secret is not available. */
 export function webhookSecretOf(
   { secret, secret_env, secret_file }: Pick<WebhookConfig, 'secret' | 'secret_env' | 'secret_file'>,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
   env: Variables = environment(),
 ): string {
-  const kept = { whose: "the webhook's secret", key: 'channels.webhook.secret' }
-  if (secret_env !== undefined) return keyFromVariable(secret_env, env, kept)
-  return secret_file === undefined ? String(secret) : keyFromFile(secret_file, readFile, kept)
+  const source = { label: "the webhook's secret", key: 'channels.webhook.secret' }
+  if (secret_env !== undefined) return secretFromVariable(secret_env, env, source)
+  return secret_file === undefined ? String(secret) : secretFromFile(secret_file, readFile, source)
 }
 
-/** What is looked for, and the key that says where, without its ending. */
-interface Kept {
-  readonly whose: string
+/** A secret's description for messages, and its configuration key without the ending `_env` or `_file`. */
+interface SecretSource {
+  readonly label: string
   readonly key: string
 }
 
-const API_KEY: Kept = { whose: "the provider's API key", key: 'api_key' }
+const API_KEY: SecretSource = { label: "the provider's API key", key: 'api_key' }
 
-function keyFromVariable(name: string, env: Variables, { whose, key }: Kept = API_KEY): string {
+function secretFromVariable(name: string, env: Variables, { label, key }: SecretSource = API_KEY): string {
   const value = env[name]?.trim()
   if (value) return value
-  // Whoever puts the key itself where its variable's name belongs should not find it in a log.
-  const told = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : `that ${key}_env names`
+  // The user may have written the key itself in place of the variable's name: it must not reach a log.
+  const shownName = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : `named by ${key}_env`
   throw new TirelessError('config_invalid', {
-    what: `the environment variable ${told} is empty or not set`,
-    expected: `${whose} in it`,
+    what: `the environment variable ${shownName} is empty or not set`,
+    expected: `${label} in it`,
     fix: `set it, or change ${key}_env`,
   })
 }
 
-function keyFromFile(path: string, readFile: (path: string) => string, { whose, key }: Kept = API_KEY): string {
-  const told = { where: path, expected: `${whose} in this file`, fix: `write it, or change ${key}_file` }
+function secretFromFile(
+  path: string,
+  readFile: (path: string) => string,
+  { label, key }: SecretSource = API_KEY,
+): string {
+  const problem = { where: path, expected: `${label} in this file`, fix: `write it, or change ${key}_file` }
   let value: string
   try {
     value = readFile(path).trim()
   } catch (cause) {
-    throw new TirelessError('config_invalid', { ...told, what: `cannot be read (${codeOf(cause)})` }, { cause })
+    throw new TirelessError('config_invalid', { ...problem, what: `cannot be read (${codeOf(cause)})` }, { cause })
   }
-  if (value === '') throw new TirelessError('config_invalid', { ...told, what: 'the file is empty' })
+  if (value === '') throw new TirelessError('config_invalid', { ...problem, what: 'the file is empty' })
   return value
 }
 
-/** Files are named relative to the configuration, whatever folder the program was started in; those of agents are the home's to place. */
-function withPaths(config: Config, folder: string, env: Variables): Config {
-  const placed = (path: string) =>
+/** File paths are relative to the configuration file. Agents' paths are relative to the home and resolved there. */
+function resolvePaths(config: Config, folder: string, env: Variables): Config {
+  const absolute = (path: string) =>
     path.startsWith('~/') ? join(userFolder(env), path.slice(2)) : resolve(folder, path)
-  const away = (path: string) => (path.startsWith('~/') ? placed(path) : path)
+  const expandTilde = (path: string) => (path.startsWith('~/') ? absolute(path) : path)
   const agents = config.kernel.agents.map((agent) => ({
     ...agent,
-    workspace: agent.workspace && away(agent.workspace),
-    watch: agent.watch.map((watched) => (typeof watched === 'string' ? away(watched) : awayIn(watched, away))),
+    workspace: agent.workspace && expandTilde(agent.workspace),
+    watch: agent.watch.map((watched) =>
+      typeof watched === 'string' ? expandTilde(watched) : expandTildeIn(watched, expandTilde),
+    ),
   }))
   const providers = Object.entries(config.models.providers).map(([name, provider]) => {
     const { api_key_file } = provider
-    return [name, api_key_file === undefined ? provider : { ...provider, api_key_file: placed(api_key_file) }] as const
+    return [
+      name,
+      api_key_file === undefined ? provider : { ...provider, api_key_file: absolute(api_key_file) },
+    ] as const
   })
   const models = { ...config.models, providers: Object.fromEntries(providers) }
   const mcp_servers = Object.fromEntries(
@@ -173,19 +182,22 @@ function withPaths(config: Config, folder: string, env: Variables): Config {
       name,
       {
         ...server,
-        cwd: placed(server.cwd ?? '.'),
-        folders: server.folders.map(placed),
-        reads: server.reads.map(placed),
+        cwd: absolute(server.cwd ?? '.'),
+        folders: server.folders.map(absolute),
+        reads: server.reads.map(absolute),
       },
     ]),
   )
   const { webhook } = config.channels
-  const hook = webhook?.secret_file === undefined ? webhook : { ...webhook, secret_file: placed(webhook.secret_file) }
+  const hook = webhook?.secret_file === undefined ? webhook : { ...webhook, secret_file: absolute(webhook.secret_file) }
   const channels = { ...config.channels, ...(hook && { webhook: hook }) }
   return { ...config, kernel: { ...config.kernel, agents }, models, mcp_servers, channels }
 }
 
-const awayIn = (watched: Readonly<Record<string, Json>>, away: (path: string) => string): Record<string, Json> =>
+const expandTildeIn = (
+  spec: Readonly<Record<string, Json>>,
+  expandTilde: (path: string) => string,
+): Record<string, Json> =>
   Object.fromEntries(
-    Object.entries(watched).map(([key, value]) => [key, typeof value === 'string' ? away(value) : value]),
+    Object.entries(spec).map(([key, value]) => [key, typeof value === 'string' ? expandTilde(value) : value]),
   )

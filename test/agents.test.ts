@@ -111,11 +111,11 @@ describe('E1: agents by command', () => {
     await refused({ schedule: '99 * * * *' }, 'config_invalid', /agent\.yaml:1: .*schedule is not valid/)
     await refused({ schedule: 'whenever' }, 'config_invalid', /got "whenever"; expected a schedule/)
     await refused({ model: 'nobody/x' }, 'model_unknown', /unknown model/)
-    await refused({ id: '../bad' }, 'usage', /this is no id of an agent/)
+    await refused({ id: '../bad' }, 'usage', /the agent id is not valid/)
     await refused(
       { id: 'first' },
       'config_invalid',
-      /two agents have one id; got first, which is in .*tireless\.yaml:6 already/,
+      /two agents have the same id; got first, which .*tireless\.yaml:6 already uses/,
     )
     assert.deepEqual(
       (await list(app)).map(({ agent_id }) => agent_id),

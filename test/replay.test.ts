@@ -179,7 +179,7 @@ describe('Q17: replay', () => {
     const then = { ...context, store: { ...context.store, journal } }
     const { identical, note } = (await replay.run(then, { run }, () => {})) as Replayed & { note: string | null }
     assert.equal(identical, false)
-    assert.match(note ?? '', /recorded by prompt compiler 4; this program has 5/)
+    assert.match(note ?? '', /recorded by prompt compiler 4; this program has 6/)
     assert.equal(((await replayIn(app, run)) as Replayed & { note: string | null }).note, null)
   })
 

@@ -91,10 +91,7 @@ describe('the conversation, folded', () => {
       textsOf(folded(started(), ...acting(1), ...acting(2), bound(3, 'go on'), { kind: 'cut', turn: 3, cut }))
     const [opening, ...rest] = cutBy({ ...old, words: 100 })
     assert.deepEqual(cutBy(old), ['[what happened before, in short]\nit began', ...rest])
-    assert.match(
-      opening ?? '',
-      /^\[Turn 1 is left out here, \d messages, .*\n\n\[what happened in them, in short\]\n<data /,
-    )
+    assert.match(opening ?? '', /^\[Turn 1 is left out here, \d messages, .*\n\n\[summary of these turns\]\n<data /)
   })
 
   test('P5: bytes and tokens are those of the messages, however they came to be', () => {

@@ -1,9 +1,9 @@
-/** The caps that a configuration sets on a day's and a month's work. */
+/** The spending caps per day and month from the configuration. */
 
 import { type Cap, type CapScope, type CapUnit, MICROS } from '../domain/money.ts'
 import type { BudgetConfig, Config } from './schema.ts'
 
-/** Whether the owner has said anything of money: then nothing is taken to be free that is not said to be. */
+/** True where the owner set a price or a money limit: then a model without a price does not count as free. */
 export function mindsMoney({
   config,
   sources,
@@ -20,12 +20,12 @@ export function mindsMoney({
 
 const KEY = /^per_(day|agent|kernel|month)_(usd|calls|tokens)$/
 
-/** Asked for with every request; a configuration that has changed is another object. */
-const known = new WeakMap<BudgetConfig, readonly Cap[]>()
+/** Cached, because every request asks for it; a reloaded configuration is a new object. */
+const capsCache = new WeakMap<BudgetConfig, readonly Cap[]>()
 
 export function capsOf(budget: BudgetConfig): readonly Cap[] {
-  const caps = known.get(budget) ?? readCaps(budget)
-  known.set(budget, caps)
+  const caps = capsCache.get(budget) ?? readCaps(budget)
+  capsCache.set(budget, caps)
   return caps
 }
 

@@ -1,4 +1,4 @@
-/** Changes to tireless.yaml by the program: comments, order and everything else its owner wrote stay as they are. */
+/** Edits tireless.yaml in place: comments, order and all other text stay unchanged. */
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { isCollection, isScalar, parseDocument } from 'yaml'
@@ -7,7 +7,7 @@ import type { Path } from './path.ts'
 
 export interface Change {
   readonly path: Path
-  /** undefined: the key goes. */
+  /** undefined: remove the key. */
   readonly value: Json | undefined
 }
 
@@ -15,26 +15,26 @@ export interface Change {
 export function edited(source: string, changes: readonly Change[]): string {
   const document = parseDocument(source)
   for (const { path, value } of changes) {
-    // A key whose value is missing or plain (`budget:`) would refuse to hold another.
+    // A key with a missing or scalar value (`budget:`) cannot hold another key.
     for (let depth = 1; depth < path.length; depth++) {
       const above = path.slice(0, depth)
       if (!isCollection(document.getIn(above))) document.setIn(above, document.createNode({}))
     }
-    const there = document.getIn(path, true)
+    const node = document.getIn(path, true)
     if (value === undefined) document.deleteIn(path)
-    // In its place, so that what was said beside it stays.
-    else if (isScalar(there) && (typeof value !== 'object' || value === null)) there.value = value
+    // Set in place, so that a comment beside the value stays.
+    else if (isScalar(node) && (typeof value !== 'object' || value === null)) node.value = value
     else document.setIn(path, document.createNode(value))
   }
   return document.toString({ lineWidth: 0 })
 }
 
-/** Contract: the file is changed whole, or not at all: `check` is asked of the new one before it takes the old one's place. */
+/** Contract: all or nothing: `check` runs on the draft before it replaces the file. */
 export function changeFile(file: string, changes: readonly Change[], check: (draft: string) => void): void {
   const draft = `${file}.draft`
   const handle = openSync(draft, 'w', 0o600)
   try {
-    writeSync(handle, edited(textOf(file), changes))
+    writeSync(handle, edited(readOrEmpty(file), changes))
     fsyncSync(handle)
   } finally {
     closeSync(handle)
@@ -48,7 +48,7 @@ export function changeFile(file: string, changes: readonly Change[], check: (dra
   }
 }
 
-function textOf(file: string): string {
+function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (thrown) {

@@ -1,4 +1,4 @@
-/** The process environment, in the one place that reads it: everybody else is handed values. */
+/** The only place that reads the process environment; all other code gets values passed in. */
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ export function environment(): Variables {
   return process.env
 }
 
-/** What people call `~`. */
+/** The folder that `~` stands for. */
 export const userFolder = (env: Variables = environment()): string => env.HOME || homedir()
 
-/** Where Tireless lives when nobody says otherwise. */
+/** The home where neither `--home` nor TIRELESS_HOME names one. */
 export function defaultHome(env: Variables = environment()): string {
   return env.TIRELESS_HOME || join(userFolder(env), '.tireless')
 }

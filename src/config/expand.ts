@@ -1,20 +1,20 @@
 /**
- * `${NAME}` and `${NAME:-default}` inside one text; `$${…}` stays as the literal `${…}`. Done after the YAML is parsed and in one pass, so
- * that a variable's value can neither become structure nor be expanded again.
+ * Expands `${NAME}` and `${NAME:-default}` in one text; `$${…}` gives the literal `${…}`. Runs once, after YAML
+ * parsing, so that a variable's value can neither add YAML structure nor be expanded again.
  */
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Expansion {
   readonly text: string
-  /** The variables the text refers to. */
+  /** The variables that the text refers to. */
   readonly names: readonly string[]
   readonly faults: readonly ExpansionFault[]
 }
 
 export type ExpansionFault =
   | { readonly kind: 'missing'; readonly name: string }
-  /** Not told what it was: it may be a secret with a `$` in it. */
+  /** Without its text, which may be a secret that contains `$`. */
   | { readonly kind: 'malformed' }
 
 const REFERENCE = /\$?\$\{(?:([^{}]*)\})?/g
@@ -32,7 +32,7 @@ export function expand(text: string, variables: Variables): Expansion {
     }
     names.push(name)
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined
-    // As in a shell, `:-` also stands in for a variable that is set and empty.
+    // As in a shell, `:-` also replaces a variable that is set but empty.
     if (value !== undefined && (value !== '' || fallback === undefined)) return value
     if (fallback === undefined) faults.push({ kind: 'missing', name })
     return fallback ?? reference

@@ -1,4 +1,4 @@
-/** What the schema refused, told so that it can be put right: place, key, got, expected, do this. Secrets are never quoted. */
+/** Turns schema issues into messages: position, key, got, expected, do this. Secrets are never quoted. */
 
 import type { z } from 'zod'
 import { TYPE_WORDS } from '../domain/mismatch.ts'
@@ -8,7 +8,7 @@ import { jsonSchema } from './schema.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** `keys`: those that the file can have. */
+/** `keys`: the valid keys of the file. */
 export function problemsOf(
   issues: readonly Issue[],
   reading: Reading,
@@ -24,16 +24,16 @@ export function problemsOf(
     })
 }
 
-/** Of a choice (text or mapping, say) only the branch that has the right type is worth telling about. */
+/** Of a union (text or mapping, say) only the branch with the right type is reported. */
 export function flatten(issue: Issue, above: Path = []): readonly Issue[] {
   const here = { ...issue, path: [...above, ...issue.path] }
   if (issue.code !== 'invalid_union') return [here]
-  const branches = issue.errors.filter((branch) => !branch.some(isOfAnotherKind))
+  const branches = issue.errors.filter((branch) => !branch.some(isTypeMismatch))
   const [only] = branches
   return only && branches.length === 1 ? only.flatMap((inner) => flatten(inner, here.path as Path)) : [here]
 }
 
-function isOfAnotherKind(issue: Issue): boolean {
+function isTypeMismatch(issue: Issue): boolean {
   if (issue.path.length > 0) return false
   return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof issue.input !== 'string')
 }
@@ -41,12 +41,12 @@ function isOfAnotherKind(issue: Issue): boolean {
 function unknownKey(path: Path, name: string, reading: Reading, known: readonly Level[]): Problem {
   const here = [...path, name]
   const keys = keysAt(path, known)
-  const nearest = nearestOf(name, keys)
+  const nearest = nearestName(name, keys)
   const elsewhere = known.find((level) => level.path.length > 0 && level.keys.includes(name))
   const close = nearest !== undefined && isClose(name, nearest)
   const move = elsewhere && !close ? `, or move it under ${dotted(elsewhere.path)}` : ''
   return {
-    place: placeOf(here, reading),
+    place: positionOf(here, reading),
     what: `${dotted(here)} is not a known key`,
     expected: close ? undefined : `one of ${keys.join(', ')}`,
     fix: close ? `rename it to ${nearest}` : `remove it${move} (the nearest valid key is ${nearest})`,
@@ -58,9 +58,9 @@ function wrongValue(path: Path, issue: Issue, reading: Reading): Problem {
   const variables = reading.variables.get(key(path))
   const missing = got === undefined
   return {
-    place: placeOf(path, reading),
+    place: positionOf(path, reading),
     what: missing ? `${dotted(path)} is missing` : `${dotted(path)} is not valid`,
-    got: missing ? undefined : variables ? `a value made of ${variables.join(', ')}` : shown(got, path),
+    got: missing ? undefined : variables ? `a value made of ${variables.join(', ')}` : describeGot(got, path),
     expected: issue.message,
     fix: fixOf(path, issue),
   }
@@ -72,18 +72,18 @@ function fixOf(path: Path, issue: Issue): string {
   if (issue.code === 'custom' && typeof issue.params?.fix === 'string') return issue.params.fix
   if (got === undefined) return `add ${path.at(-1)} here`
   if (got === null) return 'fill it in, or remove the line'
-  if (issue.code === 'invalid_value') return choice(got, issue.values.map(String))
+  if (issue.code === 'invalid_value') return fixChoice(got, issue.values.map(String))
   if (issue.code === 'invalid_type' && issue.expected === 'string') return 'put the value in quotes'
   if (issue.code === 'invalid_type' && typeof got === 'string' && /^[\d.]+$/.test(got)) return 'remove the quotes'
   return 'change the value'
 }
 
-function choice(got: unknown, values: readonly string[]): string {
-  const nearest = nearestOf(String(got), values)
+function fixChoice(got: unknown, values: readonly string[]): string {
+  const nearest = nearestName(String(got), values)
   return nearest !== undefined && isClose(String(got), nearest) ? `write ${nearest}` : 'choose one of them'
 }
 
-/** In the words of the file, not of the program; a message of the schema's own goes first. */
+/** Type names that users know; a message of the schema itself takes precedence. */
 export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -97,7 +97,7 @@ export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
 
 const SECRET = /key|token|secret|pass|auth|headers|env|url|store|command|channels|metadata|grants|sources|plugins/i
 
-function shown(value: unknown, path: Path): string {
+function describeGot(value: unknown, path: Path): string {
   if (value === null) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
@@ -107,8 +107,8 @@ function shown(value: unknown, path: Path): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
 }
 
-/** The key itself, or what is nearest above it when it is not there. */
-function placeOf(path: Path, reading: Reading): Place {
+/** The position of the key, or of its nearest existing parent. */
+function positionOf(path: Path, reading: Reading): Place {
   for (let length = path.length; length >= 0; length -= 1) {
     const place = reading.places.get(key(path.slice(0, length)))
     if (place) return place
@@ -116,7 +116,7 @@ function placeOf(path: Path, reading: Reading): Place {
   return { line: 1, column: 1 }
 }
 
-/** Every mapping of fixed keys in the schema; `*` stands for a name or an index. */
+/** A mapping of the schema with its keys; `*` in the path matches any name or index. */
 export interface Level {
   readonly path: readonly string[]
   readonly keys: readonly string[]
@@ -134,24 +134,24 @@ export function levels(
   path: readonly string[] = [],
 ): readonly Level[] {
   const { properties, additionalProperties, items, anyOf } = node
-  const inside = Object.entries(properties ?? {}).flatMap(([name, child]) => levels(child, [...path, name]))
-  const named = typeof additionalProperties === 'object' ? levels(additionalProperties, [...path, '*']) : []
+  const nested = Object.entries(properties ?? {}).flatMap(([name, child]) => levels(child, [...path, name]))
+  const dynamic = typeof additionalProperties === 'object' ? levels(additionalProperties, [...path, '*']) : []
   return [
     ...(properties ? [{ path, keys: Object.keys(properties) }] : []),
-    ...inside,
-    ...named,
+    ...nested,
+    ...dynamic,
     ...(items ? levels(items, [...path, '*']) : []),
     ...(anyOf ?? []).flatMap((branch) => levels(branch, path)),
   ]
 }
 
 function keysAt(path: Path, known: readonly Level[]): readonly string[] {
-  const fits = (level: Level) =>
+  const matches = (level: Level) =>
     level.path.length === path.length && level.path.every((step, index) => step === '*' || step === path[index])
-  return known.find(fits)?.keys ?? []
+  return known.find(matches)?.keys ?? []
 }
 
-function nearestOf(word: string, candidates: readonly string[]): string | undefined {
+function nearestName(word: string, candidates: readonly string[]): string | undefined {
   return candidates.toSorted((a, b) => distance(word, a) - distance(word, b))[0]
 }
 
@@ -159,7 +159,7 @@ function isClose(word: string, other: string): boolean {
   return distance(word, other) <= Math.max(1, Math.floor(word.length / 3))
 }
 
-/** Edit distance (Levenshtein), row by row. */
+/** Edit distance (Levenshtein). */
 export function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...a].entries()) {

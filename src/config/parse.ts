@@ -1,4 +1,4 @@
-/** One file of the configuration: its text, held against its schema, with every problem told at its place and every value's source. */
+/** Parses one configuration file: checks it against its schema, and reports every problem with its position. */
 
 import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
@@ -11,33 +11,33 @@ import { type Problem, type Reading, readYaml } from './read.ts'
 
 export interface Parsing<T> {
   readonly source: string
-  /** Of the file, as people are told. */
+  /** The file name shown in messages. */
   readonly name: string
   readonly env: Variables
   readonly schema: z.ZodType<T>
-  /** The keys that there are, for whoever wrote another one. */
+  /** All valid keys, to suggest a correction for an unknown one. */
   known(): readonly Level[]
 }
 
 export interface ParsedFile<T> {
   readonly output: T
-  /** As it was written. */
+  /** The values as written, before defaults. */
   readonly data: Json
   readonly sources: Readonly<Record<string, string>>
 }
 
-/** Contract: throws one `config_invalid` that names every problem there is. */
+/** Contract: throws one `config_invalid` that lists every problem. */
 export function parsed<T>({ source, name, env, schema, known }: Parsing<T>): ParsedFile<T> {
   const reading = readYaml(source, env)
-  if (!reading.parsed) throw refusal(name, reading.problems)
+  if (!reading.parsed) throw problemsError(name, reading.problems)
   const data = reading.data ?? {}
   const { output, issues } = validate(schema, data, reading)
   const problems = [...reading.problems, ...problemsOf(issues, reading, known)]
-  if (output === undefined || problems.length > 0) throw refusal(name, problems)
+  if (output === undefined || problems.length > 0) throw problemsError(name, problems)
   return { output, data, sources: Object.fromEntries(sourcesOf(output as Json, [], name, reading)) }
 }
 
-/** Contract: undefined where there is no such file and none is required. */
+/** Contract: undefined where the file does not exist and is not required. */
 export function sourceOf(file: string, required: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
@@ -46,10 +46,10 @@ export function sourceOf(file: string, required: boolean): string | undefined {
     if (code === 'ENOENT' && !required) return undefined
     const [what, fix] =
       code === 'ENOENT'
-        ? ['there is no such file', 'check the path, or run "tireless init" to write one']
+        ? ['the file does not exist', 'check the path, or run "tireless init" to create it']
         : code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
           ? ['the file is not UTF-8 text', 'save it as UTF-8']
-          : [`the file cannot be read (${code})`, 'check what it is and who may read it']
+          : [`the file cannot be read (${code})`, 'check that it is a file you may read']
     throw new TirelessError('config_invalid', { where: file, what, fix }, { cause })
   }
 }
@@ -58,15 +58,15 @@ export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
 }
 
-function refusal(file: string, problems: readonly Problem[]): TirelessError {
-  const told = problems
+function problemsError(file: string, problems: readonly Problem[]): TirelessError {
+  const errors = problems
     .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
     .map(({ place, ...complaint }) => ({ ...complaint, where: `${file}:${place.line}:${place.column}` }))
     .map((complaint) => new TirelessError('config_invalid', complaint))
-  const [only] = told
-  if (only && told.length === 1) return only
-  const lines = told.map((problem) => `\n  ${problem.message}`)
-  return new TirelessError('config_invalid', `${file}: ${told.length} problems${lines.join('')}`)
+  const [only] = errors
+  if (only && errors.length === 1) return only
+  const lines = errors.map((problem) => `\n  ${problem.message}`)
+  return new TirelessError('config_invalid', `${file}: ${errors.length} problems${lines.join('')}`)
 }
 
 interface Validation<T> {
@@ -74,7 +74,7 @@ interface Validation<T> {
   readonly issues: readonly z.core.$ZodIssue[]
 }
 
-/** A variable's value is always text; where the schema wants a number or a truth value, it is read as one. */
+/** A variable's value is always text; where the schema expects a number or a boolean, it is converted. */
 function validate<T>(schema: z.ZodType<T>, data: Json, reading: Reading): Validation<T> {
   const first = check(schema, data)
   const retyped = retype(data, first.issues, reading)
@@ -89,25 +89,25 @@ function check<T>(schema: z.ZodType<T>, data: Json): Validation<T> {
 function retype(data: Json, issues: readonly z.core.$ZodIssue[], reading: Reading): Json | undefined {
   const changes = issues.flatMap((issue) => {
     const value =
-      issue.code === 'invalid_type' && reading.variables.has(key(issue.path as Path)) ? typed(issue) : undefined
+      issue.code === 'invalid_type' && reading.variables.has(key(issue.path as Path)) ? convertText(issue) : undefined
     return value === undefined ? [] : [{ path: issue.path as Path, value }]
   })
   return changes.length === 0
     ? undefined
-    : changes.reduce((changed, { path, value }) => put(changed, path, value), data)
+    : changes.reduce((changed, { path, value }) => setAt(changed, path, value), data)
 }
 
-function typed({ input, expected }: z.core.$ZodIssueInvalidType): Json | undefined {
+function convertText({ input, expected }: z.core.$ZodIssueInvalidType): Json | undefined {
   if (typeof input !== 'string') return undefined
   if (expected === 'boolean') return input === 'true' ? true : input === 'false' ? false : undefined
   return expected === 'number' && /^-?\d+(\.\d+)?$/.test(input) ? Number(input) : undefined
 }
 
-function put(data: Json, [step, ...rest]: Path, value: Json): Json {
+function setAt(data: Json, [step, ...rest]: Path, value: Json): Json {
   if (step === undefined) return value
-  if (Array.isArray(data)) return data.map((item: Json, index) => (index === step ? put(item, rest, value) : item))
+  if (Array.isArray(data)) return data.map((item: Json, index) => (index === step ? setAt(item, rest, value) : item))
   const mapping = data as Readonly<Record<string, Json>>
-  return { ...mapping, [step]: put(mapping[step] ?? null, rest, value) }
+  return { ...mapping, [step]: setAt(mapping[step] ?? null, rest, value) }
 }
 
 function* sourcesOf(value: Json, path: Path, file: string, reading: Reading): Generator<[string, string]> {

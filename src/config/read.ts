@@ -1,4 +1,4 @@
-/** YAML text → plain data with `${ENV}` expanded, and for each path its place in the file and the variables it came from. */
+/** YAML text → plain data with `${ENV}` expanded; for each path its position in the file and the variables used. */
 
 import type { Alias, ErrorCode, ParsedNode, Scalar, YAMLMap } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
@@ -18,34 +18,34 @@ export interface Problem extends Complaint {
 
 export interface Reading {
   readonly data: Json
-  /** Where each path stands, by `key(path)`. */
+  /** The position of each path, by `pathKey(path)`. */
   readonly places: ReadonlyMap<string, Place>
-  /** Which variables a text was made of, by `key(path)`. */
+  /** The variables used in a text, by `pathKey(path)`. */
   readonly variables: ReadonlyMap<string, readonly string[]>
-  /** Paths whose value is not known, because a variable is missing. */
+  /** Paths whose value is unknown, because a variable is missing. */
   readonly faulty: ReadonlySet<string>
   readonly problems: readonly Problem[]
-  /** False when the text is not YAML at all: then `data` says nothing. */
+  /** False where the text is not YAML: then `data` is meaningless. */
   readonly parsed: boolean
 }
 
-/** What a reading gathers while it walks the tree. */
-interface Gathering {
+/** Results collected while walking the YAML tree. */
+interface ReadState {
   readonly env: Variables
-  readonly placeAt: (offset: number) => Place
-  readonly follow: (alias: Alias.Parsed) => ParsedNode | undefined
+  readonly positionAt: (offset: number) => Place
+  readonly resolveAlias: (alias: Alias.Parsed) => ParsedNode | undefined
   readonly places: Map<string, Place>
   readonly variables: Map<string, readonly string[]>
   readonly faulty: Set<string>
   readonly problems: Problem[]
 }
 
-/** An alias may point at aliases: this many in a file, and neither a circle nor an avalanche gets far. */
+/** Limit per file: stops circular aliases and alias bombs. */
 const MAX_ALIASES = 100
 
 export function readYaml(source: string, env: Variables): Reading {
   const lines = new LineCounter()
-  // `prettyErrors` would quote the source, and with it whatever secret stands there.
+  // `prettyErrors` would quote the source, which may hold a secret.
   const document = parseDocument(source, {
     lineCounter: lines,
     prettyErrors: false,
@@ -53,13 +53,13 @@ export function readYaml(source: string, env: Variables): Reading {
     stringKeys: true,
   })
   let aliases = 0
-  const gathering: Gathering = {
+  const state: ReadState = {
     env,
-    placeAt: (offset) => {
+    positionAt: (offset) => {
       const { line, col } = lines.linePos(offset)
       return { line, column: col }
     },
-    follow: (alias) => {
+    resolveAlias: (alias) => {
       aliases += 1
       return aliases > MAX_ALIASES ? undefined : (alias.resolve(document) as ParsedNode | undefined)
     },
@@ -68,78 +68,72 @@ export function readYaml(source: string, env: Variables): Reading {
     faulty: new Set(),
     problems: [],
   }
-  const stumbles = firstPerLine(
+  const syntaxErrors = firstPerLine(
     [...document.errors, ...document.warnings].map((error) => ({
-      place: gathering.placeAt(error.pos[0]),
+      place: state.positionAt(error.pos[0]),
       ...(SYNTAX[error.code] ?? {
         what: `this is not YAML (${error.code})`,
         fix: 'check the text here and just above',
       }),
     })),
   )
-  if (stumbles.length > 0) return { ...gathering, data: null, problems: stumbles, parsed: false }
-  return { ...gathering, data: dataOf(gathering, document.contents, []), parsed: true }
+  if (syntaxErrors.length > 0) return { ...state, data: null, problems: syntaxErrors, parsed: false }
+  return { ...state, data: readNode(state, document.contents, []), parsed: true }
 }
 
-function dataOf(gathering: Gathering, node: ParsedNode | null, path: Path): Json {
+function readNode(state: ReadState, node: ParsedNode | null, path: Path): Json {
   if (node === null) return null
-  if (!gathering.places.has(key(path))) gathering.places.set(key(path), gathering.placeAt(node.range[0]))
+  if (!state.places.has(key(path))) state.places.set(key(path), state.positionAt(node.range[0]))
   if (isAlias(node)) {
-    const target = gathering.follow(node)
-    if (target) return dataOf(gathering, target, path)
-    return refuse(
-      gathering,
-      node,
-      path,
-      'an alias that leads nowhere, in a circle or to too much',
-      'write the value out',
-    )
+    const target = state.resolveAlias(node)
+    if (target) return readNode(state, target, path)
+    return markFaulty(state, node, path, 'an alias that is undefined, circular or too large', 'write the value itself')
   }
-  if (isSeq(node)) return node.items.map((item, index) => dataOf(gathering, item, [...path, index]))
-  if (isMap(node)) return mappingOf(gathering, node.items, path)
-  return scalarOf(gathering, node, path)
+  if (isSeq(node)) return node.items.map((item, index) => readNode(state, item, [...path, index]))
+  if (isMap(node)) return readMapping(state, node.items, path)
+  return readScalar(state, node, path)
 }
 
-function mappingOf(gathering: Gathering, pairs: YAMLMap.Parsed['items'], path: Path): Json {
+function readMapping(state: ReadState, pairs: YAMLMap.Parsed['items'], path: Path): Json {
   const entries = new Map<string, Json>()
   for (const pair of pairs) {
     const name = isScalar(pair.key) ? String(pair.key.value) : ''
     const here = [...path, name]
-    const first = gathering.places.get(key(here))
+    const first = state.places.get(key(here))
     if (entries.has(name)) {
-      tell(gathering, pair.key, here, `the key stands twice, first on line ${first?.line}`, 'keep one of the two')
+      addProblem(state, pair.key, here, `the key appears twice, first on line ${first?.line}`, 'keep one of the two')
     } else if (name === '__proto__') {
-      refuse(gathering, pair.key, here, 'a reserved word as a key', 'choose another name')
+      markFaulty(state, pair.key, here, 'a reserved word as a key', 'choose another name')
     } else {
-      gathering.places.set(key(here), gathering.placeAt(pair.key.range[0]))
-      entries.set(name, dataOf(gathering, pair.value, here))
+      state.places.set(key(here), state.positionAt(pair.key.range[0]))
+      entries.set(name, readNode(state, pair.value, here))
     }
   }
   return Object.fromEntries(entries)
 }
 
-function scalarOf(gathering: Gathering, node: Scalar.Parsed, path: Path): Json {
+function readScalar(state: ReadState, node: Scalar.Parsed, path: Path): Json {
   const { value } = node
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  if (typeof value === 'string') return textOf(gathering, expand(value, gathering.env), node, path)
-  return refuse(gathering, node, path, 'neither text, a number, true, false nor null', 'put it in quotes')
+  if (typeof value === 'string') return readText(state, expand(value, state.env), node, path)
+  return markFaulty(state, node, path, 'neither text, a number, true, false nor null', 'put it in quotes')
 }
 
-function textOf(gathering: Gathering, { text, names, faults }: Expansion, node: Scalar.Parsed, path: Path): string {
-  if (names.length > 0) gathering.variables.set(key(path), names)
+function readText(state: ReadState, { text, names, faults }: Expansion, node: Scalar.Parsed, path: Path): string {
+  if (names.length > 0) state.variables.set(key(path), names)
   for (const fault of faults) {
     if (fault.kind === 'malformed')
-      refuse(
-        gathering,
+      markFaulty(
+        state,
         node,
         path,
-        `a \${ that is no \${NAME} or \${NAME:-default}`,
+        `a \${ that is neither \${NAME} nor \${NAME:-default}`,
         `write $\${ for the text \${ itself`,
       )
     else
-      refuse(
-        gathering,
+      markFaulty(
+        state,
         node,
         path,
         `the environment variable ${fault.name} is not set`,
@@ -149,24 +143,24 @@ function textOf(gathering: Gathering, { text, names, faults }: Expansion, node: 
   return text
 }
 
-/** The value cannot be known, so the schema's opinion of it is of no interest. */
-function refuse(gathering: Gathering, node: ParsedNode, path: Path, what: string, fix: string): null {
-  gathering.faulty.add(key(path))
-  tell(gathering, node, path, what, fix)
+/** The value is unknown, so schema issues about it are ignored. */
+function markFaulty(state: ReadState, node: ParsedNode, path: Path, what: string, fix: string): null {
+  state.faulty.add(key(path))
+  addProblem(state, node, path, what, fix)
   return null
 }
 
-function tell(gathering: Gathering, node: ParsedNode, path: Path, what: string, fix: string): void {
-  gathering.problems.push({ place: gathering.placeAt(node.range[0]), what: `${dotted(path)}: ${what}`, fix })
+function addProblem(state: ReadState, node: ParsedNode, path: Path, what: string, fix: string): void {
+  state.problems.push({ place: state.positionAt(node.range[0]), what: `${dotted(path)}: ${what}`, fix })
 }
 
-/** One slip often makes the parser stumble several times on its line. */
+/** One mistake often causes several parser errors on its line. */
 function firstPerLine(problems: readonly Problem[]): readonly Problem[] {
   const seen = new Set<number>()
   return problems.filter(({ place }) => !seen.has(place.line) && seen.add(place.line))
 }
 
-/** In our own words: the parser's quote the source. */
+/** Our own messages: those of the parser quote the source. */
 const SYNTAX: { readonly [C in ErrorCode]?: { readonly what: string; readonly fix: string } } = {
   TAB_AS_INDENT: { what: 'a tab is used as indentation', fix: 'indent with spaces' },
   BAD_INDENT: {
@@ -188,7 +182,7 @@ const SYNTAX: { readonly [C in ErrorCode]?: { readonly what: string; readonly fi
     fix: 'double the backslash, or use single quotes',
   },
   UNEXPECTED_TOKEN: {
-    what: 'something stands where YAML does not expect it',
+    what: 'unexpected text for YAML',
     fix: `put a value that has { } [ ] or a comma in it in quotes: "\${NAME}"`,
   },
   TAG_RESOLVE_FAILED: { what: 'a value begins with ! and is read as a YAML tag', fix: 'put the value in quotes' },

@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true }))
 
-function put(path: string, text: string): string {
+function writeHomeFile(path: string, text: string): string {
   const file = join(home, path)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
@@ -23,7 +23,7 @@ function put(path: string, text: string): string {
 const load = (): LoadedConfig =>
   loadConfig({ file: join(home, 'tireless.yaml'), agents: join(home, 'agents'), env: { HOME: '/h', X: 'y' } })
 
-function refusal(): string {
+function errorMessage(): string {
   try {
     load()
   } catch (error) {
@@ -35,10 +35,10 @@ function refusal(): string {
 }
 
 describe('E1: the roster', () => {
-  test('E1: agents of the file come first, then those with a folder, by name; each with where it is described', () => {
-    put('tireless.yaml', 'kernel: { agents: [{ agent_id: z, prompt: p }] }')
-    const b = put('agents/b/agent.yaml', 'prompt: do it\npriority: 3\n')
-    const a = put('agents/a/agent.yaml', '# mine\nagent_id: a\nprompt: "${X}"\nschedule: "0 9 * * *"\n')
+  test('E1: agents of the file come first, then those with a folder, by name; each names its file', () => {
+    writeHomeFile('tireless.yaml', 'kernel: { agents: [{ agent_id: z, prompt: p }] }')
+    const b = writeHomeFile('agents/b/agent.yaml', 'prompt: do it\npriority: 3\n')
+    const a = writeHomeFile('agents/a/agent.yaml', '# mine\nagent_id: a\nprompt: "${X}"\nschedule: "0 9 * * *"\n')
     const { config, roster, sources, unused } = load()
     assert.deepEqual(
       config.kernel.agents.map(({ agent_id, prompt, priority, schedule }) => [agent_id, prompt, priority, schedule]),
@@ -61,11 +61,11 @@ describe('E1: the roster', () => {
     assert.deepEqual(unused, [])
   })
 
-  test('E1: a role is what an agent is told first, or all of it; braces and dollars in it are its own', () => {
-    put('agents/a/agent.yaml', 'enabled: true\n')
-    const role = put('agents/a/role.md', 'You tend ${THIS} with {STATE}.\n')
-    put('agents/b/agent.yaml', 'prompt: now\n')
-    put('agents/b/role.md', 'You are b.\n')
+  test('E1: role.md comes first in the prompt, or is all of it; braces and dollars in it are not expanded', () => {
+    writeHomeFile('agents/a/agent.yaml', 'enabled: true\n')
+    const role = writeHomeFile('agents/a/role.md', 'You tend ${THIS} with {STATE}.\n')
+    writeHomeFile('agents/b/agent.yaml', 'prompt: now\n')
+    writeHomeFile('agents/b/role.md', 'You are b.\n')
     const { config, sources } = load()
     assert.deepEqual(
       config.kernel.agents.map(({ prompt }) => prompt),
@@ -74,11 +74,11 @@ describe('E1: the roster', () => {
     assert.equal(sources['kernel.agents[0].prompt'], role)
   })
 
-  test('E1: a folder that describes nobody is nobody; paths may begin at the user’s own', () => {
-    put('agents/a/self.md', 'x')
-    put('agents/.git/HEAD', 'x')
-    put('agents/README.md', 'x')
-    put('agents/b/agent.yaml', 'prompt: p\nworkspace: ~/w\nwatch: [~/a, { git: ~/r }, b]\n')
+  test('E1: a folder without agent.yaml is no agent; paths may begin with ~/', () => {
+    writeHomeFile('agents/a/self.md', 'x')
+    writeHomeFile('agents/.git/HEAD', 'x')
+    writeHomeFile('agents/README.md', 'x')
+    writeHomeFile('agents/b/agent.yaml', 'prompt: p\nworkspace: ~/w\nwatch: [~/a, { git: ~/r }, b]\n')
     const [only, ...others] = load().config.kernel.agents
     assert.deepEqual(others, [])
     assert.equal(only?.workspace, '/h/w')
@@ -99,23 +99,31 @@ describe('E1: the roster', () => {
     [
       'one id in the file and in a folder',
       { 'tireless.yaml': 'kernel:\n  agents:\n    - { agent_id: A, prompt: p }\n', 'agents/a/agent.yaml': 'prompt: p' },
-      /^~\/agents\/a\/agent\.yaml: two agents have one id; got a, which is in ~\/tireless\.yaml:3 already; do this: /,
+      /^~\/agents\/a\/agent\.yaml: two agents have the same id; got a, which ~\/tireless\.yaml:3 already uses; /,
     ],
     [
-      'an id that is not its folder’s',
+      'an id that differs from the folder name',
       { 'agents/a/agent.yaml': 'agent_id: b\nprompt: p' },
-      /agent_id is not the name of its folder; got b; expected a; do this: leave agent_id out/,
+      /agent_id differs from the folder name; got b; expected a; do this: leave agent_id out/,
     ],
-    ['a folder that can be no id', { 'agents/a b/agent.yaml': 'prompt: p' }, /got "a b"; expected a name of 1 to 64/],
-    ['nothing to do', { 'agents/a/agent.yaml': 'priority: 1' }, /expected prompt, or a file role\.md beside it/],
+    [
+      'a folder name that is no valid id',
+      { 'agents/a b/agent.yaml': 'prompt: p' },
+      /got "a b"; expected a name of 1 to 64/,
+    ],
+    [
+      'no prompt',
+      { 'agents/a/agent.yaml': 'priority: 1' },
+      /expected the key prompt, or a file role\.md in the same folder/,
+    ],
     ['no YAML', { 'agents/a/agent.yaml': 'prompt: "x' }, /^~\/agents\/a\/agent\.yaml:1:\d+: /],
   ] as const)
     test(`E1: refused: ${what}`, () => {
-      for (const [path, text] of Object.entries(files)) put(path, text)
-      assert.match(refusal(), message)
+      for (const [path, text] of Object.entries(files)) writeHomeFile(path, text)
+      assert.match(errorMessage(), message)
     })
 
-  test('E1: a new agent is written whole or not at all, and never outside of its folder', () => {
+  test('E1: a new agent is written completely or not at all, and never outside its folder', () => {
     const agents = join(home, 'agents')
     const write = (file: string): void => writeFileSync(file, 'prompt: p\n')
     assert.equal(withNewAgent(agents, 'a', write), join(agents, 'a', 'agent.yaml'))
@@ -126,7 +134,7 @@ describe('E1: the roster', () => {
     }
     assert.throws(() => withNewAgent(agents, 'b', broken), /no/)
     assert.equal(existsSync(join(agents, 'b')), false)
-    put('agents/c/self.md', 'mine')
+    writeHomeFile('agents/c/self.md', 'mine')
     assert.throws(() => withNewAgent(agents, 'c', broken), /no/)
     assert.equal(existsSync(join(agents, 'c', 'self.md')), true)
   })

@@ -1,4 +1,4 @@
-/** The roster: every agent there is. Those of tireless.yaml, then those that have a folder of their own, by their names. */
+/** The roster: all agents, first those of tireless.yaml, then those with their own folder, by name. */
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,17 +10,17 @@ import { dotted, type Path } from './path.ts'
 import { type AgentConfig, agentFile, agentSchema } from './schema.ts'
 import { name as agentName } from './values.ts'
 
-/** An agent, and where it is described. */
+/** An agent, and the file that describes it. */
 export interface Enrolled {
   readonly agent_id: string
-  /** Its own file; null: the configuration. */
+  /** Its own agent.yaml; null: tireless.yaml. */
   readonly file: string | null
-  /** Where its keys stand in that file. */
+  /** The path of its keys in that file. */
   readonly path: Path
 }
 
 export interface AgentFiles {
-  /** Of all agents that have one of their own. */
+  /** The folder that holds one folder per agent. */
   readonly folder: string | undefined
   readonly instead: Readonly<Record<string, string>>
   readonly env: Variables
@@ -34,30 +34,33 @@ export interface Roster {
 
 const agentFileIn = (folder: string, id: string): string => join(folder, id, 'agent.yaml')
 
-/** Contract: `describe` gets the name of a file that is not there yet, in a folder that is; where it throws, nothing is left. */
+/**
+ * Contract: creates the folder and passes `describe` the file to write; where `describe` throws, nothing is left
+ * behind.
+ */
 export function withNewAgent(folder: string, id: string, describe: (file: string) => void): string {
-  const expected = expectedOf(id)
+  const expected = idProblem(id)
   if (expected !== undefined)
-    throw new TirelessError('usage', { what: 'this is no id of an agent', got: JSON.stringify(id), expected })
+    throw new TirelessError('usage', { what: 'the agent id is not valid', got: JSON.stringify(id), expected })
   const file = agentFileIn(folder, id)
   if (existsSync(file))
     throw new TirelessError('conflict', {
-      ...{ what: 'there is such an agent already', where: file },
-      fix: 'give it another id with --id, or change that one: agent edit',
+      ...{ what: 'the agent already exists', where: file },
+      fix: 'choose another id with --id, or run `tireless agent edit`',
     })
-  const made = mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const createdFolder = mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   try {
     describe(file)
     return file
   } catch (thrown) {
-    if (made !== undefined) rmSync(made, { recursive: true })
+    if (createdFolder !== undefined) rmSync(createdFolder, { recursive: true })
     throw thrown
   }
 }
 
-const expectedOf = (id: string): string | undefined => agentName.safeParse(id).error?.issues[0]?.message
+const idProblem = (id: string): string | undefined => agentName.safeParse(id).error?.issues[0]?.message
 
-/** Contract: throws `config_invalid` for a file that is none, and for an id that stands twice. */
+/** Contract: throws `config_invalid` for an invalid file, and for a duplicate id. */
 export function rosterOf(
   files: AgentFiles,
   configured: readonly AgentConfig[],
@@ -66,7 +69,7 @@ export function rosterOf(
   const agents = [...configured]
   const sources: Record<string, string> = {}
   const where = (at: number): string => String(places[dotted(['kernel', 'agents', at, 'agent_id'])])
-  // Some file systems do not tell upper from lower case.
+  // Some file systems ignore case.
   const first = new Map(configured.map(({ agent_id }, at) => [agent_id.toLowerCase(), where(at)] as const))
   const enrolled: Enrolled[] = configured.map(({ agent_id }, at) => ({
     ...{ agent_id, file: null },
@@ -74,10 +77,10 @@ export function rosterOf(
   }))
   for (const id of foldersIn(files.folder)) {
     const file = agentFileIn(files.folder ?? '', id)
-    const found = agentIn(file, id, files)
+    const found = readAgent(file, id, files)
     if (!found) continue
     const other = first.get(id.toLowerCase())
-    if (other !== undefined) throw twice(file, id, other)
+    if (other !== undefined) throw duplicateIdError(file, id, other)
     first.set(id.toLowerCase(), file)
     for (const [key, source] of Object.entries(found.sources))
       sources[`${dotted(['kernel', 'agents', agents.length])}.${key}`] = source
@@ -99,42 +102,46 @@ function foldersIn(folder: string | undefined): readonly string[] {
     if (codeOf(thrown) === 'ENOENT') return []
     throw new TirelessError('config_invalid', {
       where: folder,
-      what: `the agents cannot be read (${codeOf(thrown)})`,
-      fix: 'check what it is and who may read it',
+      what: `the agents' folder cannot be read (${codeOf(thrown)})`,
+      fix: 'check that it is a folder you may read',
     })
   }
 }
 
-/** Contract: undefined where the folder describes nobody: it may hold what an agent of tireless.yaml has beside its keys. */
-function agentIn(
+/** Contract: undefined without an agent.yaml: the folder may hold files of an agent of tireless.yaml. */
+function readAgent(
   file: string,
   id: string,
   { instead, env }: AgentFiles,
 ): { readonly agent: AgentConfig; readonly sources: Readonly<Record<string, string>> } | undefined {
   const source = sourceOf(instead[file] ?? file, false)
   if (source === undefined) return undefined
-  const expected = expectedOf(id)
+  const expected = idProblem(id)
   if (expected !== undefined)
     throw new TirelessError('config_invalid', {
-      ...{ where: file, what: 'the folder is no id of an agent', got: JSON.stringify(id), expected },
+      ...{ where: file, what: 'the folder name is no valid agent id', got: JSON.stringify(id), expected },
       fix: 'rename the folder',
     })
   const { output, sources } = parsed({ source, name: file, env, schema: agentFile, known: agentLevels })
   const { agent_id = id, prompt, ...rest } = output
   if (agent_id !== id)
     throw new TirelessError('config_invalid', {
-      ...{ where: file, what: 'agent_id is not the name of its folder', got: agent_id, expected: id },
+      ...{ where: file, what: 'agent_id differs from the folder name', got: agent_id, expected: id },
       fix: 'leave agent_id out, or rename the folder',
     })
   const role = join(file, '..', 'role.md')
-  const told = [sourceOf(role, false), prompt].flatMap((part) => part?.trim() || [])
-  if (told.length === 0)
+  const promptParts = [sourceOf(role, false), prompt].flatMap((part) => part?.trim() || [])
+  if (promptParts.length === 0)
     throw new TirelessError('config_invalid', {
-      ...{ where: file, what: 'nobody says what the agent is to do', expected: 'prompt, or a file role.md beside it' },
-      fix: 'add prompt here',
+      ...{
+        where: file,
+        what: 'the agent has no prompt',
+        expected: 'the key prompt, or a file role.md in the same folder',
+      },
+      fix: 'add prompt to this file',
     })
   return {
-    agent: { ...rest, agent_id, prompt: told.join('\n\n') },
+    agent: { ...rest, agent_id, prompt: promptParts.join('\n\n') },
     sources: {
       ...sources,
       agent_id: sources.agent_id ?? file,
@@ -145,9 +152,9 @@ function agentIn(
 
 const agentLevels = () => levels(agentSchema() as Parameters<typeof levels>[0])
 
-function twice(where: string, id: string, other: string): TirelessError {
+function duplicateIdError(where: string, id: string, other: string): TirelessError {
   return new TirelessError('config_invalid', {
-    ...{ where, what: 'two agents have one id', got: `${id}, which is in ${other} already` },
+    ...{ where, what: 'two agents have the same id', got: `${id}, which ${other} already uses` },
     fix: 'remove one of them, or rename the folder',
   })
 }

@@ -1,7 +1,7 @@
 /**
- * The shape of tireless.yaml: every documented key, its type and its default. Where a default is `null` the key is simply not set
- * (or, for a limit, unlimited); a key without any default takes its value from the place its description names. Defaults are written as a
- * user would write them (`prefault`: "30s"), and so they show in the JSON Schema.
+ * The schema of tireless.yaml: every documented key with type and default. A default of `null` means not set (for a
+ * limit: unlimited); a key without a default takes its value from the key that its description names. Defaults are
+ * written as a user would write them (`prefault`: "30s"), and the JSON Schema shows them so.
  */
 
 import { z } from 'zod'
@@ -40,7 +40,10 @@ import {
 
 const isList = (payload: { readonly value: unknown }) => Array.isArray(payload.value)
 
-const overrun = z.enum(['skip', 'catch_up']).prefault('skip').describe('what to do with a beat that took too long')
+const overrun = z
+  .enum(['skip', 'catch_up'])
+  .prefault('skip')
+  .describe('beats that fall due while a cycle is still running')
 
 const agent = z.strictObject({
   agent_id: name,
@@ -48,19 +51,19 @@ const agent = z.strictObject({
   priority: z.int('a whole number').prefault(0),
   enabled: z.boolean().prefault(true),
   metadata: freeForm.prefault({}),
-  schedule: schedule.nullable().prefault(null).describe('makes the agent due by itself'),
+  schedule: schedule.nullable().prefault(null).describe("the agent's own schedule; it is then not due at kernel beats"),
   timeout: timeLimit.optional().describe('default: budget.per_dispatch_minutes'),
-  cooldown: pause.prefault('0s').describe('rest after a success'),
+  cooldown: pause.prefault('0s').describe('pause after a success'),
   watch: z
     .array(z.union([text, freeForm], 'a path, or a probe written as a mapping'))
     .prefault([])
-    .describe('looked at without a model'),
+    .describe('paths checked for changes without calling a model'),
   model: word.nullable().prefault(null),
-  tools: z.array(word).nullable().prefault(null).describe('null: all that the policy allows'),
-  workspace: text.nullable().prefault(null).describe('relative to the home; null: a folder of its own for each run'),
+  tools: z.array(word).nullable().prefault(null).describe('null: all tools that the policy allows'),
+  workspace: text.nullable().prefault(null).describe('relative to the home; null: a new folder for each run'),
 })
 
-/** `agents/<id>/agent.yaml`: its folder is its id, and what it is to do may stand in `role.md`. */
+/** `agents/<id>/agent.yaml`: the folder name is the id, and the prompt may be in `role.md`. */
 export const agentFile = agent.extend({
   agent_id: name.optional().describe("default: the folder's name"),
   prompt: text.optional().describe('default: role.md'),
@@ -73,7 +76,7 @@ const planner = z.strictObject({
   timeout: timeLimit.prefault('60s'),
 })
 
-/** STATE.md on the first boot, as the seed has it. */
+/** Initial STATE.md of a new home. */
 const SEED_STATE = `# Kernel State
 ## identity
 elephant.ai autonomous kernel — founder mindset.
@@ -88,22 +91,20 @@ const kernel = z.strictObject({
   id: name.prefault('default'),
   enabled: z.boolean().prefault(true),
   schedule: schedule.prefault('*/10 * * * *'),
-  timezone: timezone.nullable().prefault(null).describe("null: the machine's own"),
+  timezone: timezone.nullable().prefault(null).describe('null: the time zone of the machine'),
   jitter: pause.prefault('0s'),
   overrun,
   missed: z
     .union([z.enum(['skip', 'once', 'all'], MISSED), z.strictObject({ all: count })], MISSED)
     .prefault('once')
-    .describe('beats while the machine slept'),
+    .describe('beats to make up for after the kernel was stopped or the machine slept'),
   planner: planner.prefault({}),
   max_concurrent: count.prefault(3),
   timeout: timeLimit.optional().describe('deadline of a cycle; default: until the next beat'),
-  lease: span.prefault('30s').describe("how long a dead worker's work waits for another"),
+  lease: span.prefault('30s').describe('time until another worker takes over the work of a dead one'),
   stop_timeout: span
     .prefault('30s')
-    .describe(
-      'asked to stop, by `stop` or a signal: how long running steps may take to end before they are interrupted',
-    ),
+    .describe('after `stop` or a signal: how long running steps may take before they are interrupted'),
   max_attempts: countLimit.prefault(3),
   max_cycle_history: count.prefault(5),
   seed_state: text.prefault(SEED_STATE),
@@ -111,8 +112,12 @@ const kernel = z.strictObject({
   channel: text.nullable().prefault(null),
   chat_id: text.nullable().prefault(null),
   quiet_hours: hours.nullable().prefault(null),
-  digest: z.union([z.boolean(), schedule]).nullable().prefault(true).describe('routine cycles told together'),
-  ping_url: link.nullable().prefault(null).describe('called after each good cycle'),
+  digest: z
+    .union([z.boolean(), schedule])
+    .nullable()
+    .prefault(true)
+    .describe('one message for routine cycles: true, false or its schedule'),
+  ping_url: link.nullable().prefault(null).describe('URL to request after each successful cycle'),
   agents: z.array(agent).superRefine(uniqueIds, { when: isList }).prefault([]),
 })
 
@@ -124,7 +129,7 @@ const resident = z.strictObject({
   slots: z
     .union([z.array(text), freeForm], 'a list of slot names, or a mapping of slots')
     .prefault([])
-    .describe('what it needs to know'),
+    .describe('information that it needs'),
   stm: count.prefault(20).describe('ticks of short-term memory'),
   max_queries: countLimit.prefault(3).describe('unanswered queries before it slows down'),
   persist_thought: z.boolean().prefault(true),
@@ -152,7 +157,7 @@ const provider = z
       .string()
       .optional()
       .describe(
-        'better secret:NAME, a variable or a file than the key itself; hidden wherever it comes up, if it has six characters or more',
+        'prefer secret:NAME, api_key_env or api_key_file; a key of six or more characters is redacted everywhere',
       ),
     api_key_env: variable.optional(),
     api_key_file: text.optional().describe('relative to the configuration file'),
@@ -171,10 +176,10 @@ const provider = z
   )
 
 const models = z.strictObject({
-  default: word.nullable().prefault(null).describe('provider/model; null: whatever is found'),
+  default: word.nullable().prefault(null).describe('provider/model; null: detected from keys and local servers'),
   fallback: z.array(word).prefault([]),
   planner: word.nullable().prefault(null).describe('null: the default model'),
-  timeout: timeLimit.prefault('2m').describe('silence after which a call is given up'),
+  timeout: timeLimit.prefault('2m').describe('a call that sends no data for this long is aborted'),
   providers: named(name, provider).prefault({}),
   prices: named(
     word,
@@ -187,14 +192,12 @@ const models = z.strictObject({
     }),
   )
     .prefault({})
-    .describe('USD per million tokens, by provider/model with *'),
+    .describe('USD per million tokens, by provider/model; * matches anything'),
   max_output: tokenCount.prefault(8192).describe('tokens of one answer'),
-  max_input: tokenLimit
-    .prefault(150_000)
-    .describe('tokens of one request; what is said of the past is shortened until it fits'),
+  max_input: tokenLimit.prefault(150_000).describe('tokens of one request; older history is shortened until it fits'),
 })
 
-/** The agent's, the kernel's and the plain caps are per day. */
+/** The caps per agent, per kernel and per day apply to one day. */
 const budget = z.strictObject({
   per_dispatch_calls: countLimit.prefault(40),
   per_dispatch_minutes: minutesLimit.prefault(30),
@@ -220,48 +223,56 @@ const toolEffect = z.strictObject({
   destinations: z
     .array(word)
     .optional()
-    .describe('names of the arguments that say where a call goes; default: all of them count'),
+    .describe('arguments that name the destination of a call; default: all arguments'),
   gives: z.enum(TRUSTS).optional().describe("default: the server's trust"),
-  private: z.boolean().optional().describe('default: whether its reach is private'),
+  private: z.boolean().optional().describe('default: true where reach is private'),
 })
 
 const mcpServer = z
   .strictObject({
     command: z.array(z.string()).nonempty('a command with its arguments, such as [node, server.js]').optional(),
     url: link.optional(),
-    env: named(variable, z.string()).prefault({}).describe('beside PATH, HOME and LANG; it knows nothing else of ours'),
-    cwd: text.optional().describe('default: the folder of the configuration file, to which it is relative'),
-    sandbox: z.enum(['on', 'off']).prefault('on').describe('off: it runs as you do, and sees what you see'),
+    env: named(variable, z.string())
+      .prefault({})
+      .describe('added to PATH, HOME and LANG; no other variable is passed on'),
+    cwd: text.optional().describe('default: the folder of the configuration file; other paths are relative to it'),
+    sandbox: z
+      .enum(['on', 'off'])
+      .prefault('on')
+      .describe('off: it runs with your permissions and can read your files'),
     network: z
       .union([z.enum(['none', 'all']), z.array(host)], 'none, all, or a list of hosts such as registry.npmjs.org')
       .prefault('none')
-      .describe('what it may reach from its sandbox, through a proxy; all: every public host'),
-    folders: z.array(text).prefault([]).describe('what it may write, beside its own folder in the home'),
-    reads: z.array(text).prefault([]).describe('what it may read, beside the system and where its command lies'),
+      .describe('hosts it may reach from its sandbox, through a proxy; all: every public host'),
+    folders: z.array(text).prefault([]).describe('folders it may write, besides its own folder in the home'),
+    reads: z
+      .array(text)
+      .prefault([])
+      .describe('paths it may read, besides system folders and the folder of its command'),
     headers: named(word, z.string()).prefault({}),
-    timeout: span.prefault('1m').describe('for a call'),
+    timeout: span.prefault('1m').describe('timeout of a call'),
     start_timeout: span
       .prefault('1m')
-      .describe('until it answers for the first time; one that is fetched first takes a while'),
-    trust: z.enum(TRUSTS).prefault('untrusted').describe('what the results of its tools are worth'),
+      .describe('timeout of the first response; a server that is downloaded first needs longer'),
+    trust: z.enum(TRUSTS).prefault('untrusted').describe("the trust level of its tools' results"),
     effects: named(word, toolEffect)
       .prefault({})
-      .describe('by tool; a tool that is not named gets the strictest class'),
+      .describe('effect class by tool; tools not listed get the strictest class'),
     read_only: toolEffect
       .optional()
       .describe(
-        'of all tools that the server marks as read-only (readOnlyHint) and that effects does not name; default: they get the strictest class',
+        'effect of tools that the server marks readOnlyHint and effects does not list; default: the strictest class',
       ),
   })
   .superRefine(exactlyOne('command', 'url'), { when: isMapping })
 
 const webhook = z
   .strictObject({
-    url: link.describe('where messages are posted to'),
-    secret: text.optional().describe('better secret:NAME, a variable or a file than the secret itself'),
+    url: link.describe('messages are posted to this URL'),
+    secret: text.optional().describe('prefer secret:NAME, secret_env or secret_file'),
     secret_env: variable.optional(),
     secret_file: text.optional().describe('relative to the configuration file'),
-    chat_id: text.nullable().prefault(null).describe('where a message goes that names no chat'),
+    chat_id: text.nullable().prefault(null).describe('chat for messages that name none'),
   })
   .superRefine(exactlyOne('secret', 'secret_env', 'secret_file'), { when: isMapping })
 
@@ -289,17 +300,20 @@ export const schema = z.strictObject({
   policy: z
     .strictObject({
       allow_hosts: z.array(host).prefault([]),
-      unattended: z.enum(['park', 'deny']).prefault('park').describe('what becomes of a call that needs a human'),
+      unattended: z
+        .enum(['park', 'deny'])
+        .prefault('park')
+        .describe('a call that needs approval: park the run, or deny the call'),
       grants: z
         .array(
           z.strictObject({
             tool: word,
-            to: z.array(text).prefault([]).describe('where it may go; * stands for anything within one'),
+            to: z.array(text).prefault([]).describe('allowed destinations; * matches any part of a name'),
             agent: word.nullable().prefault(null).describe('null: any agent'),
           }),
         )
         .prefault([])
-        .describe('what may be sent without asking'),
+        .describe('calls allowed without approval'),
     })
     .prefault({}),
   server: z
@@ -313,38 +327,38 @@ export const schema = z.strictObject({
     .regex(/^[a-z0-9][\w./:@-]*$/i, 'the name of an image, such as debian:12')
     .nullable()
     .prefault(null)
-    .describe('commands run in containers of this image, by docker or podman; null: in bubblewrap'),
+    .describe('run commands in containers of this image with docker or podman; null: in bubblewrap'),
   limits: z
     .strictObject({
       processes: z
-        .int('a whole number from 16 on')
-        .min(16, 'a whole number from 16 on')
+        .int('a whole number, at least 16')
+        .min(16, 'a whole number, at least 16')
         .max(1_000_000)
         .prefault(2048)
-        .describe('processes and threads of all commands together'),
+        .describe('limit of processes and threads for all commands together'),
       memory_mb: z
-        .int('a whole number from 64 on')
-        .min(64, 'a whole number from 64 on')
+        .int('a whole number, at least 64')
+        .min(64, 'a whole number, at least 64')
         .max(1_000_000_000)
         .nullable()
         .prefault(null)
-        .describe('memory of all commands together; null: three quarters of what there is'),
+        .describe("memory limit for all commands together; null: three quarters of the machine's memory"),
       free_disk_mb: z
         .int('a whole number')
         .min(0, 'a whole number')
         .max(1_000_000_000)
         .prefault(1024)
-        .describe('commands are ended before they leave less of a disk'),
+        .describe('commands are stopped when less disk space is free'),
     })
     .prefault({}),
   retention: z
     .strictObject({
-      days: daysLimit.prefault(90).describe('how long what is over is kept; null: for ever'),
+      days: daysLimit.prefault(90).describe('days to keep finished work; null: forever'),
     })
     .prefault({}),
 })
 
-/** Json is read-only already, and without end. */
+/** Excludes Json, which is read-only and recursive. */
 type Immutable<T> = [Json] extends [T]
   ? T
   : T extends readonly unknown[] | Record<string, unknown>
@@ -362,6 +376,6 @@ export type McpServerConfig = Config['mcp_servers'][string]
 export type WebhookConfig = NonNullable<Config['channels']['webhook']>
 export type ScheduleConfig = KernelConfig['schedule']
 
-/** What the user may write: inputs, with the defaults they get. */
+/** JSON Schemas of what the user may write, with defaults. */
 export const agentSchema = () => z.toJSONSchema(agentFile, { io: 'input' })
 export const jsonSchema = () => z.toJSONSchema(schema, { io: 'input' })

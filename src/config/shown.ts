@@ -1,4 +1,4 @@
-/** The configuration as it may be shown: every value with its source, secrets as `(set)`; and which texts are secrets at all. */
+/** The configuration as it may be shown: every value with its source, secrets as `(set)`. */
 
 import type { Json } from '../domain/json.ts'
 import { dotted, type Path } from './path.ts'
@@ -15,38 +15,38 @@ interface Leaf {
   readonly value: Json
 }
 
-const SET = '(set)'
+const REDACTED = '(set)'
 
-/** Below these nobody can tell what a text is: a token, as likely as not. */
+/** Texts below these keys may be tokens, so all of them count as secrets. */
 const SECRET_KEYS = new Set(['api_key', 'headers', 'env', 'channels', 'sources', 'plugins', 'grants', 'ping_url'])
 const SECRET_VARIABLE = /KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL/i
 const VARIABLE_NAME = /^[A-Z][A-Z0-9_]*$/
-/** A shorter one is a word such as `true` or `local`, and hiding it everywhere would hide nothing. */
-const SHORTEST_SECRET = 6
+/** Shorter values are words such as `true` or `local`; redacting them would make other texts unreadable. */
+const MIN_SECRET_LENGTH = 6
 
 export function shownValues(config: Json, sources: Readonly<Record<string, string>>): readonly ShownValue[] {
-  return [...leavesOf(config, [])].map((leaf) => {
+  return [...walkLeaves(config, [])].map((leaf) => {
     const key = dotted(leaf.path)
     const source = sources[key] ?? 'default'
-    return { key, value: isSecret(leaf, source) ? SET : withoutCredentials(leaf.value), source }
+    return { key, value: isSecret(leaf, source) ? REDACTED : withoutCredentials(leaf.value), source }
   })
 }
 
-/** A text of the configuration that may be a secret, under its key. */
+/** A text of the configuration that may be a secret, with its key. */
 export interface SecretText {
   readonly name: string
   readonly value: string
-  /** Its key says that it is one; it is the value of a header or a variable; or nobody can tell what it is. */
+  /** `secret`: its key says so; `variable`: the value of a header or environment variable; `unclear`: it may be one. */
   readonly kind: 'secret' | 'variable' | 'unclear'
 }
 
-/** Those of a configuration, beside what `api_key_env` and `api_key_file` lead to. */
+/** All possible secrets in the configuration, except those behind `api_key_env` and `api_key_file`. */
 export function secretTexts(config: Json, sources: Readonly<Record<string, string>>): readonly SecretText[] {
-  return [...leavesOf(config, [])].flatMap((leaf) => {
+  return [...walkLeaves(config, [])].flatMap((leaf) => {
     const name = dotted(leaf.path)
     const hidden = isSecret(leaf, sources[name] ?? '') ? [leaf.value] : credentialsIn(leaf.value)
     return hidden.flatMap((value) =>
-      typeof value === 'string' && value.length >= SHORTEST_SECRET ? [{ name, value, kind: kindOf(leaf.path) }] : [],
+      typeof value === 'string' && value.length >= MIN_SECRET_LENGTH ? [{ name, value, kind: kindOf(leaf.path) }] : [],
     )
   })
 }
@@ -57,10 +57,10 @@ function kindOf(path: Path): SecretText['kind'] {
   return path.some((step) => step === 'headers' || step === 'env') ? 'variable' : 'unclear'
 }
 
-function* leavesOf(value: Json, path: Path): Generator<Leaf> {
+function* walkLeaves(value: Json, path: Path): Generator<Leaf> {
   const children = typeof value === 'object' && value !== null ? Object.entries(value) : []
   for (const [name, child] of children)
-    if (child !== undefined) yield* leavesOf(child, [...path, Array.isArray(value) ? Number(name) : name])
+    if (child !== undefined) yield* walkLeaves(child, [...path, Array.isArray(value) ? Number(name) : name])
   if (children.length === 0) yield { path, value }
 }
 
@@ -69,19 +69,19 @@ function isSecret({ path, value }: Leaf, source: string): boolean {
   if (path.some((step) => SECRET_KEYS.has(String(step)))) return true
   if (source.startsWith('env:') && SECRET_VARIABLE.test(source)) return true
   const last = path.at(-1)
-  // Whoever puts the key itself where its variable's name belongs should not find it on a screen.
+  // The user may have written the key itself in place of the variable's name.
   if (last === 'api_key_env') return !VARIABLE_NAME.test(value)
-  // The arguments of a server's command, not the program.
+  // The arguments of a server's command, but not the program.
   return path[0] === 'mcp_servers' && path.at(-2) === 'command' && last !== 0
 }
 
 function withoutCredentials(value: Json): Json {
   if (credentialsIn(value).length === 0) return value
   const { protocol, username, password, host, pathname, search } = new URL(String(value))
-  return `${protocol}//${username || password ? `${SET}@` : ''}${host}${pathname}${search && `?${SET}`}`
+  return `${protocol}//${username || password ? `${REDACTED}@` : ''}${host}${pathname}${search && `?${REDACTED}`}`
 }
 
-/** What an address holds beside the place: a password, a query. */
+/** The parts of a URL that may be secrets: user, password, query. */
 function credentialsIn(value: Json): readonly string[] {
   if (typeof value !== 'string' || !/^\w+:\/\//.test(value) || !URL.canParse(value)) return []
   const { username, password, search } = new URL(value)

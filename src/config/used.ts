@@ -1,9 +1,9 @@
-/** Which keys the program uses today. The schema is complete from the start; this table grows with the rooms that are built. */
+/** The configuration keys that have an effect today. The schema already has all documented keys. */
 
 import type { Json } from '../domain/json.ts'
 import { dotted, type Path } from './path.ts'
 
-/** `*` stands for any name or index; a list names the values that are used so far. */
+/** `*` matches any name or index; a list names the values that are supported so far. */
 export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'kernel.id': 'any',
   'kernel.max_attempts': 'any',
@@ -54,10 +54,10 @@ export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
   store: ['sqlite'],
 }
 
-/** The keys in `data` that nothing uses; of a branch that is unused as a whole, only its top. */
+/** The keys in `data` that have no effect; of a branch without any effect, only its top. */
 export function unusedIn(data: Json, used: typeof USED = USED): readonly string[] {
   const patterns = Object.entries(used).map(([pattern, values]) => ({ steps: pattern.split('.'), values }))
-  return [...walk(data, [], patterns)]
+  return [...unusedKeys(data, [], patterns)]
 }
 
 interface Pattern {
@@ -65,13 +65,13 @@ interface Pattern {
   readonly values: 'any' | readonly Json[]
 }
 
-/** `patterns`: those that lead along `path`. */
-function* walk(data: Json, path: Path, patterns: readonly Pattern[]): Generator<string> {
+/** `patterns`: those that match `path` so far. */
+function* unusedKeys(data: Json, path: Path, patterns: readonly Pattern[]): Generator<string> {
   const end = patterns.find(({ steps }) => steps.length === path.length)
   if (patterns.length === 0 || (end && end.values !== 'any' && !end.values.includes(data))) yield dotted(path)
   if (patterns.length === 0 || end || typeof data !== 'object' || data === null) return
   for (const [name, child] of Object.entries(data)) {
-    const along = patterns.filter(({ steps }) => ['*', name].includes(steps[path.length] ?? ''))
-    yield* walk(child, [...path, Array.isArray(data) ? Number(name) : name], along)
+    const matching = patterns.filter(({ steps }) => ['*', name].includes(steps[path.length] ?? ''))
+    yield* unusedKeys(child, [...path, Array.isArray(data) ? Number(name) : name], matching)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The kinds of value a configuration key can have. Convention: every message here completes the phrase "expected …"; explain.ts
- * makes the rest of the sentence.
+ * Value types of configuration keys. Convention: every message here completes the phrase "expected …"; explain.ts
+ * writes the rest of the sentence.
  */
 
 import { z } from 'zod'
@@ -11,7 +11,7 @@ import { EXPECTED_DURATION, MAX_DURATION_MS, MAX_PRICE, MAX_TOKENS, MAX_USD } fr
 import type { ScheduleSpec } from '../domain/schedule.ts'
 
 const NAME = 'a name of 1 to 64 safe characters (A-Z a-z 0-9 . _ -) that begins with a letter, a digit or _'
-/** Ids become folder names and command arguments, so no slash, no leading dot or dash, nothing a shell would read. */
+/** Ids become folder names and command arguments: no slash, no leading dot or dash, no shell characters. */
 export const name = z.string(NAME).regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/, NAME)
 
 const TEXT = 'text that is not empty'
@@ -29,7 +29,7 @@ export const link = z.string(LINK).refine((value) => /^https?:\/\//i.test(value)
 const HOST = 'a host such as api.example.com, *.example.com or 127.0.0.1:8080, without scheme or path'
 export const host = z.string(HOST).refine((value) => listedOf(value) !== undefined, HOST)
 
-/** The reader makes nothing but JSON values, so what the program does not look into is Json by construction. */
+/** The YAML reader produces JSON values only, so an unchecked value is Json. */
 export const anything = z.unknown() as z.ZodType<Json, Json>
 export const freeForm = z.record(z.string(), anything)
 
@@ -47,11 +47,11 @@ export const tokenLimit = z
   .positive(TOKENS + UNLIMITED)
   .max(MAX_TOKENS, TOKENS + UNLIMITED)
   .nullable()
-export const usdLimit = above0(MAX_USD).nullable()
-export const minutesLimit = above0(MAX_DURATION_MS / 60_000).nullable()
-export const daysLimit = above0(MAX_DURATION_MS / 86_400_000).nullable()
+export const usdLimit = positiveUpTo(MAX_USD).nullable()
+export const minutesLimit = positiveUpTo(MAX_DURATION_MS / 60_000).nullable()
+export const daysLimit = positiveUpTo(MAX_DURATION_MS / 86_400_000).nullable()
 
-function above0(max: number) {
+function positiveUpTo(max: number) {
   const expected = `a number above 0, at most ${max}${UNLIMITED}`
   return z.number(expected).positive(expected).max(max, expected)
 }
@@ -64,7 +64,7 @@ export function range(min: number, max: number) {
   return z.number(expected).min(min, expected).max(max, expected)
 }
 
-/** A duration, or a number of seconds. */
+/** A text with a unit, or a number of seconds. */
 function milliseconds(value: string | number): number | undefined {
   const text = String(value).trim()
   return parseDuration(/\d$/.test(text) ? `${text}s` : text)
@@ -80,18 +80,19 @@ function duration(least: number, also: string) {
   })
 }
 
-/** All durations come out in milliseconds. */
+/** All durations are converted to milliseconds. */
 export const pause = duration(0, '')
 export const span = duration(1, ', above 0')
 export const timeLimit = duration(1, `, above 0${UNLIMITED}`).nullable()
 
 const CRON =
-  'a schedule: a cron line of five or six fields ("*/10 * * * *"), @hourly @daily @weekly @monthly @yearly, {every: 30s} or {at: 2026-01-31T09:00:00Z}'
+  'a schedule: a cron line of five or six fields ("*/10 * * * *"), @hourly @daily @weekly @monthly @yearly, ' +
+  '{every: 30s} or {at: 2026-01-31T09:00:00Z}'
 const NICKNAME = /^@(hourly|daily|midnight|weekly|monthly|yearly|annually)$/
 const CRON_FIELDS = /^\s*([0-9A-Za-z*/,?#+-]+\s+){4,5}[0-9A-Za-z*/,?#+-]+\s*$/
 const AT = 'an instant such as 2026-01-31T09:00:00Z or 2026-01-31T09:00:00+08:00'
 
-/** The shape only: which instants a cron line means is the scheduler's knowledge. */
+/** Checks the shape only; the scheduler knows which instants a cron line means. */
 const cron = z.string().refine((value) => NICKNAME.test(value) || CRON_FIELDS.test(value), CRON)
 const everyOrAt = z
   .strictObject({ every: span.optional(), at: z.iso.datetime({ offset: true, local: true, error: AT }).optional() })
@@ -114,12 +115,14 @@ function isTimezone(zone: string): boolean {
 const HOURS = 'hours such as "22:00-07:00"'
 export const hours = z.string(HOURS).regex(/^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$/, HOURS)
 
-/** For checks over several keys: they run also when one of the keys has a problem of its own, so that all are told at once. */
+/** For checks over several keys: they run even where one key is invalid, so that all problems are reported at once. */
 export function isMapping(payload: { readonly value: unknown }): boolean {
   return typeof payload.value === 'object' && payload.value !== null && !Array.isArray(payload.value)
 }
 
-/** A mapping of names of the user's own. Not z.record(name, …): that would leave a badly named entry unread, with all its problems. */
+/**
+ * A mapping with names chosen by the user. `z.record(name, …)` would skip the checks inside an entry with a bad name.
+ */
 export function named<V extends z.ZodType>(names: z.ZodType<string>, value: V) {
   return z.record(z.string(), value).superRefine(
     (mapping, context) => {
@@ -132,16 +135,16 @@ export function named<V extends z.ZodType>(names: z.ZodType<string>, value: V) {
   )
 }
 
-type Check<T> = (value: T, context: z.core.$RefinementCtx<T>) => void
+type Refinement<T> = (value: T, context: z.core.$RefinementCtx<T>) => void
 
-export function exactlyOne<K extends string>(...keys: readonly K[]): Check<{ readonly [P in K]?: unknown }> {
+export function exactlyOne<K extends string>(...keys: readonly K[]): Refinement<{ readonly [P in K]?: unknown }> {
   return (value, context) => {
     if (keys.filter((key) => value[key] !== undefined).length === 1) return
     context.addIssue(custom(`exactly one of ${keys.join(', ')}`, value, 'write one of them'))
   }
 }
 
-export function atMostOne<K extends string>(...keys: readonly K[]): Check<{ readonly [P in K]?: unknown }> {
+export function atMostOne<K extends string>(...keys: readonly K[]): Refinement<{ readonly [P in K]?: unknown }> {
   return (value, context) => {
     if (keys.filter((key) => value[key] !== undefined).length <= 1) return
     context.addIssue(custom(`at most one of ${keys.join(', ')}`, value, 'keep one of them'))
@@ -152,7 +155,7 @@ export function custom(message: string, input: unknown, fix: string) {
   return { code: 'custom' as const, message, input, params: { fix } }
 }
 
-/** Folders carry the ids, and some file systems do not tell upper from lower case. */
+/** Compared without case: ids are folder names, and some file systems ignore case. */
 export function uniqueIds(list: readonly { readonly agent_id: string }[], context: z.RefinementCtx): void {
   const first = new Map<string, number>()
   for (const [index, entry] of list.entries()) {
@@ -161,7 +164,7 @@ export function uniqueIds(list: readonly { readonly agent_id: string }[], contex
     const earlier = first.get(id)
     first.set(id, earlier ?? index)
     if (earlier === undefined) continue
-    const message = `an agent_id other than that of entry ${earlier + 1} of the list (A and a count as the same)`
-    context.addIssue({ ...custom(message, entry.agent_id, 'give it another agent_id'), path: [index, 'agent_id'] })
+    const message = `an agent_id that differs from entry ${earlier + 1} of the list (case is ignored)`
+    context.addIssue({ ...custom(message, entry.agent_id, 'change the agent_id'), path: [index, 'agent_id'] })
   }
 }

@@ -30,7 +30,7 @@ describe('E9: the result of a cycle', () => {
       assert.equal(statusOf({ succeeded, failed, parked }, error), status)
     })
 
-  test('E9: dispatches in flight are not counted; every end but done is a failure; failed agents are listed once', () => {
+  test('E9: dispatches in flight are not counted; any end but done is a failure; failed agents are listed once', () => {
     const statuses = ['done', 'failed', 'dead', 'cancelled', 'waiting', 'running', 'pending'] as const
     const agents = statuses.map((status) => result({ agent_id: status === 'dead' ? 'failed' : status, status }))
     assert.deepEqual(tallyOf(agents), {

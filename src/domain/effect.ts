@@ -22,7 +22,10 @@ export interface Effect {
   readonly method?: string
   /** The call publishes something: it needs approval each time, unless a grant names this exact destination. */
   readonly publishes?: true
-  /** Nobody sees what it sends there: it is a program. Asked about each time by a session that knows private things, whatever was granted. */
+  /**
+   * The call sends data to a program, so that no person sees it: a session with private data needs approval each time,
+   * whatever was granted.
+   */
   readonly unseen?: true
 }
 

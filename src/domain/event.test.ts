@@ -69,7 +69,7 @@ describe('events of a run', () => {
     })
   })
 
-  test('case 3: events name their run and session; seq counts from 1 without gaps; steps count from 1 in every run', () => {
+  test('case 3: events name their run and session; seq has no gaps; steps count from 1 in every run', () => {
     const events = eventsFrom(started(), ...acting(41), ...acting(42), ...finishing(43))
     assert.deepEqual(
       events.map(({ seq }) => seq),

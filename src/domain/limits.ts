@@ -21,7 +21,8 @@ export const MAX_PRICE = 1_000_000
 /** For messages: completes "expected …". */
 export const EXPECTED_DURATION = 'a duration such as 500ms, 30s, 10m, 2h or 1d, at most 36500d'
 export const EXPECTED_INSTANT =
-  'an ISO instant in the years 1970 to 9999 such as 2030-01-31T09:00:00Z, or a duration from now such as 10m, at most 36500d'
+  'an ISO instant in the years 1970 to 9999 such as 2030-01-31T09:00:00Z, ' +
+  'or a duration from now such as 10m, at most 36500d'
 
 export const isDuration = (ms: unknown): ms is number => isCount(ms) && ms <= MAX_DURATION_MS
 

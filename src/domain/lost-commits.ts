@@ -21,8 +21,10 @@ export function describeLoss({ commits, records, sessions, at_least }: LostCommi
   const named = sessions.slice(0, MAX_NAMED).join(', ')
   const more = sessions.length > MAX_NAMED ? ` and ${sessions.length - MAX_NAMED} more` : ''
   const whose = sessions.length === 0 ? '' : `, in the sessions ${named}${more}`
-  const many = `${at_least ? 'at least ' : ''}${commits} acknowledged ${commits === 1 ? 'commit is' : 'commits are'} missing`
-  return `${many} from the database, with ${records} ${records === 1 ? 'record' : 'records'}${whose}: its write-ahead log was damaged, or another database was put in its place`
+  const isOrAre = commits === 1 ? 'commit is' : 'commits are'
+  const lost = `${at_least ? 'at least ' : ''}${commits} acknowledged ${isOrAre} missing from the database`
+  const content = `${records} ${records === 1 ? 'record' : 'records'}${whose}`
+  return `${lost}, with ${content}: the write-ahead log was damaged, or the database file was replaced`
 }
 
 export const LOSS_REMEDY =

@@ -26,8 +26,8 @@ const SUMMARY_HEADING = /^#+[ \t].*\n/
 const HEADING = /^#{1,6}[ \t]/
 
 /**
- * Contract: `actions`, newest first, go to the top of the section; beyond MAX_RECENT_ACTIONS our oldest lines are removed. No
- * section, no change.
+ * Contract: `actions`, newest first, go to the top of the section; beyond MAX_RECENT_ACTIONS our oldest lines are
+ * removed. Without the section nothing changes.
  */
 export function withRecentActions(text: string, actions: readonly RecentAction[]): string {
   const lines = linesOf(text)

@@ -4,9 +4,9 @@
  *
  * In a stored version, our block is the last pair of marks, each alone on its line, whose first line is our heading.
  * All other marks, and earlier blocks that look like ours, are ordinary text. In an edit, our block is the one at its
- * old position, else an exact copy of it (`extractEditedBlock`). A pasted block is ordinary text; where it was pasted below
- * ours, ours moves to the end (`placeBlockLast`). A block that lost one of its marks is ordinary text, and a new one is
- * added: guessing its end could delete the owner's text.
+ * old position, else an exact copy of it (`extractEditedBlock`). A pasted block is ordinary text; where it was pasted
+ * below ours, ours moves to the end (`placeBlockLast`). A block that lost one of its marks is ordinary text, and a new
+ * one is added: guessing its end could delete the owner's text.
  */
 
 import { type Change, changesOf, linesOf } from './lines.ts'

@@ -1,6 +1,6 @@
 /**
- * What a conversation begins with once its first turns were left out: the task, the owner's words, a mark that says how much is missing, and
- * what the memory kept. Pure; the same records always give the same bytes.
+ * The opening message of a history whose first turns were cut: the task, the owner's messages, a note on what is
+ * missing, and the memory's summary. Pure: the same records always give the same bytes.
  */
 
 import type { Json } from '../domain/json.ts'
@@ -10,15 +10,15 @@ import { cutMiddle } from './cut.ts'
 import { nonceOf, quarantined } from './data-fence.ts'
 import { estimateTokens } from './tokens.ts'
 
-/** A text of the owner, or the task of a run, and the turn that it was said in. */
+/** A message of the owner or the task of a run, with the turn in which it came. */
 export interface OwnerWords {
   readonly turn: number
   readonly text: string
-  /** Of the run that goes on. It is never cut. */
+  /** The task of the current run. It is never truncated. */
   readonly isTask: boolean
 }
 
-/** Turns that are not shown: the first and the last of them. */
+/** The cut turns, from `first` to `last`. */
 export interface LeftOutTurns {
   readonly first: number
   readonly last: number
@@ -26,63 +26,67 @@ export interface LeftOutTurns {
   readonly messages: number
 }
 
-/** One text takes at most this share of the room for all of them. */
-const SHARE_OF_ONE = 0.25
+/** A single message takes at most this share of the space for all of them. */
+const MAX_SHARE_OF_ONE = 0.25
 
-/** `words`: of the turns that are left out, oldest first. */
+/** `words`: the owner's messages in the cut turns, oldest first. */
 export function openingMessage(cut: Cut, words: readonly OwnerWords[], left: LeftOutTurns): Message {
   const { summary, recalled } = cut
   const longest = cut.longest ?? Number.POSITIVE_INFINITY
-  const quoted = (label: string, text: string): string =>
+  const fence = (label: string, text: string): string =>
     quarantined(label, cutMiddle(text, longest), nonceOf(left.last, words[0]?.text ?? '', label, text))
   const parts = [
-    ...wordsWithin(words, cut.words ?? 0),
-    markOf(left, summary !== '' || recalled.length > 0),
-    ...(summary === '' ? [] : [`[what happened in them, in short]\n${quoted('summary', summary)}`]),
+    ...selectOwnerMessages(words, cut.words ?? 0),
+    omissionNote(left, summary !== '' || recalled.length > 0),
+    ...(summary === '' ? [] : [`[summary of these turns]\n${fence('summary', summary)}`]),
     ...(recalled.length === 0
       ? []
-      : [`[from them, as it may matter now]\n${quoted('earlier', recalled.join('\n---\n'))}`]),
+      : [`[excerpts from these turns that may matter now]\n${fence('earlier', recalled.join('\n---\n'))}`]),
   ]
   return { role: 'user', text: parts.join('\n\n') }
 }
 
-function markOf({ first, last, turns, messages }: LeftOutTurns, isTold: boolean): string {
+function omissionNote({ first, last, turns, messages }: LeftOutTurns, hasSummary: boolean): string {
   const which = turns === 1 ? `Turn ${first} is` : `${turns} turns (${first} to ${last}) are`
-  return `[${which} left out here, ${messages} messages, to save room. ${isTold ? 'What is kept of them follows.' : 'Nothing else is kept of them.'}]`
+  const rest = hasSummary ? 'What is kept of them follows.' : 'Nothing else is kept of them.'
+  return `[${which} left out here, ${messages} messages, to save room. ${rest}]`
 }
 
-/** The task whole; of the other words the earliest and the latest that there is room for, and a mark where some are missing. */
-function wordsWithin(words: readonly OwnerWords[], room: number): readonly string[] {
+/**
+ * The complete task; of the other messages the earliest and the latest that fit, with a note where some are missing.
+ */
+function selectOwnerMessages(words: readonly OwnerWords[], room: number): readonly string[] {
   const shown = new Map<OwnerWords, string>()
   for (const said of words) if (said.isTask) shown.set(said, said.text)
   let left = room
   for (const said of fromBothEnds(words.filter(({ isTask }) => !isTask))) {
-    const text = cutMiddle(said.text, Math.floor(room * SHARE_OF_ONE))
+    const text = cutMiddle(said.text, Math.floor(room * MAX_SHARE_OF_ONE))
     left -= estimateTokens(text)
     if (left < 0) break
     shown.set(said, text)
   }
   const missing = words.filter((said) => !shown.has(said))
   return words.flatMap((said, index) => {
-    if (said === missing[0]) return [missingMark(missing)]
+    if (said === missing[0]) return [missingMessagesNote(missing)]
     const text = shown.get(said)
     if (text === undefined) return []
-    // The first one stands as it stood when it was said: the prompt begins with the same bytes as before.
+    // The first one is repeated unchanged, so that the prompt begins with the same bytes as before the cut.
     return index === 0 ? [text] : [`[${said.isTask ? 'your task' : 'your owner'}, turn ${said.turn}]\n${text}`]
   })
 }
 
-function missingMark(missing: readonly OwnerWords[]): string {
+function missingMessagesNote(missing: readonly OwnerWords[]): string {
   const [first, last] = [missing[0]?.turn, missing.at(-1)?.turn]
-  return `[${missing.length} messages of your owner, turns ${first} to ${last}, are left out here: there is no room for them]`
+  const turns = `turns ${first} to ${last}`
+  return `[${missing.length} messages of your owner, ${turns}, are left out here: there is no room for them]`
 }
 
-/** The first, the last, the second, the last but one, … */
+/** First, last, second, last but one, … */
 function fromBothEnds<T>(items: readonly T[]): readonly T[] {
   return items.map((_, i) => items[i % 2 === 0 ? i / 2 : items.length - (i + 1) / 2] as T)
 }
 
-/** The message with no text in it longer than `longest` tokens; `task`, where it begins with that, stays whole. */
+/** Truncates every text in the message to `longest` tokens; a leading `task` stays complete. */
 export function shortenMessage(message: Message, longest: number, task: string): Message {
   if (message.role === 'assistant') return shortenAnswer(message, longest)
   const kept = message.role === 'user' && task !== '' && message.text.startsWith(task) ? task : ''
@@ -92,7 +96,7 @@ export function shortenMessage(message: Message, longest: number, task: string):
 
 type AnswerMessage = Extract<Message, { role: 'assistant' }>
 
-/** The provider's own notes go with the text that they belong to. */
+/** The provider's reasoning is dropped together with a truncated text. */
 function shortenAnswer(message: AnswerMessage, longest: number): AnswerMessage {
   const { reasoning, ...rest } = message
   const text = cutMiddle(message.text, longest)

@@ -27,8 +27,8 @@ const TEXTS = {
 }
 
 describe('O14: tokens', () => {
-  test('case 104: words, code, keys, Chinese and emoji are taken for at least what they are to a tokenizer in use', () => {
-    // Counted with cl100k_base and o200k_base; the higher of the two.
+  test('case 104: the estimate for words, code, keys, Chinese and emoji is at least that of real tokenizers', () => {
+    // Expected: the higher count of cl100k_base and o200k_base.
     for (const [text, known] of [
       ['The quick brown fox jumps over the lazy dog.', 10],
       ['tiktoken is great!', 6],
@@ -49,7 +49,7 @@ describe('O14: tokens', () => {
     }
   })
 
-  test('case 104: more text never takes fewer tokens', () => {
+  test('case 104: more text never has fewer tokens', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 60 }),
@@ -60,8 +60,8 @@ describe('O14: tokens', () => {
   })
 })
 
-describe('O14: who gets how much', () => {
-  test('case 104: floors first, then by priority, and what one does not need goes to the next', () => {
+describe('O14: dividing the token limit', () => {
+  test('case 104: floors first, then by priority; unused tokens go to the next section', () => {
     const demands = [
       demand(500, { floor: 100, priority: 1 }),
       demand(40, { floor: 100, priority: 3 }),
@@ -73,26 +73,26 @@ describe('O14: who gets how much', () => {
     assert.deepEqual(allot(demands, 5000), [500, 40, 900])
   })
 
-  test('case 104: a floor that does not fit is no floor: it is left out, and a smaller one may still fit', () => {
+  test('case 104: a section whose floor does not fit is left out; a smaller one may still fit', () => {
     assert.deepEqual(
       allot([demand(90, { floor: 90, priority: 2 }), demand(30, { floor: 20, priority: 1 })], 50),
       [0, 30],
     )
   })
 
-  test('case 104: nobody gets more than the ceiling, among equals the first is served first', () => {
+  test('case 104: no section gets more than its ceiling; ties go to the first', () => {
     assert.deepEqual(allot([demand(90, { ceiling: 20 }), demand(90)], 80), [20, 60])
     assert.deepEqual(allot([demand(90), demand(90)], 100), [90, 10])
     assert.deepEqual(allot([demand(90, { ceiling: 20 }), demand(90, { ceiling: 20, whole: true })], null), [20, 90])
   })
 
-  test('case 106: a limit is above 0, or null, which is none', () => {
+  test('case 106: a limit is above 0, or null for none', () => {
     assert.deepEqual(allot([demand(1_000_000)], null), [1_000_000])
     for (const limit of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
       assert.throws(() => allot([demand(1)], limit), { code: 'config_invalid' }, String(limit))
   })
 
-  test('case 105: what must be whole is whole, whatever its ceiling, and comes before every floor', () => {
+  test('case 105: a whole section is complete, whatever its ceiling, and comes before every floor', () => {
     assert.deepEqual(
       allot([demand(50, { floor: 50, priority: 9 }), demand(80, { whole: true, ceiling: 10 })], 100),
       [0, 80],
@@ -109,7 +109,7 @@ describe('O14: who gets how much', () => {
 
 describe('O14: the compiler', () => {
   for (const [kind, text] of Object.entries(TEXTS))
-    test(`case 104: never over the limit, cut at a mark that says how much is missing: ${kind}`, () => {
+    test(`case 104: never over the limit; the mark says how much is missing: ${kind}`, () => {
       for (const limit of [60, 200, 1000]) {
         const made = compile(
           [wholeSection('rules', 'Be brief.'), section('memory', text, { priority: 1 }), section('more', text)],
@@ -158,7 +158,7 @@ describe('O14: the compiler', () => {
     )
   })
 
-  test('case 104: a cut falls at the end of a line, and what that leaves goes to the next section', () => {
+  test('case 104: sections are truncated at line ends, and the unused rest goes to the next section', () => {
     const lines = `${'a line of ten words that is neither long nor short\n'.repeat(20)}`
     const made = compile([section('first', lines, { priority: 1, ceiling: 100 }), section('second', lines)], 200)
     const [first, second] = made.parts
@@ -167,13 +167,13 @@ describe('O14: the compiler', () => {
     assert.ok((second?.tokens ?? 0) > 100, 'more than its own half')
   })
 
-  test('sections that say nothing leave no gap; blank lines at the ends of one are not its to set', () => {
+  test('empty sections leave no gap; blank lines around a section are removed', () => {
     const made = compile([section('a', '\n\n  one\n\n'), section('b', ' \n '), section('c', 'two')], null)
     assert.equal(made.text, '  one\n\ntwo')
     assert.deepEqual([made.parts.map(({ name }) => name), made.dropped], [['a', 'c'], []])
   })
 
-  test('case 103: the order of the system part is fixed, whatever the order it is given in; a text protocol has its place in it', () => {
+  test('case 103: the system prompt has a fixed order of sections, and includes the text protocol', () => {
     const made = compileSystem(
       { unattended: 'U', output_protocol: 'O', toolbox: 'T', role: 'R', policy: 'P', process_rules: 'S' },
       'X',

@@ -1,4 +1,4 @@
-/** The compiler: sections in, a prompt out, and a list of what went into it. Pure: the same sections always give the same bytes. */
+/** Compiles sections into a prompt within a token limit. Pure: the same sections always give the same bytes. */
 
 import { allot, byPriority } from './budget.ts'
 import { type Fitted, fitted } from './cut.ts'
@@ -9,7 +9,7 @@ export interface Part {
   readonly name: string
   readonly text: string
   readonly tokens: number
-  /** Tokens of it that were left out. */
+  /** Tokens left out of this section. */
   readonly missing: number
 }
 
@@ -19,51 +19,52 @@ export interface Compiled {
   readonly tokens: number
   /** In the order of the sections. */
   readonly parts: readonly Part[]
-  /** Names of those that have something to say, and no room to say it. */
+  /** Names of the sections that did not fit. */
   readonly dropped: readonly string[]
 }
 
-const BETWEEN = '\n\n'
+const SEPARATOR = '\n\n'
 const BLANK_LINES = /^(?:[^\S\n]*\n)+/
 
 /**
- * Contract: the sections that say something, in the order given, none over its ceiling, all within `limit` (null: no limit). What must be
- * whole is whole, or `model_oversize` is thrown; what was cut ends with a mark, and is listed as what was dropped is.
+ * Contract: the sections with text, in the given order, none over its ceiling, all within `limit` (null: no limit). A
+ * `whole` section is complete, or `model_oversize` is thrown; truncated sections end with a mark and are listed like
+ * dropped ones.
  */
 export function compile(sections: readonly Section[], limit: number | null): Compiled {
-  const between = estimateTokens(BETWEEN)
-  const speaking = sections
-    // Blank lines at its ends are not a section's to set.
+  const between = estimateTokens(SEPARATOR)
+  const nonEmpty = sections
+    // Blank lines around a section are removed.
     .map((section) => ({ ...section, text: section.text.replace(BLANK_LINES, '').trimEnd() }))
     .filter(({ text }) => text !== '')
     .map((section) => ({ ...section, need: estimateTokens(section.text) + between }))
-  const given = allot(speaking, limit)
+  const allotted = allot(nonEmpty, limit)
   const parts = new Map<number, Fitted>()
   let spare = 0
-  for (const i of byPriority(speaking)) {
-    const section = speaking[i]
-    const tokens = given[i] ?? 0
+  for (const i of byPriority(nonEmpty)) {
+    const section = nonEmpty[i]
+    const tokens = allotted[i] ?? 0
     if (!section || tokens === 0) continue
-    const room = roomFor(section, tokens, spare, between)
+    const room = tokensFor(section, tokens, spare, between)
     const part = fitted(section.text, room)
     if (part) parts.set(i, part)
-    // Cuts fall at the ends of lines: what that leaves goes to the next.
+    // Sections are truncated at line ends; the unused rest goes to the next section.
     spare += tokens - (part ? part.tokens + between : 0)
   }
-  const kept = speaking.flatMap(({ name }, i): Part[] => {
+  const kept = nonEmpty.flatMap(({ name }, i): Part[] => {
     const part = parts.get(i)
     return part ? [{ name, ...part }] : []
   })
-  const text = kept.map((part) => part.text).join(BETWEEN)
+  const text = kept.map((part) => part.text).join(SEPARATOR)
   return {
     text,
     tokens: estimateTokens(text),
     parts: kept,
-    dropped: speaking.filter((_, i) => !parts.has(i)).map(({ name }) => name),
+    dropped: nonEmpty.filter((_, i) => !parts.has(i)).map(({ name }) => name),
   }
 }
 
-function roomFor({ whole, ceiling }: Section, tokens: number, spare: number, between: number): number {
-  const most = whole || ceiling === null ? Number.MAX_SAFE_INTEGER : ceiling
-  return Math.min(tokens + spare, most) - between
+function tokensFor({ whole, ceiling }: Section, tokens: number, spare: number, between: number): number {
+  const max = whole || ceiling === null ? Number.MAX_SAFE_INTEGER : ceiling
+  return Math.min(tokens + spare, max) - between
 }

@@ -1,4 +1,7 @@
-/** What the model sees of a turn: records in, messages out. Pure; the same records always give the same bytes. */
+/**
+ * The messages that the model sees of a turn, made from journal records. Pure: the same records always give the same
+ * bytes.
+ */
 
 import type { CallResult } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
@@ -7,8 +10,8 @@ import type { Answer, Cut } from '../domain/record.ts'
 import type { Message } from '../ports/model.ts'
 import { quarantined } from './data-fence.ts'
 
-/** Raised whenever the same records, or the same run, would give other bytes. Recorded with every request. */
-export const COMPILER_VERSION = 5
+/** Raise it whenever the same records would give other bytes. Recorded with every request. */
+export const COMPILER_VERSION = 6
 
 export function inputMessages(input: readonly Observation[], feedback?: string): Message[] {
   const lines = input.map(observationText)
@@ -16,7 +19,7 @@ export function inputMessages(input: readonly Observation[], feedback?: string):
   return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
 }
 
-/** What is left of the turns before a cut that was recorded by compiler 4 or before; see openingMessage for those since. */
+/** For cuts recorded by compiler 4 or before; later ones use `openingMessage`. */
 export function pastMessages({ summary, recalled }: Cut): Message[] {
   const parts = [
     ...(summary === '' ? [] : [`[what happened before, in short]\n${summary}`]),
@@ -25,7 +28,7 @@ export function pastMessages({ summary, recalled }: Cut): Message[] {
   return parts.length > 0 ? [{ role: 'user', text: parts.join('\n\n') }] : []
 }
 
-/** `inText`: the model writes its calls as text, and so they stay. */
+/** `inText`: the model writes its calls as text, so they stay in the text. */
 export function answerMessage(answer: Answer, inText: boolean): Message {
   if (inText) return { role: 'assistant', text: answer.text, calls: [] }
   return {
@@ -34,13 +37,13 @@ export function answerMessage(answer: Answer, inText: boolean): Message {
     calls: answer.calls.map((call, index) => ({
       id: callId(answer, index),
       tool: call.tool,
-      args: argsShown(call.args),
+      args: parseArgs(call.args),
     })),
     ...(answer.reasoning === undefined ? {} : { reasoning: answer.reasoning }),
   }
 }
 
-/** A call's result as it stands in the journal. `nonce`: others wrote it. */
+/** A call's result from the journal. `nonce`: set where the content is third-party text. */
 export interface Shown {
   readonly result: CallResult
   readonly nonce?: string | undefined
@@ -54,7 +57,7 @@ export function resultMessage(answer: Answer, index: number, shown: Shown, inTex
   return { role: 'tool', call_id: callId(answer, index), tool, text, ok }
 }
 
-/** Of a call that a person has allowed: no answer of the model holds it, so it comes as news. */
+/** For a call that a person allowed: it belongs to no answer of the model, so its result comes as a user message. */
 export function approvedMessage(tool: string, shown: Shown): Message {
   return { role: 'user', text: `[approved: ${tool}] ${resultText(tool, shown)}` }
 }
@@ -64,7 +67,7 @@ function resultText(tool: string, { result: { status, content }, nonce }: Shown)
   return status === 'ok' ? text : `[${status}] ${text}`
 }
 
-/** What was called natively, for a model that writes its calls as text. */
+/** Native calls and results as text, for a model that writes its calls as text. */
 export function asText(message: Message): Message {
   if (message.role === 'tool') return { role: 'user', text: `[result of ${message.tool}] ${message.text}` }
   if (message.role !== 'assistant' || message.calls.length === 0) return message
@@ -72,7 +75,7 @@ export function asText(message: Message): Message {
   return { role: 'assistant', text: [message.text, ...called].filter((line) => line !== '').join('\n'), calls: [] }
 }
 
-/** The provider's id, made distinct where a model used one twice: a history with doubled ids would be refused. */
+/** The provider's id; made unique where the model repeated one, because providers refuse duplicate ids. */
 function callId(answer: Answer, index: number): string {
   const id = answer.calls[index]?.id ?? ''
   return answer.calls.some((other, i) => i !== index && other.id === id) || id === '' ? `${id}_${index}` : id
@@ -84,8 +87,8 @@ export function observationText(observation: Observation): string {
   return `[event ${observation.name}]${payload}`
 }
 
-/** Providers refuse a history whose arguments are not JSON, so what could not be read is shown as such. */
-function argsShown(text: string): Json {
+/** Providers refuse a history whose arguments are not JSON, so invalid ones are wrapped. */
+function parseArgs(text: string): Json {
   try {
     const parsed: unknown = JSON.parse(text === '' ? '{}' : text)
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Json

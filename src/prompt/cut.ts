@@ -1,10 +1,12 @@
-/** A text, cut to so many tokens, with a mark that says how much is missing: its beginning, or its beginning and its end. */
+/**
+ * Truncates a text to a number of tokens, with a mark that says how much is missing: keeps the beginning, or both ends.
+ */
 
 import { balanceFences } from './data-fence.ts'
 import { estimateTokens } from './tokens.ts'
 
-/** A token never stands for more characters than this (a blank before a word is free). */
-const MOST_PER_TOKEN = 5
+/** Upper bound of characters per token, for the search (a blank before a word is free). */
+const MAX_CHARS_PER_TOKEN = 5
 
 export interface Fitted {
   readonly text: string
@@ -13,38 +15,38 @@ export interface Fitted {
   readonly missing: number
 }
 
-/** Contract: at most `room` tokens; undefined where not even a mark and a character fit. Never half a character. */
+/** Contract: at most `room` tokens; undefined where not even the mark and one character fit. Never half a character. */
 export function fitted(text: string, room: number): Fitted | undefined {
   const all = estimateTokens(text)
   if (all <= room) return { text, tokens: all, missing: 0 }
-  let [fits, tooLong] = [0, Math.min(text.length, room * MOST_PER_TOKEN) + 1]
+  let [fits, tooLong] = [0, Math.min(text.length, room * MAX_CHARS_PER_TOKEN) + 1]
   while (tooLong - fits > 1) {
     const middle = Math.floor((fits + tooLong) / 2)
-    if (estimateTokens(marked(text, middle)) <= room) fits = middle
+    if (estimateTokens(keepBeginning(text, middle)) <= room) fits = middle
     else tooLong = middle
   }
   if (fits === 0) return undefined
-  const cut = marked(text, atLineBreak(text, fits))
+  const cut = keepBeginning(text, atLineBreak(text, fits))
   const tokens = estimateTokens(cut)
   return { text: cut, tokens, missing: Math.max(0, all - tokens) }
 }
 
-/** Of what is kept, so much is the beginning. */
+/** The share of the kept text that comes from the beginning. */
 const HEAD_SHARE = 0.6
 
-/** Contract: at most `room` tokens, beginning and end kept, or a mark alone. Data fences that are cut through still enclose what they did. */
+/** Contract: at most `room` tokens from both ends, or the mark alone. Data fences stay closed around their content. */
 export function cutMiddle(text: string, room: number): string {
-  if (text.length <= room * MOST_PER_TOKEN && estimateTokens(text) <= room) return text
-  let [fits, tooLong] = [0, Math.min(text.length, room * MOST_PER_TOKEN) + 1]
+  if (text.length <= room * MAX_CHARS_PER_TOKEN && estimateTokens(text) <= room) return text
+  let [fits, tooLong] = [0, Math.min(text.length, room * MAX_CHARS_PER_TOKEN) + 1]
   while (tooLong - fits > 1) {
     const middle = Math.floor((fits + tooLong) / 2)
-    if (estimateTokens(withoutMiddle(text, middle)) <= room) fits = middle
+    if (estimateTokens(removeMiddle(text, middle)) <= room) fits = middle
     else tooLong = middle
   }
-  return withoutMiddle(text, fits)
+  return removeMiddle(text, fits)
 }
 
-function withoutMiddle(text: string, kept: number): string {
+function removeMiddle(text: string, kept: number): string {
   const head = Math.ceil(kept * HEAD_SHARE)
   const ends = balanceFences(
     text.slice(0, head).replace(/[\ud800-\udbff]$/, ''),
@@ -55,7 +57,7 @@ function withoutMiddle(text: string, kept: number): string {
   return [ends.head + ends.closing, mark, ends.tail].filter((part) => part !== '').join('\n')
 }
 
-function marked(text: string, length: number): string {
+function keepBeginning(text: string, length: number): string {
   const kept = text
     .slice(0, length)
     .replace(/[\ud800-\udbff]$/, '')
@@ -63,7 +65,7 @@ function marked(text: string, length: number): string {
   return `${kept}\n[… ${text.length - kept.length} of ${text.length} characters left out …]`
 }
 
-/** Where the last line that fits ends, unless more than half would be lost by that. */
+/** The end of the last complete line, unless that loses more than half. */
 function atLineBreak(text: string, length: number): number {
   if (text[length] === '\n') return length
   const at = text.lastIndexOf('\n', length - 1)

@@ -1,4 +1,4 @@
-/** Data fences: content that came from elsewhere, marked as such. The nonce is made when it is journalled, so its author cannot have known it. */
+/** Data fences mark third-party text. The nonce is made when the text is journalled, so its author cannot know it. */
 
 import { hash } from 'node:crypto'
 
@@ -8,32 +8,32 @@ export interface Inserted {
   readonly nonce: string
 }
 
-/** What passes for the words of a provider's own template, or for a fence of ours. */
+/** Control tokens of chat templates, and lookalikes of our fences. */
 const LOOKALIKES =
   /<[|｜][^|｜<>\n]{1,40}[|｜]>|<<\/?SYS>>|\[\/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS)\]|<\/?(?:s|bos|eos|(?:start|end)_of_turn|tool_call|tool_response|function_calls)>|<(?=\s?\/?\s?data\s)/gi
 
-/** Contract: nothing in it can end the fence, or pass for something that the model is told by others. */
+/** Contract: no text can close the fence or pass for a control token. */
 export function quarantined(label: string, text: string, nonce: string): string {
-  const harmless = text.replaceAll(LOOKALIKES, (found) =>
+  const defused = text.replaceAll(LOOKALIKES, (found) =>
     found.replaceAll('<', '‹').replaceAll('>', '›').replaceAll('[', '⟦'),
   )
-  return fenced({ label, text: harmless, nonce })
+  return fenced({ label, text: defused, nonce })
 }
 
 export function fenced({ label, text, nonce }: Inserted): string {
-  // Nobody can know it beforehand; where it is in there all the same, it proves nothing.
+  // Unpredictable; but where the text contains it all the same, another one is used.
   const mark = text.includes(nonce) ? nonceOf(nonce, text) : nonce
   return `<data ${mark} ${label}>\n${text}\n</data ${mark}>`
 }
 
-/** Contract: the same for the same words, and nothing that whoever wrote some of them could foresee without the others. */
+/** Contract: deterministic; an author of one part cannot predict it without the other parts. */
 export function nonceOf(...words: readonly (string | number)[]): string {
   return hash('sha256', JSON.stringify(words)).slice(0, 12)
 }
 
 const FENCE = /<data ([0-9a-f]{12}) [^>\n]*>\n[\s\S]*?\n<\/data \1>/g
 
-/** What stands outside of data fences. A fence that nobody closed fences all that follows. */
+/** The text outside data fences. An unclosed fence extends to the end. */
 export function withoutFences(text: string): string {
   const left = text.replaceAll(FENCE, '')
   const open = left.search(/<data [0-9a-f]{12} /)
@@ -42,14 +42,14 @@ export function withoutFences(text: string): string {
 
 interface CutEnds {
   readonly head: string
-  /** Closes the fence that the head leaves open; empty where it need not be closed. */
+  /** Closes the fence that the head leaves open; empty where none is open. */
   readonly closing: string
   readonly tail: string
 }
 
 /**
- * Both ends of a text whose middle was taken out. Contract: what stood in a data fence still does. A fence that only the head opens is closed;
- * what a fence enclosed whose opening is gone is left out of the tail.
+ * Repairs the fences of a text whose middle was removed. Contract: fenced text stays fenced. A fence left open by the
+ * head is closed; text of a fence whose start is gone is dropped from the tail.
  */
 export function balanceFences(head: string, tail: string): CutEnds {
   const open = unclosedFence(head)

@@ -1,8 +1,13 @@
-/** Placeholders such as `{STATE}`: filled in once, in one pass. What is filled in is data, and nothing in it is filled in again. */
+/**
+ * Fills in placeholders such as `{STATE}`, in one pass: inserted text is data, and placeholders in it are not expanded.
+ */
 
 import { quarantined } from './data-fence.ts'
 
-/** `nonce`: made for it when it was journalled; null: the runtime's own word, such as the time, which needs no fence. */
+/**
+ * `nonce`: made when the value was journalled; null: text of the runtime itself, such as the time, which needs no
+ * fence.
+ */
 export interface Value {
   readonly text: string
   readonly nonce: string | null
@@ -10,7 +15,7 @@ export interface Value {
 
 export interface Expanded {
   readonly text: string
-  /** Placeholders that stand for nothing here; they stay as they are. Each once, in order of appearance. */
+  /** Unknown placeholders, which stay as they are; each once, in order of appearance. */
   readonly unknown: readonly string[]
 }
 
@@ -30,8 +35,8 @@ export function expandPlaceholders(text: string, values: Readonly<Record<string,
   return { text: expanded, unknown: [...unknown] }
 }
 
-/** Filled in when the run begins, not when it is planned: what its agent knows by then. */
+/** Filled in when the run starts, not when it is planned, with the agent's facts at that time. */
 export const MEMORY = 'MEMORY'
 
-/** What stands in its place until then. What else was filled in cannot hold it: `nonce` was not known to anybody. */
+/** Marks the position of the facts. Inserted text cannot contain it, because the nonce is unpredictable. */
 export const memoryMark = (nonce: string): string => `{${MEMORY}:${nonce}}`

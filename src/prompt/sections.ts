@@ -1,4 +1,7 @@
-/** Sections: the parts of a prompt, and their order, which is fixed. What comes first changes least, so that a provider can reuse it. */
+/**
+ * Sections of the system prompt, in a fixed order. Stable sections come first, so that the provider's cache can reuse
+ * them.
+ */
 
 import type { SkillLine } from '../domain/skill.ts'
 import type { SystemPrompt, SystemSection } from '../ports/behaviour.ts'
@@ -7,14 +10,14 @@ import { type Compiled, compile } from './compile.ts'
 export interface Section {
   readonly name: string
   readonly text: string
-  /** Never cut, never dropped: without it the others mean something else. */
+  /** Never truncated or dropped. */
   readonly whole: boolean
   readonly priority: number
   readonly floor: number
   readonly ceiling: number | null
 }
 
-/** `skills` and `instructions` are the owner's, whatever the behaviour. */
+/** `skills` and `instructions` come from the owner, the others from the behaviour. */
 const SYSTEM_ORDER = [
   'role',
   'process_rules',
@@ -35,34 +38,36 @@ export const wholeSection = (name: string, text: string): Section => ({
   ceiling: null,
 })
 
-/** What the owner has approved for whoever works there. */
-interface Approved {
+/** Texts that the owner has approved for this workspace. */
+interface ApprovedTexts {
   readonly skills?: readonly SkillLine[]
   readonly instructions?: string
 }
 
-/** `protocol`: how the model writes its calls, where it writes them as text. */
-export function compileSystem(prompt: SystemPrompt, protocol = '', approved: Approved = {}): Compiled {
-  const given = typeof prompt === 'string' ? { role: prompt } : prompt
-  const output_protocol = [given.output_protocol ?? '', protocol].filter((text) => text !== '').join('\n\n')
-  const all = { ...given, output_protocol, ...sectionsOf(approved) }
+/** `protocol`: instructions for models that write their calls as text. */
+export function compileSystem(prompt: SystemPrompt, protocol = '', approved: ApprovedTexts = {}): Compiled {
+  const own = typeof prompt === 'string' ? { role: prompt } : prompt
+  const output_protocol = [own.output_protocol ?? '', protocol].filter((text) => text !== '').join('\n\n')
+  const all = { ...own, output_protocol, ...approvedSections(approved) }
   return compile(
     SYSTEM_ORDER.map((name) => wholeSection(name, all[name] ?? '')),
     null,
   )
 }
 
-function sectionsOf({ skills = [], instructions }: Approved): {
+function approvedSections({ skills = [], instructions }: ApprovedTexts): {
   readonly skills: string
   readonly instructions: string
 } {
   const lines = skills.map(({ name, description }) => `- ${name}: ${description}`)
   return {
     skills:
-      lines.length === 0 ? '' : ['Skills: read one with read_skill before you do what it is for.', ...lines].join('\n'),
+      lines.length === 0
+        ? ''
+        : ['Skills: before work that one of them covers, read it with read_skill.', ...lines].join('\n'),
     instructions:
       instructions === undefined
         ? ''
-        : `What your owner wants of whoever works in this workspace (AGENTS.md):\n${instructions}`,
+        : `Instructions of your owner for work in this workspace (AGENTS.md):\n${instructions}`,
   }
 }

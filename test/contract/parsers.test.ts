@@ -67,9 +67,9 @@ const refused: readonly [string, Protocol, string, RegExp][] = [
     '<final_answer>n</final_answer><action name="poke"/>',
     /only one of them/,
   ],
-  ['case 25: a call that was cut', 'json', '{"actions":[{"name":"poke","args":{"who":"a', /cut/],
-  ['case 25: a call that was cut', 'react', 'Action: poke(who="a', /cut|not closed|end/],
-  ['case 25: a call that was cut', 'xml', '<action name="poke"><arg name="who">a', /cut|closed/],
+  ['case 25: a call that was cut', 'json', '{"actions":[{"name":"poke","args":{"who":"a', /incomplete/],
+  ['case 25: a call that was cut', 'react', 'Action: poke(who="a', /incomplete/],
+  ['case 25: a call that was cut', 'xml', '<action name="poke"><arg name="who">a', /incomplete/],
   ['case 22: prose', 'json', 'I think (see foo(x=1)) that word(see foo(x=1)) will do.', /no JSON object/],
   ['case 22: prose', 'xml', 'I think (see foo(x=1)) that word(see foo(x=1)) will do.', /neither an action nor/],
   ['case 22: an attempt at an action', 'react', 'I shall do it.\n**Action:** poke(n=1)', /looks like an action/],
@@ -94,9 +94,9 @@ const quoted: readonly [string, Protocol, string, RegExp][] = PROTOCOLS.flatMap(
     'B4: a call quoted in prose',
     parser,
     `The page asked me to answer\n${calling[parser]}\nwhich I refuse.`,
-    /text before|outside of the tags/,
+    /text before|outside the tags/,
   ],
-  ['B4: 引用的调用', parser, `网页要求我这样回答，我拒绝：\n${calling[parser]}`, /text before|outside of the tags/],
+  ['B4: 引用的调用', parser, `网页要求我这样回答，我拒绝：\n${calling[parser]}`, /text before|outside the tags/],
 ])
 
 describe('texts that are no decision', () => {

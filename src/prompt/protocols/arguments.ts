@@ -1,15 +1,15 @@
-/** Arguments in brackets, `(key="text", other=[1, 2])`, scanned with their quotes and brackets balanced. */
+/** Reads arguments in parentheses, `(key="text", other=[1, 2])`, with balanced quotes and brackets. */
 
 import type { Json } from '../../domain/json.ts'
 import { refuse } from './reading.ts'
 import { behindSpace, bracketEnd, matchAt, readJson } from './values.ts'
 
-interface Scanned<T> {
+interface ScanResult<T> {
   readonly value: T
   readonly end: number
 }
 
-/** `from` is where the bracket opens. */
+/** `from`: the opening parenthesis. */
 export function readArguments(text: string, from: number, tool: string): { args: string; end: number } {
   const args = new Map<string, Json>()
   let at = behindSpace(text, from + 1)
@@ -20,24 +20,24 @@ export function readArguments(text: string, from: number, tool: string): { args:
     args.set(key.value, value.value)
     at = behindSpace(text, value.end)
     if (text[at] === ',') at = behindSpace(text, at + 1)
-    else if (text[at] !== ')') refuse(endless(text, at, tool))
+    else if (text[at] !== ')') refuse(argumentsFault(text, at, tool))
   }
   return { args: JSON.stringify(Object.fromEntries(args)), end: at + 1 }
 }
 
-function readKey(text: string, at: number, tool: string): Scanned<string> {
+function readKey(text: string, at: number, tool: string): ScanResult<string> {
   const key = text[at] === '"' ? readQuoted(text, at) : readBareKey(text, at)
   const equals = key ? behindSpace(text, key.end) : at
-  if (!key || text[equals] !== '=') return refuse(endless(text, equals, tool))
+  if (!key || text[equals] !== '=') return refuse(argumentsFault(text, equals, tool))
   return { value: key.value, end: equals + 1 }
 }
 
-function readBareKey(text: string, at: number): Scanned<string> | undefined {
+function readBareKey(text: string, at: number): ScanResult<string> | undefined {
   const value = matchAt(/[\p{L}_][\p{L}\p{N}_-]*/uy, text, at)
   return value === undefined ? undefined : { value, end: at + value.length }
 }
 
-function readValue(text: string, at: number, where: string): Scanned<Json> {
+function readValue(text: string, at: number, where: string): ScanResult<Json> {
   const char = text[at]
   if (char === '"' || char === "'") return readQuoted(text, at)
   if (char === '{' || char === '[') {
@@ -51,7 +51,7 @@ function readValue(text: string, at: number, where: string): Scanned<Json> {
   return { value: literal === undefined ? readJson(bare) : literal, end: at + bare.length }
 }
 
-/** As JSON writes them, and as Python does. */
+/** Literals of JSON and of Python. */
 const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['true', true],
   ['false', false],
@@ -63,8 +63,8 @@ const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }
 
-/** In double or single quotes, with the escapes of JSON; line breaks may stand as they are. */
-function readQuoted(text: string, from: number): Scanned<string> {
+/** In double or single quotes, with JSON escapes; line breaks need no escape. */
+function readQuoted(text: string, from: number): ScanResult<string> {
   const quote = text[from]
   let value = ''
   for (let i = from + 1; i < text.length; i++) {
@@ -82,11 +82,11 @@ function readQuoted(text: string, from: number): Scanned<string> {
     } else if (`"'\\/`.includes(escaped)) value += escaped
     else value += ESCAPES[escaped] ?? refuse(`\\${escaped} is not an escape; write \\\\ for a backslash`)
   }
-  return refuse('it was cut: a quoted text does not end; send it again, whole')
+  return refuse('the answer is incomplete: a quoted text is not closed; send it again in full')
 }
 
-function endless(text: string, at: number, tool: string): string {
+function argumentsFault(text: string, at: number, tool: string): string {
   return at >= text.length
-    ? `it was cut: the call of ${tool} does not end; send it again, whole`
-    : `the arguments of ${tool} must be written ${tool}(<argument>=<value>, …), with quotes inside a text escaped`
+    ? `the answer is incomplete: the call of ${tool} does not end; send it again in full`
+    : `write the arguments of ${tool} as ${tool}(<argument>=<value>, …), and escape quotes inside a text`
 }

@@ -1,16 +1,16 @@
-/** Opening tags, bodies, CDATA and entities: as much of XML as the XML protocol needs. */
+/** The subset of XML that the XML protocol needs: opening tags, bodies, CDATA and entities. */
 
 import { refuse } from './reading.ts'
 import { behindSpace, matchAt } from './values.ts'
 
 export interface Opening {
   readonly attributes: ReadonlyMap<string, string>
-  /** `<x/>`: there is no body. */
+  /** `<x/>`: no body. */
   readonly closed: boolean
   readonly end: number
 }
 
-/** `from` is behind the tag's name. */
+/** `from`: after the tag's name. */
 export function readOpening(text: string, from: number, name: string): Opening {
   const attributes = new Map<string, string>()
   let at = behindSpace(text, from)
@@ -24,7 +24,7 @@ export function readOpening(text: string, from: number, name: string): Opening {
     if (attributes.has(key)) refuse(`the tag <${name}> has ${key} twice`)
     attributes.set(
       key,
-      decoded(
+      decodeEntities(
         attribute
           .slice(equals + 1)
           .trim()
@@ -35,44 +35,44 @@ export function readOpening(text: string, from: number, name: string): Opening {
   }
 }
 
-/** Up to the first closing tag outside CDATA. A tag among `not` shows that this one was never closed. */
+/** Reads up to the first closing tag outside CDATA. A tag listed in `not` shows that this one was never closed. */
 export function readBody(
   text: string,
   from: number,
   name: string,
   not: readonly string[] = [],
 ): { text: string; end: number } {
-  const never = not.map((tag) => `|<${tag}(?=[\\s>/])`).join('')
-  const marks = new RegExp(`<!\\[CDATA\\[|</${name}\\s*>${never}`, 'gi')
+  const forbidden = not.map((tag) => `|<${tag}(?=[\\s>/])`).join('')
+  const marks = new RegExp(`<!\\[CDATA\\[|</${name}\\s*>${forbidden}`, 'gi')
   const parts: { text: string; verbatim: boolean }[] = []
   let at = from
   for (;;) {
     marks.lastIndex = at
     const mark = marks.exec(text)
-    if (!mark) return refuse(`it was cut: <${name}> is not closed; send it again, whole`)
+    if (!mark) return refuse(`the answer is incomplete: <${name}> is not closed; send it again in full`)
     parts.push({ text: text.slice(at, mark.index), verbatim: false })
-    if (mark[0].startsWith('</')) return { text: joined(parts), end: marks.lastIndex }
+    if (mark[0].startsWith('</')) return { text: joinParts(parts), end: marks.lastIndex }
     if (!mark[0].startsWith('<![')) refuse(`there is ${mark[0]} inside <${name}>; close it first, or use <![CDATA[…]]>`)
     const end = text.indexOf(']]>', marks.lastIndex)
-    if (end < 0) return refuse('it was cut: a CDATA section does not end; send it again, whole')
+    if (end < 0) return refuse('the answer is incomplete: a CDATA section is not closed; send it again in full')
     parts.push({ text: text.slice(marks.lastIndex, end), verbatim: true })
     at = end + 3
   }
 }
 
-/** Space around CDATA is layout, not text. */
-function joined(parts: readonly { text: string; verbatim: boolean }[]): string {
+/** White space around CDATA is dropped. */
+function joinParts(parts: readonly { text: string; verbatim: boolean }[]): string {
   const mixed = parts.some((part) => part.verbatim)
   return parts
     .filter((part) => part.verbatim || !mixed || part.text.trim() !== '')
-    .map((part) => (part.verbatim ? part.text : decoded(part.text)))
+    .map((part) => (part.verbatim ? part.text : decodeEntities(part.text)))
     .join('')
 }
 
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-/** In one pass, so that `&amp;lt;` becomes `&lt;`. What is no entity of XML (`&nbsp;`) stays as it is. */
-function decoded(text: string): string {
+/** Decodes in one pass, so that `&amp;lt;` becomes `&lt;`. Entities that XML does not define (`&nbsp;`) stay. */
+function decodeEntities(text: string): string {
   return text.replace(
     /&(?:(lt|gt|amp|quot|apos)|#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6}));/g,
     (whole, name, decimal, hex) => {

@@ -1,4 +1,4 @@
-/** What holds for all texts and all calls, tried with seeded ones. */
+/** Properties of all parsers, checked with seeded random texts and calls. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -6,14 +6,14 @@ import type { Json } from '../../domain/json.ts'
 import type { Parser } from '../../ports/parser.ts'
 import { PARSERS } from './protocols.ts'
 
-type Asked = readonly [tool: string, args: Readonly<Record<string, Json>>]
+type TestCall = readonly [tool: string, args: Readonly<Record<string, Json>>]
 
-interface Dice {
+interface Random {
   below(n: number): number
   pick<T>(items: readonly [T, ...T[]]): T
 }
 
-function dice(seed: number): Dice {
+function seededRandom(seed: number): Random {
   let state = seed
   const below = (n: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -22,7 +22,7 @@ function dice(seed: number): Dice {
   return { below, pick: (items) => items[below(items.length)] ?? items[0] }
 }
 
-const SCRAPS = [
+const FRAGMENTS = [
   'a',
   'Z9',
   ' ',
@@ -81,31 +81,31 @@ const SCRAPS = [
 const KEYS = ['path', 'text', 'n_1', '键', 'the-key', 'mode', 'answer', '__proto__'] as const
 const TOOLS = ['ls', 'write_file', 'mail__send', 'a.b', '搜索'] as const
 
-const text = (d: Dice): string => Array.from({ length: d.below(8) }, () => d.pick(SCRAPS)).join('')
+const randomText = (d: Random): string => Array.from({ length: d.below(8) }, () => d.pick(FRAGMENTS)).join('')
 
-function value(d: Dice, depth = 0): Json {
+function randomValue(d: Random, depth = 0): Json {
   switch (d.below(depth > 2 ? 4 : 6)) {
     case 0:
       return d.pick([true, false, null])
     case 1:
       return d.pick([0, -1, 3.25, 1e-7, 9007199254740991])
     case 4:
-      return Array.from({ length: d.below(3) }, () => value(d, depth + 1))
+      return Array.from({ length: d.below(3) }, () => randomValue(d, depth + 1))
     case 5:
-      return Object.fromEntries(Array.from({ length: d.below(3) }, () => [text(d), value(d, depth + 1)]))
+      return Object.fromEntries(Array.from({ length: d.below(3) }, () => [randomText(d), randomValue(d, depth + 1)]))
     default:
-      return text(d)
+      return randomText(d)
   }
 }
 
-function asked(d: Dice): Asked {
-  return [d.pick(TOOLS), Object.fromEntries(Array.from({ length: d.below(4) }, () => [d.pick(KEYS), value(d)]))]
+function randomCall(d: Random): TestCall {
+  return [d.pick(TOOLS), Object.fromEntries(Array.from({ length: d.below(4) }, () => [d.pick(KEYS), randomValue(d)]))]
 }
 
-const PRINTERS: Readonly<Record<string, (calls: readonly Asked[], d: Dice) => string>> = {
+const PRINTERS: Readonly<Record<string, (calls: readonly TestCall[], d: Random) => string>> = {
   json: (calls, d) => {
     const body = JSON.stringify(
-      { thought: text(d), actions: calls.map(([name, args]) => ({ name, args })) },
+      { thought: randomText(d), actions: calls.map(([name, args]) => ({ name, args })) },
       null,
       d.below(3),
     )
@@ -115,7 +115,7 @@ const PRINTERS: Readonly<Record<string, (calls: readonly Asked[], d: Dice) => st
   xml: (calls, d) => `<think>why</think>\n${calls.map((call) => xmlCall(call, d)).join('\n')}`,
 }
 
-function reactCall([tool, args]: Asked, d: Dice): string {
+function reactCall([tool, args]: TestCall, d: Random): string {
   const pairs = Object.entries(args).map(([key, item]) => `${key}=${reactValue(item, d)}`)
   return d.pick([
     `Action: ${tool}(${pairs.join(', ')})`,
@@ -124,13 +124,13 @@ function reactCall([tool, args]: Asked, d: Dice): string {
   ])
 }
 
-function reactValue(item: Json, d: Dice): string {
+function reactValue(item: Json, d: Random): string {
   if (typeof item !== 'string') return JSON.stringify(item)
   const escaped = item.replace(/[\\"']/g, '\\$&')
   return d.pick([JSON.stringify(item), `"${escaped}"`, `'${escaped}'`])
 }
 
-function xmlCall([tool, args]: Asked, d: Dice): string {
+function xmlCall([tool, args]: TestCall, d: Random): string {
   const tags = Object.entries(args).map(([key, item]) =>
     typeof item === 'string'
       ? `<arg name="${key}">${xmlText(item, d)}</arg>`
@@ -139,55 +139,55 @@ function xmlCall([tool, args]: Asked, d: Dice): string {
   return `<action name="${tool}">${d.pick([tags.join('\n'), JSON.stringify(args)])}</action>`
 }
 
-const xmlText = (item: string, d: Dice): string =>
+const xmlText = (item: string, d: Random): string =>
   d.pick([
     item.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
     `<![CDATA[${item.replaceAll(']]>', ']]]]><![CDATA[>')}]]>`,
   ])
 
-/** What the calls are, or undefined for a fault. */
-function read(parser: Parser, printed: string): Asked[] | undefined {
+/** The parsed calls; undefined for a fault. */
+function parseCalls(parser: Parser, printed: string): TestCall[] | undefined {
   const parsed = parser.parse(printed)
-  return parsed.kind === 'said' ? parsed.calls.map(({ tool, args }): Asked => [tool, JSON.parse(args)]) : undefined
+  return parsed.kind === 'said' ? parsed.calls.map(({ tool, args }): TestCall => [tool, JSON.parse(args)]) : undefined
 }
 
-const same = (calls: readonly Asked[]): string => JSON.stringify(calls)
+const toText = (calls: readonly TestCall[]): string => JSON.stringify(calls)
 
 for (const parser of PARSERS)
   describe(`Q11: ${parser.name}`, () => {
     const print = PRINTERS[parser.name] ?? assert.fail(`no printer for ${parser.name}`)
 
-    it('case 25: what is printed in the format is read back, call by call', () => {
+    it('case 25: calls printed in the format are read back unchanged', () => {
       for (let seed = 0; seed < 2000; seed++) {
-        const d = dice(seed)
-        const calls = Array.from({ length: 1 + d.below(3) }, () => asked(d))
+        const d = seededRandom(seed)
+        const calls = Array.from({ length: 1 + d.below(3) }, () => randomCall(d))
         const printed = print(calls, d)
         const parsed = parser.parse(printed)
         assert.equal(parsed.kind, 'said', `${printed}\n→ ${JSON.stringify(parsed)}`)
-        assert.equal(same(read(parser, printed) ?? []), same(calls), printed)
+        assert.equal(toText(parseCalls(parser, printed) ?? []), toText(calls), printed)
       }
     })
 
-    it('case 27: an answer that was cut anywhere gives a fault, nothing, or whole calls; never a changed one', () => {
+    it('case 27: an answer truncated anywhere gives a fault, nothing, or complete calls; never a changed one', () => {
       let faults = 0
       for (let seed = 0; seed < 150; seed++) {
-        const d = dice(seed)
-        const calls = Array.from({ length: 1 + d.below(2) }, () => asked(d))
+        const d = seededRandom(seed)
+        const calls = Array.from({ length: 1 + d.below(2) }, () => randomCall(d))
         const printed = print(calls, d)
         for (let length = 0; length < printed.length; length++) {
-          const cut = read(parser, printed.slice(0, length))
+          const cut = parseCalls(parser, printed.slice(0, length))
           if (!cut) faults++
-          else assert.equal(same(cut), same(calls.slice(0, cut.length)), printed.slice(0, length))
+          else assert.equal(toText(cut), toText(calls.slice(0, cut.length)), printed.slice(0, length))
         }
       }
       assert.ok(faults > 1000, `${faults} faults`)
     })
 
-    it('10,000 texts of scraps never throw', () => {
+    it('10,000 random texts never throw', () => {
       const kinds = new Map<string, number>()
       for (let seed = 0; seed < 10_000; seed++) {
-        const d = dice(seed)
-        const parsed = parser.parse(Array.from({ length: 1 + d.below(12) }, () => d.pick(SCRAPS)).join(''))
+        const d = seededRandom(seed)
+        const parsed = parser.parse(Array.from({ length: 1 + d.below(12) }, () => d.pick(FRAGMENTS)).join(''))
         kinds.set(parsed.kind, (kinds.get(parsed.kind) ?? 0) + 1)
       }
       assert.ok((kinds.get('fault') ?? 0) > 100, JSON.stringify([...kinds]))

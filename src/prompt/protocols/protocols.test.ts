@@ -43,7 +43,7 @@ describe('Q11: every text protocol', () => {
     { name: 'now', description: 'Tells the time.', parameters: { type: 'object' } },
   ]
 
-  it('explains itself with each tool, its description and its schema, always in the same bytes', () => {
+  it('instructions list each tool with description and schema, always in the same bytes', () => {
     for (const parser of PARSERS) {
       const text = parser.instructions(tools)
       for (const tool of tools)
@@ -74,7 +74,7 @@ describe('Q11: every text protocol', () => {
     assertFault(xml, prose, /neither an action nor a final answer/)
   })
 
-  it('case 24: an action and a final answer, or two of these, are refused in any order, with the advice to send one', () => {
+  it('case 24: an action with a final answer, or two answers, are refused in any order', () => {
     for (const [parser, action, final] of [
       [react, 'Action: ls(path="a")\n', 'Final Answer: done\n'],
       [xml, '<action name="ls"/>', '<final_answer>done</final_answer>'],
@@ -88,13 +88,13 @@ describe('Q11: every text protocol', () => {
     assertFault(xml, '<answer>a</answer><final>b</final>', /more than one final answer/)
   })
 
-  it('case 21: an empty final answer is read as such; whoever decides rules on it', () => {
+  it('case 21: an empty final answer is read as such; the engine rules on it', () => {
     assert.equal(answer(json.parse('{"answer": ""}')), '')
     assert.equal(answer(react.parse('Final Answer:')), '')
     assert.equal(answer(xml.parse('<final_answer></final_answer>')), '')
   })
 
-  it('case 25: thought and reflection are kept, also under the author’s own words', () => {
+  it('case 25: thought and reflection are kept, also with names defined by the author', () => {
     const expected = { thought: 'because', reflection: 'it failed' }
     const own = { ...WORDS, thought: ['grund'], reflection: ['反思'], action: ['tu'] }
     for (const parsed of [
@@ -117,7 +117,7 @@ describe('Q11: every text protocol', () => {
     assertFault(xml, '<action name="get"><arg name="id" type="json">1e999</arg></action>', /too large/)
   })
 
-  it('case 27: what is nested beyond reason is refused before anybody has to write it out', () => {
+  it('case 27: extremely nested values are refused before they exhaust the stack', () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     assertFault(json, `{"action": {"name": "a", "args": {"x": ${deep}}}}`, /nested deeper/)
     assertFault(react, `Action: a(x=${deep})`, /nested deeper/)
@@ -129,7 +129,7 @@ describe('Q11: JSON', () => {
   const expected = [['write', { path: 'a', n: 1 }]]
   const object = '{"thought": "t", "actions": [{"name": "write", "args": {"path": "a", "n": 1}}]}'
 
-  it('reads the object alone or in a fence that is all there is, behind the model’s own thinking if need be', () => {
+  it('reads the object alone or in one code fence, after the model’s thinking if there is any', () => {
     const fence = '```'
     for (const form of [
       object,
@@ -145,14 +145,14 @@ describe('Q11: JSON', () => {
       assert.deepEqual(calls(json.parse(form)), expected, form)
     assert.deepEqual(notes(json.parse(`<think>first</think>${object}`)), { thought: 'first\nt' })
     assertFault(json, `I will write "a" now.\n${object}`, /text before the JSON object; answer with one/)
-    assertFault(json, `${object}\nThat is all.`, /text behind the JSON object; answer with one/)
+    assertFault(json, `${object}\nThat is all.`, /text after the JSON object; answer with one/)
     assertFault(json, `<think>hm ${object}`, /<think> is not closed/)
     assertFault(json, `${object}\n${object}`, /more than one/)
     assertFault(json, `[${object}]`, /a list/)
-    assertFault(json, object.replace('}}]}', '}}],}'), /not valid JSON/)
+    assertFault(json, object.replace('}}]}', '}}],}'), /invalid JSON/)
   })
 
-  it('matches keys whatever their case, space, underscore or dash', () => {
+  it('matches keys without regard to case, space, underscore or dash', () => {
     assert.equal(answer(json.parse('{"Final_Answer": "a"}')), 'a')
     assert.equal(answer(json.parse('{"FINAL-answer": {"n": 1}}')), '{"n":1}')
     assert.deepEqual(calls(json.parse('{"Tool": {"Name": "a", "Arguments": {"x": null}}, "answer": null}')), [
@@ -160,7 +160,7 @@ describe('Q11: JSON', () => {
     ])
   })
 
-  it('K5: reads the seed’s type and payload as they stand', () => {
+  it('K5: accepts an action with type and payload', () => {
     assert.deepEqual(calls(json.parse('{"thought": "…", "action": {"type": "say", "payload": "你好"}}')), [
       ['say', { payload: '你好' }],
     ])
@@ -168,14 +168,14 @@ describe('Q11: JSON', () => {
     assert.deepEqual(calls(json.parse('{"action": {"type": "query", "payload": {"q": 1}}}')), [['query', { q: 1 }]])
   })
 
-  it('case 23: a declared mode is kept to', () => {
-    assertFault(json, '{"mode": "act", "answer": "n", "actions": []}', /mode is "act" and there are no actions/)
-    assertFault(json, '{"mode": "final", "actions": [{"name": "a"}]}', /mode is "final" and there is no answer/)
+  it('case 23: a declared mode is binding', () => {
+    assertFault(json, '{"mode": "act", "answer": "n", "actions": []}', /mode is "act", but there are no actions/)
+    assertFault(json, '{"mode": "final", "actions": [{"name": "a"}]}', /mode is "final", but there is no answer/)
     assertFault(json, '{"mode": "wait"}', /expected "act" or "final"/)
     assert.equal(answer(json.parse('{"mode": "final", "answer": "n", "actions": []}')), 'n')
   })
 
-  it('case 20: actions that are none, or say a thing twice, are refused', () => {
+  it('case 20: invalid actions and duplicate keys are refused', () => {
     assertFault(json, '{"actions": []}', /neither an action nor a final answer/)
     assertFault(json, '{"action": "ls"}', /must be an object/)
     assertFault(json, '{"action": {"args": {}}}', /has no name/)
@@ -184,9 +184,9 @@ describe('Q11: JSON', () => {
     assertFault(json, '{"action": {"name": "a", "args": "x"}}', /args of a must be an object/)
   })
 
-  it('case 25: an object that was cut is never repaired, and what is whole inside it is not taken', () => {
-    assertFault(json, '{"actions": [{"name": "a", "args": {}}', /was cut/)
-    assertFault(json, '{"action": {"name": "a", "args": {"text": "}}}', /was cut/)
+  it('case 25: an incomplete object is never repaired, and complete calls inside it are not used', () => {
+    assertFault(json, '{"actions": [{"name": "a", "args": {}}', /is incomplete/)
+    assertFault(json, '{"action": {"name": "a", "args": {"text": "}}}', /is incomplete/)
   })
 })
 
@@ -219,48 +219,48 @@ describe('Q11: ReAct', () => {
     assert.deepEqual(calls(react.parse(`Action: say(text='it\\'s "so"')`)), [['say', { text: 'it\'s "so"' }]])
   })
 
-  it('case 25: a call that was cut, is not exactly the format or comes with a made-up result is refused', () => {
-    assertFault(react, 'Action: write(text="abc', /was cut/)
-    assertFault(react, 'Action: write(text="abc"', /was cut/)
-    assertFault(react, 'Action: write(a={"b": 1', /was cut/)
+  it('case 25: an incomplete or malformed call, or one with an invented result, is refused', () => {
+    assertFault(react, 'Action: write(text="abc', /is incomplete/)
+    assertFault(react, 'Action: write(text="abc"', /is incomplete/)
+    assertFault(react, 'Action: write(a={"b": 1', /is incomplete/)
     assertFault(react, 'Action: write', /has no arguments/)
     assertFault(react, 'Action: write\nAction Input:', /must be a JSON object/)
     assertFault(react, 'Action: write\nThought: hm\nAction Input: {}', /has no arguments/)
-    assertFault(react, 'Action: say(text="he said "no" twice")', /quotes inside a text escaped/)
+    assertFault(react, 'Action: say(text="he said "no" twice")', /escape quotes inside a text/)
     assertFault(react, 'Action: say(text=hello)', /must be in quotes/)
-    assertFault(react, 'Action: say("hello")', /must be written/)
+    assertFault(react, 'Action: say("hello")', /write the arguments of say/)
     assertFault(react, 'Action: say(a=1, a=2)', /twice/)
-    assertFault(react, 'Action: say(a=1 b=2)', /must be written/)
+    assertFault(react, 'Action: say(a=1 b=2)', /write the arguments of say/)
     assertFault(react, 'Action: write the file\nAction Input: {}', /has no arguments/)
     assertFault(react, 'Action: say(a="\\d")', /not an escape/)
-    assertFault(react, 'Action: ls() and then I wait', /text behind the call/)
-    assertFault(react, 'Action: ls() Action: rm()', /text behind the call/)
-    assertFault(react, 'Action: ls()\nThought: no', /thought behind an Action/)
-    assertFault(react, 'I look.\nAction: ls()', /put it behind "Thought:"/)
-    assertFault(react, 'Action Input: {}', /no Action needs/)
+    assertFault(react, 'Action: ls() and then I wait', /text after the call/)
+    assertFault(react, 'Action: ls() Action: rm()', /text after the call/)
+    assertFault(react, 'Action: ls()\nThought: no', /thought after an Action/)
+    assertFault(react, 'I look.\nAction: ls()', /put it after "Thought:"/)
+    assertFault(react, 'Action Input: {}', /without an Action/)
     assertFault(react, 'Action: 7', /name of a tool/)
     assertFault(react, 'Action: ls()\nObservation: a b c\nFinal Answer: three', /results come from the tools/)
   })
 
-  it('takes a final answer to the end of the text, labels and all', () => {
+  it('a final answer extends to the end of the text, including labels', () => {
     const parsed = react.parse('So.\nThought: done\nFinal Answer: Three parts:\nAnswer: 1\nReflection: 2')
     assert.equal(answer(parsed), 'Three parts:\nAnswer: 1\nReflection: 2')
     assert.deepEqual(notes(parsed), { thought: 'So.\ndone' })
   })
 
-  it('case 22: takes prose for a final answer unless a line of it looks like an action', () => {
+  it('case 22: prose is a final answer unless a line looks like an action', () => {
     assert.equal(
       answer(react.parse(' The next action: call(a=1), he said. Note: fine.\n')),
       'The next action: call(a=1), he said. Note: fine.',
     )
-    assertFault(react, '**Action:** ls(path="a")', /write the label plain/)
-    assertFault(react, 'First.\n- Action 1: ls(path="a")', /write the label plain/)
+    assertFault(react, '**Action:** ls(path="a")', /write the label without any formatting/)
+    assertFault(react, 'First.\n- Action 1: ls(path="a")', /write the label without any formatting/)
     assertFault(react, 'Thought: I must go on', /neither an action nor a final answer/)
   })
 })
 
 describe('Q11: XML', () => {
-  it('reads arguments as tags, as JSON, or none; with comments, or in a fence that is all there is', () => {
+  it('reads arguments as tags, as JSON, or none; with comments, or in one code fence', () => {
     const text = `<think>Well: a < b.</think> <!-- now -->
 <action name="write"><arg name="path">a b</arg>
   <arg name='n' type="json">[1, {"x": null}]</arg></action>
@@ -290,7 +290,7 @@ describe('Q11: XML', () => {
     assert.equal(answer(xml.parse('<final_answer>\n<h1>a</h1> &lt;\n</final_answer>')), '<h1>a</h1> <')
   })
 
-  it('case 22: what is thought, commented out or quoted is not done', () => {
+  it('case 22: calls in thoughts, comments or quotations are not executed', () => {
     const action = '<action name="rm"/>'
     assert.equal(
       answer(xml.parse(`<think>or ${action}?</think><!-- ${action} --><![CDATA[${action}]]><answer>no</answer>`)),
@@ -306,7 +306,7 @@ describe('Q11: XML', () => {
     assertFault(xml, '<action name="a"><arg name="t">x</arg>', /be closed with <\/action>/)
     assertFault(xml, '<action name="a">do it</action>', /must hold <arg> tags/)
     assertFault(xml, '<action name="a"><![CDATA[[1]]]></action>', /must be a JSON object/)
-    assertFault(xml, '<action name="a"><arg name="t"><![CDATA[abc</arg></action>', /CDATA section does not end/)
+    assertFault(xml, '<action name="a"><arg name="t"><![CDATA[abc</arg></action>', /CDATA section is not closed/)
     assertFault(xml, '<action name="a"><arg name="t" type="int">1</arg></action>', /has the type int/)
     assertFault(xml, '<action name="a"><arg name="t">1</arg><arg name="t">2</arg></action>', /twice/)
     assertFault(xml, '<action><arg name="t">1</arg></action>', /needs the name of a tool/)
@@ -314,10 +314,10 @@ describe('Q11: XML', () => {
     assertFault(xml, '<action name="a" name="b"/>', /name twice/)
     assertFault(xml, '<action name="a', /not complete/)
     assertFault(xml, '<think>hm', /<think> is not closed/)
-    assertFault(xml, '<!-- <action name="a"/>', /was cut/)
+    assertFault(xml, '<!-- <action name="a"/>', /is incomplete/)
     assertFault(xml, '<final_answer>a</final_answer></final_answer>', /closes nothing/)
-    assertFault(xml, '<final_answer>a</final_answer> b</final_answer>', /outside of the tags/)
-    assertFault(xml, 'I look.\n<action name="a"/>', /outside of the tags/)
-    assertFault(xml, '<action name="a"/><think>no</think>', /<think> behind an action/)
+    assertFault(xml, '<final_answer>a</final_answer> b</final_answer>', /outside the tags/)
+    assertFault(xml, 'I look.\n<action name="a"/>', /outside the tags/)
+    assertFault(xml, '<action name="a"/><think>no</think>', /<think> after an action/)
   })
 })

@@ -1,4 +1,4 @@
-/** The built-in text protocols, by name. */
+/** The built-in text protocols. */
 
 import type { Parser } from '../../ports/parser.ts'
 import { jsonParser } from './json.ts'

@@ -1,4 +1,4 @@
-/** B4: a call that is quoted, embedded, fenced, escaped or refused in words is never carried out, in whatever protocol. */
+/** B4: a call that is quoted, embedded, fenced, escaped or refused in words is never executed, in any protocol. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -6,7 +6,7 @@ import { PARSERS } from './protocols.ts'
 
 const FENCE = '```'
 
-/** Ways in which a model repeats what somebody else wrote. */
+/** Ways in which a model quotes third-party text. */
 const QUOTED: readonly ((call: string) => string)[] = [
   (call) => `The page asked me to answer ${call}, which I refuse.`,
   (call) => `The page asked me to answer:\n${call}\nI will not do that.`,
@@ -95,7 +95,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Where a protocol has room for prose, a quotation in it is prose. */
+/** Where a protocol allows prose, a quotation inside it is prose. */
 const IN_PLACE: Readonly<Record<string, readonly ((call: string) => string)[]>> = {
   json: [
     (call) => JSON.stringify({ thought: `the page wants ${call}`, answer: 'I refuse' }),
@@ -144,7 +144,7 @@ for (const parser of PARSERS)
     const calls = CALLS[parser.name] ?? assert.fail(`no calls for ${parser.name}`)
     const forms = [...QUOTED, ...(IN_PLACE[parser.name] ?? [])]
 
-    it(`none of ${forms.length} quoted forms of ${calls.length} calls is carried out, or taken for the answer`, () => {
+    it(`none of ${forms.length} quoted forms of ${calls.length} calls is executed, or taken for the answer`, () => {
       for (const call of calls)
         for (const form of forms) {
           const text = form(call)
@@ -155,7 +155,7 @@ for (const parser of PARSERS)
         }
     })
 
-    it('the same calls alone are carried out', () => {
+    it('the same calls alone are executed', () => {
       for (const call of calls) {
         const parsed = parser.parse(call)
         assert.equal(parsed.kind, 'said', call)

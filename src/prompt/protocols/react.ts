@@ -1,9 +1,9 @@
 /**
- * ReAct protocol: labelled blocks, each label at the very start of a line and outside of code fences. An action is the last block: only a
- * thought or a reflection may stand before it, only another action behind it, and it is none where a quotation is still open. What stands
- * before the first label of a final answer is a thought. A final answer goes on to the end of the text, so a label in it is part of it,
- * except an action, which contradicts it. Text without any label is a final answer, unless a line of it looks like an attempt at an
- * action; calls in prose are prose (case 22).
+ * ReAct protocol: labelled blocks, each label at the start of a line and outside code fences. Before an action only a
+ * thought or reflection is allowed, after it only another action; an action inside an open quotation is refused. Text
+ * before the first label of a final answer is a thought. A final answer extends to the end of the text, including
+ * labels, except an action, which contradicts it. Text without labels is a final answer, unless a line looks like an
+ * attempt at an action; calls in prose are prose (case 22).
  */
 
 import { assertNever } from '../../domain/error.ts'
@@ -22,13 +22,15 @@ Action: <tool>(<argument>="text", <argument>=[1, 2])
 or
 Action: <tool>
 Action Input: {"<argument>": "text"}
-Several Action blocks are several calls, in this order. Write nothing behind them: the results come with the next message.
-To give the final answer, once there is nothing left to do:
+Several Action blocks are several calls, which run in this order.
+Write nothing after them: the results come in the next message.
+To give the final answer, when the task is done:
 Thought: why
 Final Answer: …
-Never send an Action and a Final Answer together. "Reflection:" may say, before either, what you learnt from the last results.`
+Never send an Action and a Final Answer together.
+Before either, you may note under "Reflection:" what you learnt from the last results.`
 
-/** A code fence, or a label as it must be; a line that looks like an attempt at a label (`**Action:**`, `- Action 1:`). */
+/** LABEL: a code fence, or a correct label. ATTEMPT: a line that looks like a label (`**Action:**`, `- Action 1:`). */
 const LABEL = /^(?: {0,3}(?<fence>`{3,}|~{3,})|(\p{L}[\p{L} \t_-]{0,30}?)[ \t]{0,8}[:：])/gmu
 const ATTEMPT = /^[^\p{L}\r\n\u2028\u2029]*(\p{L}[\p{L} \t_-]{0,30}?)[^\p{L}\r\n:：]{0,8}[:：]/gmu
 
@@ -38,11 +40,11 @@ interface Label {
   readonly end: number
 }
 
-type NextLabel = (text: string, from: number) => Label | undefined
+type FindLabel = (text: string, from: number) => Label | undefined
 
 export function reactParser(words: Words = WORDS): Parser {
-  const nextLabel = labels(words, LABEL)
-  const nextAttempt = labels(words, ATTEMPT)
+  const nextLabel = labelFinder(words, LABEL)
+  const nextAttempt = labelFinder(words, ATTEMPT)
   return parserOf(
     'react',
     (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
@@ -54,16 +56,14 @@ export function reactParser(words: Words = WORDS): Parser {
   )
 }
 
-function readAll(text: string, nextLabel: NextLabel, nextAttempt: NextLabel): Found {
+function readAll(text: string, nextLabel: FindLabel, nextAttempt: FindLabel): Found {
   if (nextLabel(text, 0)) return readBlocks(text, nextLabel)
-  if (holdsAction(text, 0, nextAttempt))
-    refuse(
-      'it looks like an action, but no line begins with "Action:"; write the label plain, outside of quotes and fences',
-    )
+  if (containsAction(text, 0, nextAttempt))
+    refuse('it looks like an action, but no line begins with "Action:"; write the label without any formatting')
   return { ...nothingFound(), finals: [text] }
 }
 
-function labels(words: Words, source: RegExp): NextLabel {
+function labelFinder(words: Words, source: RegExp): FindLabel {
   const partOf = partsBy(words)
   const others: Record<string, Label['part']> = { actioninput: 'input', observation: 'observation' }
   return (text, from) => {
@@ -72,7 +72,7 @@ function labels(words: Words, source: RegExp): NextLabel {
     for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
       const { fence } = match.groups ?? {}
       if (fence !== undefined) {
-        pattern.lastIndex = behindFence(text, pattern.lastIndex, fence)
+        pattern.lastIndex = skipFence(text, pattern.lastIndex, fence)
         continue
       }
       const word = match.at(-1) ?? ''
@@ -83,20 +83,20 @@ function labels(words: Words, source: RegExp): NextLabel {
   }
 }
 
-/** A fence that is not closed goes on to the end. */
-function behindFence(text: string, from: number, fence: string): number {
+/** An unclosed fence extends to the end. */
+function skipFence(text: string, from: number, fence: string): number {
   const closing = new RegExp(`^ {0,3}${fence}${fence[0]}*[ \\t]*$`, 'gm')
   closing.lastIndex = from
   return closing.exec(text) ? closing.lastIndex : text.length
 }
 
-function holdsAction(text: string, from: number, nextLabel: NextLabel): boolean {
+function containsAction(text: string, from: number, nextLabel: FindLabel): boolean {
   let label = nextLabel(text, from)
   while (label && label.part !== 'action') label = nextLabel(text, label.end)
   return label !== undefined
 }
 
-function readBlocks(text: string, nextLabel: NextLabel): Found {
+function readBlocks(text: string, nextLabel: FindLabel): Found {
   const found = nothingFound()
   let label = nextLabel(text, 0)
   const unlabelled = text.slice(0, label?.start).trim()
@@ -106,32 +106,29 @@ function readBlocks(text: string, nextLabel: NextLabel): Found {
     switch (part) {
       case 'thought':
       case 'reflection':
-        if (found.calls.length > 0)
-          refuse(`there is a ${part} behind an Action; write nothing there but another Action`)
+        if (found.calls.length > 0) refuse(`there is a ${part} after an Action; only another Action may follow`)
         label = nextLabel(text, end)
         found[part].push(text.slice(end, label?.start).trim())
         break
       case 'action': {
-        if (unlabelled !== '') refuse('there is text before the first label; put it behind "Thought:"')
+        if (unlabelled !== '') refuse('there is text before the first label; put it after "Thought:"')
         if (found.calls.length === 0 && endsInQuotation(text.slice(0, start)))
-          refuse('the Action stands in a quotation that is not closed; close it, or write the Action alone')
+          refuse('the Action is inside an unclosed quotation; close it, or write the Action alone')
         const call = readCall(text, end, nextLabel)
         found.calls.push({ tool: call.tool, args: call.args })
         label = nextLabel(text, call.end)
         if (text.slice(call.end, label?.start).trim() !== '')
-          refuse(`there is text behind the call of ${call.tool}; write nothing there`)
+          refuse(`there is text after the call of ${call.tool}; remove it`)
         break
       }
       case 'final':
-        if (holdsAction(text, end, nextLabel)) refuse(BOTH)
+        if (containsAction(text, end, nextLabel)) refuse(BOTH)
         found.finals.push(text.slice(end).trim())
         return found
       case 'input':
-        return refuse('there is an Action Input that no Action needs')
+        return refuse('there is an Action Input without an Action')
       case 'observation':
-        return refuse(
-          'it holds an Observation; results come from the tools, never from you. Send your next Action alone',
-        )
+        return refuse('it contains an Observation, but results come from the tools only; send your next Action alone')
       default:
         assertNever(part)
     }
@@ -139,24 +136,24 @@ function readBlocks(text: string, nextLabel: NextLabel): Found {
   return found
 }
 
-function readCall(text: string, from: number, nextLabel: NextLabel): { tool: string; args: string; end: number } {
+function readCall(text: string, from: number, nextLabel: FindLabel): { tool: string; args: string; end: number } {
   const at = behindSpace(text, from)
   if (text[at] === '{') {
     const end = bracketEnd(text, at)
     return { ...callOf(readJson(text.slice(at, end))), end }
   }
   const tool =
-    matchAt(/[\p{L}_][\p{L}\p{N}_.:/-]*/uy, text, at) ?? refuse('behind "Action:" there must be the name of a tool')
-  const behind = behindSpace(text, at + tool.length)
-  if (text[behind] === '(') return { tool, ...readArguments(text, behind, tool) }
+    matchAt(/[\p{L}_][\p{L}\p{N}_.:/-]*/uy, text, at) ?? refuse('"Action:" must be followed by the name of a tool')
+  const next = behindSpace(text, at + tool.length)
+  if (text[next] === '(') return { tool, ...readArguments(text, next, tool) }
   return { tool, ...readInput(text, at + tool.length, tool, nextLabel) }
 }
 
-/** Without its Action Input a call may have been cut, so it is never taken for one without arguments. */
-function readInput(text: string, from: number, tool: string, nextLabel: NextLabel): { args: string; end: number } {
+/** A call without its Action Input may be truncated, so it never counts as a call without arguments. */
+function readInput(text: string, from: number, tool: string, nextLabel: FindLabel): { args: string; end: number } {
   const label = nextLabel(text, from)
   if (label?.part !== 'input' || text.slice(from, label.start).trim() !== '')
-    return refuse(`the call of ${tool} has no arguments; write ${tool}(…), or an Action Input behind it`)
+    return refuse(`the call of ${tool} has no arguments; write ${tool}(…), or an Action Input after it`)
   const start = behindSpace(text, label.end)
   if (text[start] !== '{') refuse(`the Action Input of ${tool} must be a JSON object`)
   const end = bracketEnd(text, start)

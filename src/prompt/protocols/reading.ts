@@ -1,4 +1,7 @@
-/** What all text protocols share: what can be found in a text, the rules about it, and the one place where a refusal becomes a fault. */
+/**
+ * The base of all text protocols: the parts of an answer, the rules for them, and the conversion of a refusal into a
+ * fault.
+ */
 
 import type { Parsed, Parser } from '../../ports/parser.ts'
 
@@ -15,7 +18,7 @@ export function nothingFound(): Found {
 
 export class Unreadable extends Error {}
 
-/** The reason is told to the model, so it says what to do. */
+/** The reason is shown to the model, so it says what to do. */
 export function refuse(reason: string): never {
   throw new Unreadable(reason)
 }
@@ -26,7 +29,7 @@ export function parserOf(name: string, instructions: Parser['instructions'], rea
     instructions,
     parse(text) {
       try {
-        return ruled(read(text))
+        return checkParts(read(text))
       } catch (thrown) {
         if (thrown instanceof Unreadable) return { kind: 'fault', reason: thrown.message }
         throw thrown
@@ -35,16 +38,16 @@ export function parserOf(name: string, instructions: Parser['instructions'], rea
   }
 }
 
-/** Neither wins (case 24): either choice would drop something the model meant. */
+/** Neither takes precedence (case 24): either choice would drop a part that the model meant. */
 export const BOTH =
-  'it holds an action and a final answer; send only one of them: the answer once you have seen the results'
+  'it contains an action and a final answer; send only one of them: the answer after you have seen the results'
 
-function ruled({ thought, reflection, calls, finals }: Found): Parsed {
+function checkParts({ thought, reflection, calls, finals }: Found): Parsed {
   if (calls.length > 0 && finals.length > 0) refuse(BOTH)
-  if (finals.length > 1) refuse('it holds more than one final answer; send one')
+  if (finals.length > 1) refuse('it contains more than one final answer; send one')
   if (calls.length === 0 && finals.length === 0)
-    refuse('it holds neither an action nor a final answer; send one of them')
-  const notes = { ...note('thought', thought), ...note('reflection', reflection) }
+    refuse('it contains neither an action nor a final answer; send one of them')
+  const notes = { ...joinedNote('thought', thought), ...joinedNote('reflection', reflection) }
   return {
     kind: 'said',
     text: finals[0] ?? '',
@@ -53,7 +56,7 @@ function ruled({ thought, reflection, calls, finals }: Found): Parsed {
   }
 }
 
-function note(key: string, parts: readonly string[]): Record<string, string> {
+function joinedNote(key: string, parts: readonly string[]): Record<string, string> {
   const text = parts.filter((part) => part !== '').join('\n')
   return text === '' ? {} : { [key]: text }
 }

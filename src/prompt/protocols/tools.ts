@@ -1,4 +1,4 @@
-/** The tools, as the instructions of a text protocol list them. */
+/** The tool list in the instructions of a text protocol. */
 
 import type { ToolSpec } from '../../ports/model.ts'
 

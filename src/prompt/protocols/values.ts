@@ -1,4 +1,4 @@
-/** JSON inside a text: where it ends, what it is, and calls written in it. */
+/** Reads JSON values and calls inside a text. */
 
 import type { Json } from '../../domain/json.ts'
 import { refuse, Unreadable } from './reading.ts'
@@ -6,10 +6,10 @@ import { squashed } from './words.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Deeper than any sensible argument, and far from where writing a value out would exhaust the stack. */
+/** More than any sensible argument needs, and far from exhausting the stack. */
 const DEPTH_LIMIT = 200
 
-/** The index behind the object or list that begins at `from`. Brackets inside strings do not count. */
+/** The index after the object or list that begins at `from`. Brackets inside strings do not count. */
 export function bracketEnd(text: string, from: number): number {
   let depth = 0
   let quoted = false
@@ -23,14 +23,14 @@ export function bracketEnd(text: string, from: number): number {
       if (++depth > DEPTH_LIMIT) refuse(`it is nested deeper than ${DEPTH_LIMIT} levels`)
     } else if ((char === '}' || char === ']') && --depth === 0) return i + 1
   }
-  return refuse('it was cut: the JSON in it does not end; send it again, whole')
+  return refuse('the answer is incomplete: its JSON does not end; send it again in full')
 }
 
 export function behindSpace(text: string, from: number): number {
   return from + (matchAt(/\s+/y, text, from)?.length ?? 0)
 }
 
-/** What a sticky pattern matches exactly there. */
+/** The match of a sticky pattern at exactly this index. */
 export function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at
   return pattern.exec(text)?.[0]
@@ -40,15 +40,15 @@ export function readJson(text: string): Json {
   const trimmed = text.trim()
   if (/^[{[]/.test(trimmed)) bracketEnd(trimmed, 0)
   try {
-    return JSON.parse(trimmed, exact) as Json
+    return JSON.parse(trimmed, refuseInexact) as Json
   } catch (error) {
     if (error instanceof Unreadable) throw error
-    return refuse(`it holds something that is not valid JSON (${error instanceof Error ? error.message : ''})`)
+    return refuse(`it contains invalid JSON (${error instanceof Error ? error.message : ''})`)
   }
 }
 
-/** A number that would be rounded is another number: an id with a wrong end, say. */
-function exact(_key: string, value: Json): Json {
+/** A large number would be rounded to another one, e.g. an id with wrong last digits. */
+function refuseInexact(_key: string, value: Json): Json {
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
     refuse(`the number ${value} is too large to be read exactly; write it as a text`)
   return value
@@ -65,21 +65,21 @@ export function plain(value: Json): string {
 const NAME_KEYS = ['name', 'tool', 'type']
 const ARGS_KEYS = ['args', 'arguments', 'parameters', 'input', 'payload']
 
-/** `{"name", "args"}`, or `{"type", "payload"}` where a payload that is no object becomes the argument `payload`. */
+/** `{"name", "args"}`, or `{"type", "payload"}`: a payload that is no object becomes the argument `payload`. */
 export function callOf(value: Json): { tool: string; args: string } {
   if (!isObject(value)) return refuse('an action must be an object: {"name": "<tool>", "args": {…}}')
-  const [, tool] = theOne(value, NAME_KEYS) ?? []
+  const [, tool] = singleEntry(value, NAME_KEYS) ?? []
   if (typeof tool !== 'string' || tool === '')
     return refuse('an action has no name; write {"name": "<tool>", "args": {…}}')
-  const [key = '', args = {}] = theOne(value, ARGS_KEYS) ?? []
+  const [key = '', args = {}] = singleEntry(value, ARGS_KEYS) ?? []
   if (isObject(args)) return { tool, args: JSON.stringify(args) }
   if (squashed(key) !== 'payload') refuse(`the args of ${tool} must be an object: {"name": "${tool}", "args": {…}}`)
   return { tool, args: JSON.stringify({ payload: args }) }
 }
 
-function theOne(object: JsonObject, keys: readonly string[]): readonly [string, Json] | undefined {
+function singleEntry(object: JsonObject, keys: readonly string[]): readonly [string, Json] | undefined {
   const found = Object.entries(object).filter(([key, value]) => keys.includes(squashed(key)) && value !== null)
   if (found.length > 1)
-    refuse(`an action says ${found.map(([key]) => `"${key}"`).join(' and ')}; write only one of them`)
+    refuse(`an action has ${found.map(([key]) => `"${key}"`).join(' and ')}; write only one of them`)
   return found[0]
 }

@@ -1,4 +1,4 @@
-/** The words by which a text protocol knows its parts, as JSON keys, labels or tags. An author may bring others. */
+/** Names of the parts of an answer, as JSON keys, labels or tags. An author may define others. */
 
 export interface Words {
   readonly thought: readonly string[]
@@ -16,7 +16,7 @@ export const WORDS: Words = {
   final: ['final answer', 'final', 'answer'],
 }
 
-/** Case, space, `_` and `-` make no difference. */
+/** Ignores case, spaces, `_` and `-`. */
 export function squashed(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, '')
 }

@@ -1,7 +1,7 @@
 /**
- * XML protocol: `<think>` and `<reflection>`, then `<action>`s or one `<final_answer>`, and nothing around them but comments and CDATA: a tag
- * with text around it may be a quotation. No general XML: a body is everything up to its closing tag, so HTML in it stays as it is.
- * Entities are decoded once, except in CDATA, which is taken verbatim.
+ * XML protocol: `<think>` and `<reflection>`, then `<action>`s or one `<final_answer>`, and nothing around them but
+ * comments and CDATA: a tag with text around it may be a quotation. Not general XML: a body is everything up to its
+ * closing tag, so HTML inside is kept. Entities are decoded once, except in CDATA, which is taken literally.
  */
 
 import type { Json } from '../../domain/json.ts'
@@ -14,14 +14,16 @@ import { behindSpace, bracketEnd, isObject, matchAt, readJson } from './values.t
 import { type Part, partsBy, WORDS, type Words } from './words.ts'
 
 const INSTRUCTIONS = `Answer with these tags and nothing else.
-To use tools, one <action> per call, in this order:
+To use tools, one <action> per call, which run in this order:
 <think>why</think>
-<action name="<tool>"><arg name="<argument>">text, taken exactly as it stands</arg><arg name="<argument>" type="json">[1, 2]</arg></action>
+<action name="<tool>"><arg name="<argument>">text, taken literally</arg>
+<arg name="<argument>" type="json">[1, 2]</arg></action>
 Arguments that are not text need type="json". Put text that holds & or one of these tags into <![CDATA[…]]>.
-To give the final answer, once there is nothing left to do:
+To give the final answer, when the task is done:
 <think>why</think>
 <final_answer>…</final_answer>
-Never send an action and a final answer together. The results come with the next message; <reflection> may say what you learnt from the last ones.`
+Never send an action and a final answer together. The results come in the next message.
+You may note in <reflection> what you learnt from the last ones.`
 
 export function xmlParser(words: Words = WORDS): Parser {
   const partOf = partsBy(words)
@@ -42,22 +44,22 @@ function readTags(text: string, partOf: (word: string) => Part | undefined): Fou
   for (let at = behindSpace(text, 0); at < text.length; at = behindSpace(text, at)) {
     const tag = matchAt(/<!--|<!\[CDATA\[|<\/?\p{L}[\p{L}\p{N}_-]*/uy, text, at) ?? ''
     if (tag.startsWith('<!')) {
-      at = behindSection(text, at + tag.length, tag === '<!--' ? '-->' : ']]>')
+      at = skipSection(text, at + tag.length, tag === '<!--' ? '-->' : ']]>')
       continue
     }
     const name = tag.replace(/^<\/?/, '')
     const part = partOf(name)
-    if (!part) return refuse(OUTSIDE)
+    if (!part) return refuse(TEXT_OUTSIDE_TAGS)
     if (tag.startsWith('</')) refuse(`</${name}> closes nothing; put text that holds tags into <![CDATA[…]]>`)
     if (found.calls.length + found.finals.length > 0 && (part === 'thought' || part === 'reflection'))
-      refuse(`there is <${name}> behind an action or the final answer; write it before them`)
+      refuse(`there is <${name}> after an action or the final answer; write it before them`)
     at = readPart(text, at + tag.length, name, part, found)
   }
   return found
 }
 
-const OUTSIDE =
-  'what stands outside of the tags is neither an action nor a final answer; put all of your answer into the tags'
+const TEXT_OUTSIDE_TAGS =
+  'text outside the tags is neither an action nor a final answer; put your whole answer into the tags'
 
 function readPart(text: string, from: number, name: string, part: Part, found: Found): number {
   const opening = readOpening(text, from, name)
@@ -72,12 +74,12 @@ function readPart(text: string, from: number, name: string, part: Part, found: F
   return body.end
 }
 
-/** Arguments as tags, or all of them as one JSON object, which has escapes of its own and so needs no entities. */
+/** `<arg>` tags, or one JSON object, which has its own escapes and needs no entities. */
 function readActionBody(text: string, from: number, name: string): { args: Json; end: number } {
   const at = behindSpace(text, from)
   if (text[at] === '{') {
     const end = bracketEnd(text, at)
-    return { args: readJson(text.slice(at, end)), end: behindClosing(text, end, name) }
+    return { args: readJson(text.slice(at, end)), end: skipClosingTag(text, end, name) }
   }
   if (text.startsWith('<![CDATA[', at)) {
     const body = readBody(text, at, name)
@@ -95,22 +97,22 @@ function readArgs(text: string, from: number, action: string): { args: Json; end
   for (let tag = matchAt(/<arg(?=[\s>/])/iy, text, at); tag; tag = matchAt(/<arg(?=[\s>/])/iy, text, at)) {
     const opening = readOpening(text, at + tag.length, 'arg')
     const name = opening.attributes.get('name') ?? refuse('<arg> needs a name: <arg name="…">')
-    if (args.has(name)) refuse(`the argument ${name} is there twice`)
+    if (args.has(name)) refuse(`the argument ${name} appears twice`)
     const body = opening.closed ? { text: '', end: opening.end } : readBody(text, opening.end, 'arg', ['arg', action])
-    args.set(name, typed(body.text, opening.attributes.get('type'), name))
+    args.set(name, convertArgument(body.text, opening.attributes.get('type'), name))
     at = behindSpace(text, body.end)
   }
-  return { args: Object.fromEntries(args), end: behindClosing(text, at, action) }
+  return { args: Object.fromEntries(args), end: skipClosingTag(text, at, action) }
 }
 
-function typed(text: string, type: string | undefined, name: string): Json {
+function convertArgument(text: string, type: string | undefined, name: string): Json {
   if (type === 'json') return readJson(text)
   return type === undefined || type === 'string'
     ? text
     : refuse(`<arg name="${name}"> has the type ${type}; expected json, or no type`)
 }
 
-function behindClosing(text: string, from: number, name: string): number {
+function skipClosingTag(text: string, from: number, name: string): number {
   const at = behindSpace(text, from)
   const tag = matchAt(new RegExp(`</${name}\\s*>`, 'iy'), text, at)
   return tag === undefined
@@ -118,8 +120,8 @@ function behindClosing(text: string, from: number, name: string): number {
     : at + tag.length
 }
 
-/** Comments, and CDATA outside the tags: nothing in them is an action. */
-function behindSection(text: string, from: number, close: string): number {
+/** Skips comments and CDATA outside the tags: an action inside them does not count. */
+function skipSection(text: string, from: number, close: string): number {
   const end = text.indexOf(close, from)
-  return end < 0 ? refuse(`it was cut: ${close} is missing`) : end + close.length
+  return end < 0 ? refuse(`the answer is incomplete: ${close} is missing; send it again in full`) : end + close.length
 }
