@@ -1,4 +1,4 @@
-/** The composition root: a list of plugins, and a host to run them. */
+/** The composition root: the list of plugins, and a host to run them. */
 
 import { resolve } from 'node:path'
 import { systemClock } from './adapters/clock.ts'
@@ -48,37 +48,39 @@ export { readConfig } from './app/config-service.ts'
 export { lockHome } from './app/lock-home.ts'
 
 export interface AppOptions extends Parts {
-  /** The home; made where there is none. */
+  /** The home; created where it does not exist. */
   readonly home?: string | undefined
-  /** A configuration file; default: `tireless.yaml` in the home, where there is one. */
+  /** A configuration file; default: `tireless.yaml` in the home, if it exists. */
   readonly config?: string | undefined
   readonly plugins?: readonly Plugin[]
-  /** Beside those that are built in. */
+  /** In addition to the built-in ones. */
   readonly channels?: readonly Channel[]
-  /** Used instead of what the configuration names. */
+  /** Replaces the configured model. */
   readonly model?: Model | undefined
-  /** How the app is asked to stop. */
+  /** Signals that stop the app. */
   readonly signals?: Signals
   readonly clock?: Clock
   readonly ids?: Ids
-  /** How names of the network become addresses; default: as the machine does it. */
+  /** Resolves host names; default: as the machine does. */
   readonly resolve?: Resolver
-  /** Who holds the home, as others are told. */
+  /** The name of this process in the home's lock. */
   readonly name?: string
-  /** Whether nobody else has anything running in this process: then no fault that nobody waits for ends it. Default: only our own do not. */
+  /**
+   * True: the process runs nothing else, so that an unhandled rejection never ends it. Default: only our own never do.
+   */
   readonly ownsProcess?: boolean
 }
 
 export interface App {
   readonly context: Context
   readonly service: Host['service']
-  /** Contract: runs the command of that name, as the command line would. */
+  /** Contract: runs the command of that name as the command line would. */
   run(command: string, input: unknown, tell?: (progress: Progress) => void): Promise<unknown>
-  /** Contract: nothing of it runs afterwards, and the home is free. */
+  /** Contract: afterwards nothing of the app runs, and the home is free. */
   close(): Promise<void>
 }
 
-/** Contract: holds the home until it is closed; throws `home_locked` when another process does. */
+/** Contract: holds the home until it is closed; throws `home_locked` where another process holds it. */
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkOptions(options)
   const { clock = systemClock, ids = randomIds, signals = neverStop() } = options
@@ -117,7 +119,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     throw thrown
   }
   const context = host.service('commands')
-  const run = runner(context)
+  const run = commandRunner(context)
   return {
     context,
     service: host.service,
@@ -126,23 +128,23 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   }
 }
 
-function runner(context: Context): App['run'] {
+function commandRunner(context: Context): App['run'] {
   return async (name, input, tell = () => {}) => {
     const command = await commandNamed(name)
     if (!command) {
       const { COMMANDS } = await import('./commands/all.ts')
       const expected = COMMANDS.map((known) => known.name).join(', ')
-      throw new TirelessError('usage', { what: 'there is no such command', got: name, expected })
+      throw new TirelessError('usage', { what: 'unknown command', got: name, expected })
     }
     if (command.runsIn === 'kernel')
       throw new TirelessError('usage', {
-        what: `${name} is for other processes`,
-        fix: 'listen to the events of this one: app.context.listen',
+        what: `${name} only works from another process`,
+        fix: 'use app.context.listen to receive events here',
       })
     if (command.runsIn === 'closed_home')
       throw new TirelessError('usage', {
-        what: `${name} needs a home that nobody has open`,
-        fix: `close the app, then: tireless ${name}`,
+        what: `${name} needs a home that is not open`,
+        fix: `close the app, then run tireless ${name}`,
       })
     return execute(command, context, input, tell)
   }

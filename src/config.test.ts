@@ -254,7 +254,10 @@ describe('accepted files', () => {
     assert.match(errorMessageOf('channels: &c { lark: { self: *c } }\n'), /undefined, circular or too large/)
     const avalanche = ['a0: &a0 [x,x,x,x,x,x,x,x,x]']
     for (let i = 1; i < 12; i += 1) avalanche.push(`a${i}: &a${i} [${`*a${i - 1},`.repeat(9)}]`)
-    assert.match(errorMessageOf(`channels:\n  lark:\n${avalanche.map((line) => `    ${line}\n`).join('')}`), /too large/)
+    assert.match(
+      errorMessageOf(`channels:\n  lark:\n${avalanche.map((line) => `    ${line}\n`).join('')}`),
+      /too large/,
+    )
   })
 
   test('the result is frozen at every depth', () => {
@@ -312,8 +315,8 @@ describe('durations and limits', () => {
     assert.equal(configOf('budget: { per_dispatch_calls: null }').budget.per_dispatch_calls, null)
     assert.equal(
       errorMessageOf('budget:\n  per_dispatch_calls: 0\n'),
-      'FILE:2:3: budget.per_dispatch_calls is not valid; got 0; expected a whole number above 0, or null for no limit; ' +
-        'do this: write null if you want no limit',
+      'FILE:2:3: budget.per_dispatch_calls is not valid; got 0; expected a whole number above 0, or null for no limit' +
+        '; do this: write null if you want no limit',
     )
     for (const key of ['budget.per_day_usd', 'budget.per_dispatch_minutes', 'kernel.max_attempts', 'kernel.timeout'])
       assert.match(errorMessageOf(stringify(nest(key.split('.'), 0))), /write null if you want no limit/)
@@ -360,7 +363,8 @@ describe('environment', () => {
   test('where a number or a boolean is expected, the text of a variable is converted', () => {
     const env = { PORT: '80', ON: 'false', N: '4' }
     const text =
-      'server: { port: "${PORT}" }\nkernel: { enabled: "${ON}", missed: { all: "${N}" }, jitter: "${N}", lease: "${L:-9}" }\n'
+      'server: { port: "${PORT}" }\n' +
+      'kernel: { enabled: "${ON}", missed: { all: "${N}" }, jitter: "${N}", lease: "${L:-9}" }\n'
     const { server, kernel } = configOf(text, env)
     assert.deepEqual([server.port, kernel.enabled, kernel.missed, kernel.jitter], [80, false, { all: 4 }, 4_000])
     assert.equal(kernel.lease, 9_000)
@@ -737,8 +741,7 @@ describe('unused keys and sources', () => {
     const without = optionals(jsonSchema() as Schema, '').filter(
       ([, { default: fallback, description }]) => fallback === undefined && !description?.includes('default: '),
     )
-    const choices =
-      /\.(every|at|base_url|api_key|api_key_env|api_key_file|secret|secret_env|secret_file|command|url|lark|slack|telegram|webhook)$/
+    const choices = /\.(every|at|base_url|(api_key|secret)(_env|_file)?|command|url|lark|slack|telegram|webhook)$/
     assert.deepEqual(
       without.map(([path]) => path).filter((path) => !choices.test(path)),
       [],

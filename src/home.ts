@@ -1,4 +1,4 @@
-/** The home: one folder with everything that outlives a process, held by one process at a time. */
+/** The home: the folder with everything that outlives a process. One process holds it at a time. */
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -13,32 +13,32 @@ export interface HomePaths {
   readonly database: string
   readonly lock: string
   readonly socket: string
-  /** What lets the owner in over HTTP. */
+  /** The token for HTTP access. */
   readonly token: string
-  /** What the owner has put under a name, for the configuration and for tools. */
+  /** The owner's named secrets, for the configuration and for tools. */
   readonly secrets: string
-  /** What proves the audit log: the key of its records, and the last one. */
+  /** The key that authenticates audit records, and the newest record. */
   readonly auditKey: string
   readonly auditHead: string
   readonly workspaces: string
-  /** A folder for each agent that is not in the configuration's file. */
+  /** One folder per agent that is not described in tireless.yaml. */
   readonly agents: string
-  /** What running calls leave in case of a crash. */
+  /** Files of running calls, for recovery after a crash. */
   readonly calls: string
-  /** What sandboxes are made of, and the homes that commands have in there. */
+  /** Files of the sandboxes, and the home folders of commands inside them. */
   readonly sandbox: string
-  /** A folder for each MCP server that is a process: all that it may write by itself. */
+  /** One folder per MCP server process: the only place that it may write by default. */
   readonly servers: string
-  /** Profiles of browsers that runs have open. */
+  /** Profiles of browsers opened by runs. */
   readonly browser: string
   readonly logs: string
   readonly traces: string
-  /** Documents, a folder for each kernel; and where they go while that cannot be written. */
+  /** Documents, one folder per kernel; and their place while that folder cannot be written. */
   readonly kernels: string
   readonly fallback: string
-  /** Git mirrors. */
+  /** Git mirrors of documents and workspaces. */
   readonly versions: string
-  /** There while a restore is under way; until it is finished the home must not be opened. */
+  /** Exists while a restore is under way: until it is finished, the home must not be opened. */
   readonly restoreNote: string
   readonly restoreStaging: string
 }
@@ -46,25 +46,28 @@ export interface HomePaths {
 const SECRETS = 'secrets.json'
 const AUDIT_HEAD = 'audit.head'
 
-/** What a restore sets aside goes into a folder of the home with this and the instant as its name. */
+/** Prefix of the folder for files that a restore replaces; followed by the instant. */
 export const BEFORE_RESTORE = 'before-restore-'
 
-/** Names at the top of the home that belong to this machine and its processes: neither copied nor replaced. */
+/** Names at the top of the home that belong to this machine: never copied and never replaced. */
 export function staysPut(name: string): boolean {
   return /^(lock([-.].*)?|socket|logs|sandbox|browser|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE)
 }
 
-/** The file of secrets, and what writing it may leave: no part of a backup unless asked for, and kept where a backup has none. */
+/** The secrets file and its draft: part of a backup only on request, and kept where a backup has none. */
 export const isOfSecrets = (name: string): boolean => name === SECRETS || name === `${SECRETS}.draft`
 
-/** Names that a backup leaves out: the database's files are copied by the store, whose copy may be older than the audit's head by then, calls mean nothing to another life, and what an upgrade kept is older. */
+/**
+ * Names that a backup leaves out: database files, which the store copies itself; the audit head, which may be newer
+ * than that copy; files of running calls; copies made before an upgrade.
+ */
 export function isLeftOut(name: string): boolean {
   const ofDatabase =
     /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
   return staysPut(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
 }
 
-/** What nobody but the owner may reach, with the mode it should have. */
+/** Paths that only the owner may access, with their modes. */
 export function privateParts(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
   const { root, socket, database, lock, token, secrets, auditKey, auditHead } = paths
   const folders = new Set([root, dirname(socket)])
@@ -83,8 +86,8 @@ export function privateParts(paths: HomePaths): readonly { readonly path: string
   return [...[...folders].map((path) => ({ path, mode: 0o700 })), ...files.map((path) => ({ path, mode: 0o600 }))]
 }
 
-/** The kernel refuses longer socket addresses. */
-const LONGEST_SOCKET_PATH = 100
+/** Limit of the operating system for socket addresses. */
+const MAX_SOCKET_PATH = 100
 
 export function homePaths(root: string): HomePaths {
   return {
@@ -115,11 +118,11 @@ export function homePaths(root: string): HomePaths {
 
 function socketPath(root: string): string {
   const path = join(root, 'socket')
-  if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return path
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH) return path
   return join(tmpdir(), `tireless-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`, 'socket')
 }
 
-/** Contract: makes the home where there is none; undefined when another process holds it. */
+/** Contract: creates the home where it does not exist; undefined where another process holds it. */
 export function holdHome(paths: HomePaths, self: Omit<Holder, 'socket'>): HomeLock | undefined {
   try {
     for (const folder of [paths.root, join(paths.socket, '..'), paths.workspaces, paths.calls])
@@ -128,10 +131,10 @@ export function holdHome(paths: HomePaths, self: Omit<Holder, 'socket'>): HomeLo
     throw new TirelessError(
       'store_failed',
       {
-        what: 'the home cannot be made',
+        what: 'the home cannot be created',
         where: paths.root,
         got: String(cause),
-        fix: 'name a folder you may write to with --home',
+        fix: 'use --home to name a folder that you may write to',
       },
       { cause },
     )
@@ -139,17 +142,17 @@ export function holdHome(paths: HomePaths, self: Omit<Holder, 'socket'>): HomeLo
   return tryLock(paths.lock, { ...self, socket: paths.socket })
 }
 
-/** Contract: throws `conflict` where a restore was cut short: part of what lies there is of one home, part of another. */
+/** Contract: throws `conflict` where a restore was interrupted: the home then mixes files of two homes. */
 export function refuseHalfRestored({ root, restoreNote }: HomePaths): void {
   if (existsSync(restoreNote))
     throw new TirelessError('conflict', {
-      what: 'a restore of this home was cut short',
+      what: 'a restore of this home was interrupted',
       where: root,
-      fix: 'run the same `tireless restore DIR` again: it finishes what was begun',
+      fix: 'run the same `tireless restore DIR` again to finish it',
     })
 }
 
-/** Contract: whoever holds the home, as far as it has said so. */
+/** Contract: the process that holds the home; undefined where it is not known. */
 export function holderPid(paths: HomePaths): number | undefined {
   return holderOf(paths.lock)?.pid
 }
@@ -159,9 +162,7 @@ export function homeLocked(paths: HomePaths): TirelessError {
   return new TirelessError('home_locked', {
     what: 'another process holds the home',
     where: paths.root,
-    got: holder
-      ? `process ${holder.pid} (${holder.command}) since ${holder.since}`
-      : 'a process that has not said who it is',
-    fix: 'use the running one (for a cycle: tireless cycle now), stop it first (tireless stop), or name another home with --home',
+    got: holder ? `process ${holder.pid} (${holder.command}) since ${holder.since}` : 'an unknown process',
+    fix: 'use that process (`tireless cycle now` runs a cycle), run `tireless stop`, or use --home',
   })
 }

@@ -1,4 +1,4 @@
-/** The library in one call: a task in, its result out. */
+/** runTask: runs one task and returns its result. */
 
 import { checkOptions } from './app/check-options.ts'
 import { useApp } from './app/share-app.ts'
@@ -22,9 +22,9 @@ export interface Task {
   readonly max_seconds?: number | null
   readonly max_tokens?: number | null
   readonly max_usd?: number | null
-  /** What must be there before it begins. */
+  /** Files that must exist before the task starts. */
   readonly resources?: readonly Resource[]
-  /** Looked at when the run is over, whatever it says of itself. */
+  /** Checked when the run has ended, whatever its answer says. */
   readonly success_criteria?: readonly Criterion[]
 }
 
@@ -50,45 +50,45 @@ export interface Ending {
   readonly workspace: string
   readonly stop_reason: StopReason | null
   readonly steps: number
-  /** Why it never began. */
+  /** Why the task did not start. */
   readonly issues: readonly Issue[]
 }
 
 export interface TaskResult extends Ending {
-  /** All criteria are met; null where there are none. */
+  /** True where all criteria are met; null where there are none. */
   readonly success: boolean | null
   readonly criteria: readonly { readonly name: string; readonly met: boolean; readonly error?: string }[]
 }
 
 /**
- * Contract: resolves when the task is over or parked, whatever came of it; rejects when it could not even be queued. Several at once in one home
- * are fine where all have the same options.
+ * Contract: resolves when the task has ended or is parked, whatever the result; rejects where it could not be queued.
+ * Several calls in one home may run at once if all have the same options.
  */
 export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {
   checkOptions(options)
   if (typeof task !== 'string' && (typeof task !== 'object' || task === null || Array.isArray(task)))
     throw new TirelessError('usage', {
-      what: 'the task is none',
+      what: 'the task is not valid',
       got: String(task).slice(0, 60),
       expected: 'text, or an object with `objective`',
     })
   const { agent, workspace, onProgress, ...appOptions } = options
-  const { objective, success_criteria = [], ...wishes } = typeof task === 'string' ? { objective: task } : task
+  const { objective, success_criteria = [], ...overrides } = typeof task === 'string' ? { objective: task } : task
   if (!Array.isArray(success_criteria))
     throw new TirelessError('usage', {
-      what: 'this is no list',
+      what: 'success_criteria is not a list',
       where: 'success_criteria',
       expected: 'a list of criteria',
     })
   return useApp(appOptions, async (app) => {
-    const input = { task: objective, agent, workspace, ...wishes }
+    const input = { task: objective, agent, workspace, ...overrides }
     const ending = (await app.run('run', input, onProgress)) as Ending
-    const criteria = await Promise.all(success_criteria.map((criterion) => judged(criterion, ending)))
+    const criteria = await Promise.all(success_criteria.map((criterion) => checkCriterion(criterion, ending)))
     return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
   })
 }
 
-async function judged({ name, met }: Criterion, ending: Ending): Promise<TaskResult['criteria'][number]> {
+async function checkCriterion({ name, met }: Criterion, ending: Ending): Promise<TaskResult['criteria'][number]> {
   try {
     return { name, met: await met(ending) }
   } catch (thrown) {

@@ -288,7 +288,7 @@ describe('restore', () => {
         if (!(await killedAt(syscall, point, home, dir))) break
         const opened = await promptsIn(home).catch((error: Error & { code?: string }) => error)
         if (opened instanceof Error) {
-          assert.match(opened.message, /restore of this home was cut short.*do this: run the same/)
+          assert.match(opened.message, /restore of this home was interrupted.*do this: run the same/)
           reached.shut += 1
         } else if (opened[0]?.includes('new')) {
           reached.done += 1

@@ -293,7 +293,7 @@ describe('compare', () => {
     const waits: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
     const { app, ids } = await twice(t, [{ text: 'a' }], [waits])
     const [a, b] = ids
-    await assert.rejects(app.run('compare', { a, b }), { code: 'conflict', message: /is not over/ })
+    await assert.rejects(app.run('compare', { a, b }), { code: 'conflict', message: /has not ended/ })
     await assert.rejects(app.run('compare', { a, b: 'nobody' }), { code: 'not_found' })
     const third = await runTaskIn(app, 'another')
     await assert.rejects(app.run('compare', { a, b: third.dispatch_id }), { code: 'conflict' })

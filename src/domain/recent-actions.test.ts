@@ -15,7 +15,8 @@ describe('E18: recent_actions', () => {
     const text = '# Kernel State\n## identity\nme\n## recent_actions\n(none yet)\n\n## plans\n- mine\n'
     assert.equal(
       withRecentActions(text, [action(1)]),
-      '# Kernel State\n## identity\nme\n## recent_actions\n- 2026-11-16T03:00:01.000Z scout done: did 1\n\n## plans\n- mine\n',
+      '# Kernel State\n## identity\nme\n## recent_actions\n' +
+        '- 2026-11-16T03:00:01.000Z scout done: did 1\n\n## plans\n- mine\n',
     )
   })
 
@@ -23,7 +24,8 @@ describe('E18: recent_actions', () => {
     const text = '## recent_actions\n- my own note\n- 2026-11-16T03:00:01.000Z scout done: did 1\nlast words'
     assert.equal(
       withRecentActions(text, [action(2)]),
-      '## recent_actions\n- 2026-11-16T03:00:02.000Z scout done: did 2\n- my own note\n- 2026-11-16T03:00:01.000Z scout done: did 1\nlast words',
+      '## recent_actions\n- 2026-11-16T03:00:02.000Z scout done: did 2\n- my own note\n' +
+        '- 2026-11-16T03:00:01.000Z scout done: did 1\nlast words',
     )
   })
 

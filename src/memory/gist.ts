@@ -1,4 +1,7 @@
-/** Gist: what is left of turns when they are given up. Gists of neighbouring turns add up to one, which stays bounded. */
+/**
+ * Summary of turns that left the window. Summaries of neighbouring turns can be merged; the result stays limited in
+ * size.
+ */
 
 import type { PastTurn } from '../ports/memory.ts'
 import { addLines, type LineForms, linesOf, mostTelling } from './lines.ts'
@@ -8,24 +11,24 @@ export interface Gist {
   /** The first and the last turn. */
   readonly turn: number
   readonly last: number
-  /** Characters of the turns themselves. */
+  /** Characters of the original messages. */
   readonly size: number
-  /** What the user wanted first. */
+  /** The first request of the user. */
   readonly request: string
   readonly tools: ReadonlyMap<string, { readonly times: number; readonly ok: boolean }>
-  /** How the answers ended: the earliest, and the latest. */
+  /** The last sentences of answers: the earliest ones and the latest ones. */
   readonly said: readonly { readonly turn: number; readonly text: string }[]
-  /** What the results said. */
+  /** Informative lines of the results. */
   readonly lines: LineForms
 }
 
 const REQUEST_LIMIT = 300
-const SAID_LIMIT = 160
+const SENTENCE_LIMIT = 160
 const TOOLS_LIMIT = 30
-const EARLIEST = 3
-const LATEST = 20
-/** What the answers said takes at most this share, unless the results leave more. */
-const SAID_SHARE = 0.3
+const EARLIEST_SENTENCES = 3
+const LATEST_SENTENCES = 20
+/** Share of the answers' sentences, unless the results leave more space. */
+const SENTENCES_SHARE = 0.3
 
 export function gistOf({ turn, messages }: PastTurn): Gist {
   const user = messages.find((message) => message.role === 'user')
@@ -41,7 +44,7 @@ export function gistOf({ turn, messages }: PastTurn): Gist {
     tools,
     said: messages
       .filter((message) => message.role === 'assistant')
-      .map(({ text }) => ({ turn, text: clipped(lastSentence(text), SAID_LIMIT) }))
+      .map(({ text }) => ({ turn, text: clipped(lastSentence(text), SENTENCE_LIMIT) }))
       .filter(({ text }) => text !== ''),
     lines: linesOf({ turn, messages }),
   }
@@ -54,14 +57,17 @@ export function added(earlier: Gist, later: Gist): Gist {
     last: later.last,
     size: earlier.size + later.size,
     request: earlier.request || later.request,
-    tools: addedTools(earlier.tools, later.tools),
-    said: said.length > EARLIEST + LATEST ? [...said.slice(0, EARLIEST), ...said.slice(-LATEST)] : said,
+    tools: mergeTools(earlier.tools, later.tools),
+    said:
+      said.length > EARLIEST_SENTENCES + LATEST_SENTENCES
+        ? [...said.slice(0, EARLIEST_SENTENCES), ...said.slice(-LATEST_SENTENCES)]
+        : said,
     lines: addLines(earlier.lines, later.lines),
   }
 }
 
-/** Those used last are kept. */
-function addedTools(earlier: Gist['tools'], later: Gist['tools']): Gist['tools'] {
+/** Keeps the most recently used ones. */
+function mergeTools(earlier: Gist['tools'], later: Gist['tools']): Gist['tools'] {
   const tools = new Map(earlier)
   for (const [tool, { times, ok }] of later) {
     const before = tools.get(tool)?.times ?? 0
@@ -71,43 +77,43 @@ function addedTools(earlier: Gist['tools'], later: Gist['tools']): Gist['tools']
   return new Map([...tools].slice(-TOOLS_LIMIT))
 }
 
-/** Within `limit` characters, and always shorter than the turns. */
+/** At most `limit` characters, and always shorter than the turns. */
 export function gistText(gist: Gist, limit: number): string {
   const room = Math.max(0, Math.min(limit, gist.size - 1))
-  const tools = [...gist.tools].map(([tool, { times, ok }]) => `${tool} ×${times}${ok ? '' : ' (last one failed)'}`)
+  const tools = [...gist.tools].map(([tool, { times, ok }]) => `${tool} ×${times}${ok ? '' : ' (the last one failed)'}`)
   const head = [
-    `Turns ${gist.turn} to ${gist.last}, in short.`,
+    `Summary of turns ${gist.turn} to ${gist.last}.`,
     ...(gist.request === '' ? [] : [`First request: ${gist.request}`]),
     ...(tools.length === 0 ? [] : [`Tools used: ${clipped(tools.join(', '), Math.floor(room / 6))}`]),
   ].join('\n')
-  const told = toldLines(gist)
-  const said = saidLines(gist)
+  const allResults = resultLines(gist)
+  const sentences = sentenceLines(gist)
   const left = room - head.length
-  const atFirst = within(said, Math.floor(left * SAID_SHARE))
-  const results = within(told, left - sizeOf(atFirst))
-  const saidToo = within(said, left - sizeOf(results))
-  return clipped([head, ...inOrder(saidToo), ...inOrder(results)].join('\n'), room)
+  const firstSentences = takeFitting(sentences, Math.floor(left * SENTENCES_SHARE))
+  const results = takeFitting(allResults, left - lengthOf(firstSentences))
+  const shownSentences = takeFitting(sentences, left - lengthOf(results))
+  return clipped([head, ...sortByTurn(shownSentences), ...sortByTurn(results)].join('\n'), room)
 }
 
-interface GistLine {
+interface SummaryLine {
   readonly turn: number
   readonly text: string
 }
 
-/** The earliest and then the latest. */
-function saidLines({ said }: Gist): readonly GistLine[] {
-  const order = [...said.keys()].sort((a, b) => (a < EARLIEST || b < EARLIEST ? a - b : b - a))
+/** The earliest first, then from the latest backwards. */
+function sentenceLines({ said }: Gist): readonly SummaryLine[] {
+  const order = [...said.keys()].sort((a, b) => (a < EARLIEST_SENTENCES || b < EARLIEST_SENTENCES ? a - b : b - a))
   return order.flatMap((index) => {
     const line = said[index]
     return line ? [{ turn: line.turn, text: `Turn ${line.turn}: ${line.text}` }] : []
   })
 }
 
-const toldLines = ({ lines }: Gist): readonly GistLine[] =>
+const resultLines = ({ lines }: Gist): readonly SummaryLine[] =>
   mostTelling(lines).map(({ turn, source, text }) => ({ turn, text: `Turn ${turn}, ${source}: ${text}` }))
 
-/** The first that fit, whole. */
-function within(lines: readonly GistLine[], room: number): readonly GistLine[] {
+/** The first lines that fit, each complete. */
+function takeFitting(lines: readonly SummaryLine[], room: number): readonly SummaryLine[] {
   let left = room
   return lines.filter(({ text }) => {
     if (text.length + 1 > left) return false
@@ -116,9 +122,9 @@ function within(lines: readonly GistLine[], room: number): readonly GistLine[] {
   })
 }
 
-const sizeOf = (lines: readonly GistLine[]): number => lines.reduce((sum, { text }) => sum + text.length + 1, 0)
+const lengthOf = (lines: readonly SummaryLine[]): number => lines.reduce((sum, { text }) => sum + text.length + 1, 0)
 
-const inOrder = (lines: readonly GistLine[]): readonly string[] =>
+const sortByTurn = (lines: readonly SummaryLine[]): readonly string[] =>
   lines.toSorted((a, b) => a.turn - b.turn).map(({ text }) => text)
 
 function lastSentence(text: string): string {

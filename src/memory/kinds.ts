@@ -1,16 +1,19 @@
-/** The built-in kinds of memory, by name. `whole`, the default, shows everything until there is no room for it, and from then on a summary too. */
+/**
+ * The built-in kinds of memory. `whole`, the default, shows all turns while they fit, and then a summary and the last
+ * turns.
+ */
 
 import type { MemoryKind } from '../ports/memory.ts'
 import { recallMemory } from './recall.ts'
 import { summaryMemory } from './summary.ts'
 import { windowMemory } from './window.ts'
 
-/** Turns that are shown whole at the least. */
-const TURNS = 12
+/** At least this many turns are shown in full. */
+const MIN_TURNS = 12
 
 export const MEMORY_KINDS: readonly MemoryKind[] = [
   { name: 'whole', open: () => summaryMemory(Number.POSITIVE_INFINITY) },
-  { name: 'window', open: () => windowMemory(TURNS) },
-  { name: 'summary', open: () => summaryMemory(TURNS) },
-  { name: 'recall', open: () => recallMemory(TURNS) },
+  { name: 'window', open: () => windowMemory(MIN_TURNS) },
+  { name: 'summary', open: () => summaryMemory(MIN_TURNS) },
+  { name: 'recall', open: () => recallMemory(MIN_TURNS) },
 ]

@@ -1,4 +1,4 @@
-/** Which passages have most to do with a question: BM25 over words. Counted when asked, so that the texts are all that is kept. */
+/** Ranks passages by their relevance to a question (BM25). Counts on each query, so that only the texts are kept. */
 
 import { wordsOf } from '../domain/words.ts'
 import type { PastTurn } from '../ports/memory.ts'
@@ -18,21 +18,21 @@ const MESSAGE_LIMIT = 600
 const PASSAGE_LIMIT = 1600
 const SNIPPET_LIMIT = 400
 const QUESTION_LIMIT = 32
-/** The usual constants: how soon a repeated word stops counting, how much a long passage is held against itself. */
+/** The usual constants of BM25: saturation of repeated words, penalty for long passages. */
 const K1 = 1.2
 const B = 0.75
 
 export function passageOf({ turn, messages }: PastTurn): Passage {
   const text = clipped(
-    messages.map((message) => clipped(shortText(message, turn), MESSAGE_LIMIT)).join('\n'),
+    messages.map((message) => clipped(informativeText(message, turn), MESSAGE_LIMIT)).join('\n'),
     PASSAGE_LIMIT,
   )
   const words = wordsOf(text)
   return { turn, text, words: ` ${words.join('  ')} `, count: words.length }
 }
 
-/** Of a long result what tells most, not how it begins. */
-function shortText(message: Message, turn: number): string {
+/** Of a long result the most informative lines, not its beginning. */
+function informativeText(message: Message, turn: number): string {
   const text = messageText(message)
   if (message.role === 'assistant' || text.length <= MESSAGE_LIMIT) return text
   const lines = mostTelling(linesOf({ turn, messages: [message] })).map((line) => line.text)
@@ -41,21 +41,21 @@ function shortText(message: Message, turn: number): string {
 
 /** At most `limit` snippets, in order of turn. */
 export function ranked(passages: readonly Passage[], question: string, limit: number): string[] {
-  const asked = [...new Set(wordsOf(question.slice(0, PASSAGE_LIMIT)))].slice(0, QUESTION_LIMIT)
+  const queryWords = [...new Set(wordsOf(question.slice(0, PASSAGE_LIMIT)))].slice(0, QUESTION_LIMIT)
   const mean = passages.reduce((sum, passage) => sum + passage.count, 0) / passages.length
-  const found = passages.map((passage) => ({ passage, score: 0, word: '', weight: 0 }))
-  for (const word of asked) {
-    const times = passages.map((passage) => timesIn(passage.words, ` ${word} `))
-    const holding = times.filter((n) => n > 0).length
-    const weight = Math.log(1 + (passages.length - holding + 0.5) / (holding + 0.5))
-    for (const [index, entry] of found.entries()) {
+  const scored = passages.map((passage) => ({ passage, score: 0, word: '', weight: 0 }))
+  for (const word of queryWords) {
+    const times = passages.map((passage) => countOccurrences(passage.words, ` ${word} `))
+    const containing = times.filter((n) => n > 0).length
+    const weight = Math.log(1 + (passages.length - containing + 0.5) / (containing + 0.5))
+    for (const [index, entry] of scored.entries()) {
       const n = times[index] ?? 0
       if (n === 0) continue
       entry.score += (weight * n * (K1 + 1)) / (n + K1 * (1 - B + (B * entry.passage.count) / mean))
       if (weight > entry.weight) Object.assign(entry, { word, weight })
     }
   }
-  return found
+  return scored
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || b.passage.turn - a.passage.turn)
     .slice(0, limit)
@@ -63,13 +63,13 @@ export function ranked(passages: readonly Passage[], question: string, limit: nu
     .map(({ passage, word }) => snippet(passage, word))
 }
 
-function timesIn(words: string, word: string): number {
+function countOccurrences(words: string, word: string): number {
   let times = 0
   for (let at = words.indexOf(word); at >= 0; at = words.indexOf(word, at + word.length)) times++
   return times
 }
 
-/** The passage around its rarest word that was asked for. */
+/** The part of the passage around the rarest word of the question. */
 function snippet({ turn, text }: Passage, word: string): string {
   const mark = `[turn ${turn}] `
   const room = SNIPPET_LIMIT - mark.length

@@ -1,52 +1,53 @@
 /**
- * Recall: the summary, and of the turns before the window those that have most to do with what the present turn is about. They are chosen
- * with the first question asked after the window has moved, and stay until it moves again: a prompt that changed with every question
- * could never be cached.
+ * Recall memory: the summary, and the earlier turns that best match the current turn. They are chosen by the first
+ * query after the window has moved, and kept until it moves again: a prompt that changed with every query could not be
+ * cached.
  */
 
 import type { Memory, PastTurn } from '../ports/memory.ts'
 import { type Passage, passageOf, ranked } from './rank.ts'
 import { summaryMemory } from './summary.ts'
 
-const SNIPPETS = 3
-/** Turns that can be recalled; those before are gone. */
-const PASSAGES = 5000
+const MAX_SNIPPETS = 3
+/** The number of earlier turns that can be recalled; older ones are lost. */
+const MAX_PASSAGES = 5000
 
 export function recallMemory(n: number): Memory {
   const summary = summaryMemory(n)
   let shown: PastTurn[] = []
-  let given: Passage[] = []
+  let passages: Passage[] = []
   let recalled: { readonly from: number; readonly snippets: readonly string[] } | undefined
 
-  /** What the summary has given up can be recalled. */
-  const follow = (): void => {
+  /** Turns that left the summary's window become searchable. */
+  const indexEvictedTurns = (): void => {
     const { from } = summary.retrieve({ text: '', room: 0 })
     const gone = shown.filter(({ turn }) => turn < from)
     if (gone.length === 0) return
     shown = shown.slice(gone.length)
-    given = [...given, ...gone.map(passageOf)].slice(-PASSAGES)
+    passages = [...passages, ...gone.map(passageOf)].slice(-MAX_PASSAGES)
   }
   return {
     ...summary,
     reset() {
       summary.reset()
       shown = []
-      given = []
+      passages = []
       recalled = undefined
     },
     append(turn) {
       summary.append(turn)
       shown.push(turn)
-      follow()
+      indexEvictedTurns()
     },
     retrieve(query) {
       const view = summary.retrieve(query)
-      if (recalled?.from !== view.from) recalled = { from: view.from, snippets: ranked(given, query.text, SNIPPETS) }
+      if (recalled?.from !== view.from)
+        recalled = { from: view.from, snippets: ranked(passages, query.text, MAX_SNIPPETS) }
       return { ...view, recalled: recalled.snippets }
     },
     evict() {
       const turns = summary.evict()
-      follow()
+      indexEvictedTurns()
       return turns
     },
   }

@@ -17,19 +17,19 @@ const store = {
     FACTS.filter((fact) => fact.text.split(' ').some((word) => word.length > 3 && text.includes(word))),
 }
 
-const IDEAS = [/car|automobile|vehicle/, /cat|pet/, /sun|shines/]
+const CONCEPTS = [/car|automobile|vehicle/, /cat|pet/, /sun|shines/]
 const embedderOf = (asked: string[][] = []): Embedder => ({
   name: 'ideas',
   async embed(texts) {
     asked.push([...texts])
-    return texts.map((text) => IDEAS.map((idea) => (idea.test(text) ? 1 : 0)))
+    return texts.map((text) => CONCEPTS.map((idea) => (idea.test(text) ? 1 : 0)))
   },
 })
 
 const keys = async (embedder: Embedder, text: string, limit = 5): Promise<string[]> =>
   (await semanticRecall(store as never, embedder)({ text, now: 0, limit })).map(({ key }) => key)
 
-test('O14: what means the same is found without a word in common; what has a word in common as well comes first', async () => {
+test('O14: facts with the same meaning are found without common words; with common words they rank first', async () => {
   assert.deepEqual(await keys(embedderOf(), 'my vehicle'), ['car'])
   assert.deepEqual(await keys(embedderOf(), 'is the pet black or is the vehicle?'), ['cat', 'car'])
   assert.deepEqual(await keys(embedderOf(), 'nothing of that'), [])
@@ -47,7 +47,7 @@ test('each fact is embedded once', async () => {
   )
 })
 
-test('an embedder that fails costs nothing but the meaning: words decide', async () => {
+test('if the embedder fails, the ranking by words decides alone', async () => {
   const broken: Embedder = { name: 'broken', embed: () => Promise.reject(new Error('no')) }
   assert.deepEqual(await keys(broken, 'automobile'), ['car'])
 })

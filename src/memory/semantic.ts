@@ -1,4 +1,7 @@
-/** Recall by meaning beside recall by words: both lists in one, so that neither an unknown word nor a vague likeness decides alone. */
+/**
+ * Recalls facts by meaning and by words, in one ranking, so that neither unknown words nor vague similarity decide
+ * alone.
+ */
 
 import { TirelessError } from '../domain/error.ts'
 import type { Fact } from '../domain/fact.ts'
@@ -6,14 +9,14 @@ import { describeValue, ignoreRejections } from '../domain/json.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { FactQuery, Store } from '../ports/store.ts'
 
-/** Facts of an agent that are looked at; vectors that are kept. */
-const MOST_FACTS = 2000
-const MOST_VECTORS = 10_000
-/** Of each list, so many take part. */
-const MOST_OF_A_LIST = 50
-/** Less alike than this is not alike. */
-const LEAST_LIKENESS = 0.35
-/** How much the first places count for more than the next: the usual constant of rank fusion. */
+/** Limits: facts compared per agent, and cached vectors. */
+const MAX_COMPARED_FACTS = 2000
+const MAX_VECTORS = 10_000
+/** Entries of each ranking that are combined. */
+const MAX_RANKED = 50
+/** Minimum cosine similarity of a match. */
+const MIN_SIMILARITY = 0.35
+/** The usual constant of reciprocal rank fusion: the larger, the less the first places count. */
 const RANK_OFFSET = 60
 
 type Recall = Store['recallFacts']
@@ -24,7 +27,7 @@ const isVector = (value: unknown, size: number): boolean =>
 
 export function semanticRecall(store: Pick<Store, 'facts' | 'recallFacts'>, embedder: Embedder): Recall {
   const vectors = new Map<string, Vector>()
-  const textOf = ({ key, text }: Fact): string => `${key}: ${text}`
+  const factText = ({ key, text }: Fact): string => `${key}: ${text}`
 
   async function embed(texts: readonly string[]): Promise<readonly Vector[]> {
     const made: unknown = await embedder.embed(texts)
@@ -39,37 +42,37 @@ export function semanticRecall(store: Pick<Store, 'facts' | 'recallFacts'>, embe
     })
   }
 
-  async function vectorsOf(facts: readonly Fact[]): Promise<void> {
+  async function cacheVectors(facts: readonly Fact[]): Promise<void> {
     const missing = facts.filter(({ id }) => !vectors.has(id))
     if (missing.length === 0) return
-    const made = await embed(missing.map(textOf))
+    const made = await embed(missing.map(factText))
     for (const [i, { id }] of missing.entries()) vectors.set(id, made[i] ?? [])
     for (const id of vectors.keys()) {
-      if (vectors.size <= MOST_VECTORS) break
+      if (vectors.size <= MAX_VECTORS) break
       vectors.delete(id)
     }
   }
 
-  async function alike({ agent_id, text, now }: FactQuery): Promise<readonly Fact[]> {
-    const facts = await store.facts({ agent_id, now, limit: MOST_FACTS })
-    await vectorsOf(facts)
+  async function rankByMeaning({ agent_id, text, now }: FactQuery): Promise<readonly Fact[]> {
+    const facts = await store.facts({ agent_id, now, limit: MAX_COMPARED_FACTS })
+    await cacheVectors(facts)
     const [wanted = []] = await embed([text])
     return facts
       .map((fact) => ({ fact, likeness: cosine(wanted, vectors.get(fact.id) ?? []) }))
-      .filter(({ likeness }) => likeness >= LEAST_LIKENESS)
+      .filter(({ likeness }) => likeness >= MIN_SIMILARITY)
       .toSorted((a, b) => b.likeness - a.likeness)
-      .slice(0, MOST_OF_A_LIST)
+      .slice(0, MAX_RANKED)
       .map(({ fact }) => fact)
   }
 
   return async (query) => {
-    const byWords = await store.recallFacts({ ...query, limit: Math.max(query.limit, MOST_OF_A_LIST) })
-    const byMeaning = await alike(query).catch((): readonly Fact[] => [])
-    return fused([byWords, byMeaning]).slice(0, query.limit)
+    const byWords = await store.recallFacts({ ...query, limit: Math.max(query.limit, MAX_RANKED) })
+    const byMeaning = await rankByMeaning(query).catch((): readonly Fact[] => [])
+    return fuseRankings([byWords, byMeaning]).slice(0, query.limit)
   }
 }
 
-function fused(lists: readonly (readonly Fact[])[]): readonly Fact[] {
+function fuseRankings(lists: readonly (readonly Fact[])[]): readonly Fact[] {
   const scores = new Map<string, { readonly fact: Fact; score: number }>()
   for (const list of lists)
     for (const [rank, fact] of list.entries()) {

@@ -1,23 +1,23 @@
 /**
- * Which turns are shown whole: between n and 2n of them. They are given up n and more at a time, so that the view, and with it the
- * beginning of the prompt, stays the same in between. The last turn is never given up.
+ * Sliding window: between n and 2n of the last turns are shown in full. Turns leave it n or more at a time, so that the
+ * beginning of the prompt stays the same in between. The last turn never leaves it.
  */
 
 export interface Slide<T> {
-  /** The first turn that is shown; 0 until some were given up, so that telling of a first turn changes nothing. */
+  /** The first shown turn; 0 until a turn has left the window, so that the first turn does not change the view. */
   from(): number
   shown(): readonly T[]
-  /** What has to be given up for it, oldest first. */
+  /** Adds a turn; returns the turns that leave the window for it, oldest first. */
   add(item: T): readonly T[]
   halve(): readonly T[]
   reset(): void
 }
 
 export function slide<T extends { readonly turn: number }>(n: number): Slide<T> {
-  const least = Math.max(1, n)
+  const min = Math.max(1, n)
   let shown: T[] = []
   let from = 0
-  const giveUp = (count: number): readonly T[] => {
+  const evictOldest = (count: number): readonly T[] => {
     if (count === 0) return []
     const gone = shown.slice(0, count)
     shown = shown.slice(count)
@@ -29,9 +29,9 @@ export function slide<T extends { readonly turn: number }>(n: number): Slide<T> 
     shown: () => shown,
     add(item) {
       shown.push(item)
-      return giveUp(shown.length > 2 * least ? shown.length - least : 0)
+      return evictOldest(shown.length > 2 * min ? shown.length - min : 0)
     },
-    halve: () => giveUp(Math.floor(shown.length / 2)),
+    halve: () => evictOldest(Math.floor(shown.length / 2)),
     reset() {
       shown = []
       from = 0

@@ -1,4 +1,4 @@
-/** Turns as text: messages as lines, a text clipped to so many characters. */
+/** Turns as text, and truncation by characters. */
 
 import type { Message } from '../ports/model.ts'
 
@@ -8,13 +8,13 @@ export function messageText(message: Message): string {
   return [message.text, ...calls].filter((line) => line !== '').join('\n')
 }
 
-/** At most `limit` characters, the cut marked and no character split. */
+/** At most `limit` characters; a truncated text ends with `…`, and no character is split. */
 export function clipped(text: string, limit: number): string {
   if (text.length <= limit) return text
   return limit < 1 ? '' : `${whole(text.slice(0, limit - 1))}…`
 }
 
-/** Without the halves of characters at its ends. */
+/** Removes half surrogate pairs at both ends. */
 export function whole(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
 }

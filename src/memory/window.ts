@@ -1,4 +1,4 @@
-/** Window: the last turns whole, and nothing of those before. */
+/** Window memory: the last turns in full, and nothing of earlier ones. */
 
 import type { Memory } from '../ports/memory.ts'
 import { slide } from './slide.ts'

@@ -57,21 +57,21 @@ function omissionNote({ first, last, turns, messages }: LeftOutTurns, hasSummary
  */
 function selectOwnerMessages(words: readonly OwnerWords[], room: number): readonly string[] {
   const shown = new Map<OwnerWords, string>()
-  for (const said of words) if (said.isTask) shown.set(said, said.text)
+  for (const message of words) if (message.isTask) shown.set(message, message.text)
   let left = room
-  for (const said of fromBothEnds(words.filter(({ isTask }) => !isTask))) {
-    const text = cutMiddle(said.text, Math.floor(room * MAX_SHARE_OF_ONE))
+  for (const message of fromBothEnds(words.filter(({ isTask }) => !isTask))) {
+    const text = cutMiddle(message.text, Math.floor(room * MAX_SHARE_OF_ONE))
     left -= estimateTokens(text)
     if (left < 0) break
-    shown.set(said, text)
+    shown.set(message, text)
   }
-  const missing = words.filter((said) => !shown.has(said))
-  return words.flatMap((said, index) => {
-    if (said === missing[0]) return [missingMessagesNote(missing)]
-    const text = shown.get(said)
+  const missing = words.filter((message) => !shown.has(message))
+  return words.flatMap((message, index) => {
+    if (message === missing[0]) return [missingMessagesNote(missing)]
+    const text = shown.get(message)
     if (text === undefined) return []
     // The first one is repeated unchanged, so that the prompt begins with the same bytes as before the cut.
-    return index === 0 ? [text] : [`[${said.isTask ? 'your task' : 'your owner'}, turn ${said.turn}]\n${text}`]
+    return index === 0 ? [text] : [`[${message.isTask ? 'your task' : 'your owner'}, turn ${message.turn}]\n${text}`]
   })
 }
 

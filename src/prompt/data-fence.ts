@@ -9,8 +9,17 @@ export interface Inserted {
 }
 
 /** Control tokens of chat templates, and lookalikes of our fences. */
-const LOOKALIKES =
-  /<[|｜][^|｜<>\n]{1,40}[|｜]>|<<\/?SYS>>|\[\/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS)\]|<\/?(?:s|bos|eos|(?:start|end)_of_turn|tool_call|tool_response|function_calls)>|<(?=\s?\/?\s?data\s)/gi
+const LOOKALIKES = new RegExp(
+  [
+    /<[|｜][^|｜<>\n]{1,40}[|｜]>|<<\/?SYS>>/,
+    /\[\/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS)\]/,
+    /<\/?(?:s|bos|eos|(?:start|end)_of_turn|tool_call|tool_response|function_calls)>/,
+    /<(?=\s?\/?\s?data\s)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gi',
+)
 
 /** Contract: no text can close the fence or pass for a control token. */
 export function quarantined(label: string, text: string, nonce: string): string {

@@ -10,7 +10,8 @@ describe('E4: placeholders', () => {
     const values = { STATE: data('about {GOAL} and {STATE} and $& $1'), GOAL: data('the moon') }
     assert.equal(
       expandPlaceholders('{GOAL}|{STATE}', values).text,
-      '<data n0n3e GOAL>\nthe moon\n</data n0n3e>|<data n0n3e STATE>\nabout {GOAL} and {STATE} and $& $1\n</data n0n3e>',
+      '<data n0n3e GOAL>\nthe moon\n</data n0n3e>|<data n0n3e STATE>\n' +
+        'about {GOAL} and {STATE} and $& $1\n</data n0n3e>',
     )
   })
 

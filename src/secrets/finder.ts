@@ -1,9 +1,10 @@
 /**
- * Where in a text known values stand, in any of their forms, however lines were broken or escapes put on top of one another.
+ * Finds known secrets in a text, in any of their encodings, also across line breaks and nested escapes.
  *
- * A text is read without what wrapping and escaping put into it (blanks, backslashes, the n, r and t behind these); short forms have to
- * stand there letter for letter all the same. Three letters of a beginning are looked up in a table, six in a map, and only then is
- * anything compared: a text without secrets costs one look per letter. Of a long form its pieces are known too, so that a part of it is found.
+ * Characters that wrapping and escaping add are skipped (blanks, backslashes, and n, r, t after a backslash); short
+ * encodings must match exactly all the same. Three letters are looked up in a table, then six in a map, and only then
+ * is anything compared, so that a text without secrets costs one lookup per letter. Long encodings are also known by
+ * their pieces, so that a part of one is found.
  */
 
 import { formsOf } from './forms.ts'
@@ -20,31 +21,31 @@ export interface Range {
 }
 
 export interface Found {
-  /** In order, none touching another. */
+  /** In order; ranges neither overlap nor touch. */
   readonly ranges: readonly Range[]
-  /** From here on the text could be the beginning of something that it does not hold all of. */
+  /** From this index on the text may be the incomplete beginning of a secret. */
   readonly open: number
 }
 
-/** Fewer letters than this are found in every other word. */
+/** Fewer letters would match in ordinary words. */
 export const FEWEST_LETTERS = 6
-/** Shorter forms have to stand in the text exactly. */
-const SHORTEST_LOOSE = 16
-const LONGEST_WHOLE = 64
-const PIECE = 32
+/** Shorter encodings must match exactly. */
+const MIN_LOOSE_MATCH = 16
+const MAX_WHOLE = 64
+const PIECE_LENGTH = 32
 const TABLE_BITS = 18
 
-interface Form {
+interface Encoding {
   readonly name: string
-  /** Its letters. */
+  /** Without skipped characters. */
   readonly letters: string
-  /** Where it is short: what has to stand in the text. */
+  /** For short encodings: the exact text that must be there. */
   readonly exact: string | undefined
 }
 
-/** So many letters of a form, from one of them on. */
+/** A part of an encoding, from letter `at` on. */
 interface Piece {
-  readonly form: Form
+  readonly form: Encoding
   readonly at: number
   readonly length: number
 }
@@ -52,9 +53,9 @@ interface Piece {
 export class Finder {
   readonly #table = new Uint8Array(1 << TABLE_BITS)
   readonly #pieces = new Map<string, Piece[]>()
-  /** One and two letters that a piece begins with. */
+  /** The first letter, and the first two letters, of each piece. */
   readonly #beginnings = new Set<string>()
-  /** Characters that the longest form may take, escapes and line breaks aside. */
+  /** Characters of the longest encoding, without escapes and line breaks. */
   readonly longest: number
 
   constructor(known: readonly Named[]) {
@@ -64,7 +65,7 @@ export class Finder {
         const letters = lettersOf(text)
         if (letters.length < FEWEST_LETTERS) continue
         longest = Math.max(longest, text.length)
-        for (const piece of piecesOf({ name, letters, exact: exactOf(text, letters) })) this.#add(piece)
+        for (const piece of piecesOf({ name, letters, exact: exactText(text, letters) })) this.#add(piece)
       }
     this.longest = longest
   }
@@ -72,7 +73,7 @@ export class Finder {
   #add(piece: Piece): void {
     const { letters } = piece.form
     let hash = 0
-    for (let i = 0; i < 3; i += 1) hash = hashed(hash, letters.charCodeAt(piece.at + i))
+    for (let i = 0; i < 3; i += 1) hash = rollHash(hash, letters.charCodeAt(piece.at + i))
     this.#table[hash] = 1
     for (const length of [1, 2]) this.#beginnings.add(letters.slice(piece.at, piece.at + length))
     const key = letters.slice(piece.at, piece.at + FEWEST_LETTERS)
@@ -87,7 +88,7 @@ export class Finder {
 
   find(text: string): Found {
     const ranges: Range[] = []
-    const covered = new Map<Form, number>()
+    const covered = new Map<Encoding, number>()
     const table = this.#table
     let hash = 0
     let [first, second, third] = [-1, -1, -1]
@@ -95,7 +96,7 @@ export class Finder {
     let escaped = false
     for (let i = 0; i < text.length; i += 1) {
       const code = text.charCodeAt(i)
-      // The same as isSkipped, in the order of what is common: every text that is kept comes through here.
+      // Same as isSkipped, but the common cases first: every stored text passes through here.
       if (code <= 32) {
         escaped = false
         continue
@@ -113,28 +114,28 @@ export class Finder {
       second = third
       third = i
       if (table[hash] === 0 || first < 0) continue
-      if (this.#look(text, first, ranges, covered)) open = Math.min(open, first)
+      if (this.#matchAt(text, first, ranges, covered)) open = Math.min(open, first)
     }
-    // Too short to be looked up.
+    // Too few letters at the end for a lookup.
     if (second >= 0 && this.#beginnings.has(text.charAt(second) + text.charAt(third))) open = Math.min(open, second)
     else if (third >= 0 && this.#beginnings.has(text.charAt(third))) open = Math.min(open, third)
-    return { ranges: merged(text, ranges), open }
+    return { ranges: mergeRanges(text, ranges), open }
   }
 
   /**
-   * Adds what begins there. `covered`: up to where each form was found already, so that its pieces are not followed again.
-   * Contract: whether the text ends before that can be told.
+   * Adds the matches that begin at `from`. `covered`: the end of the last match of each encoding, so that its pieces
+   * are not matched again. Contract: true where the text ends before a match is decided.
    */
-  #look(text: string, from: number, ranges: Range[], covered: Map<Form, number>): boolean {
+  #matchAt(text: string, from: number, ranges: Range[], covered: Map<Encoding, number>): boolean {
     const start = lettersFrom(text, from, FEWEST_LETTERS)
     if (start.length < FEWEST_LETTERS) return true
     let open = false
     for (const { form, at, length } of this.#pieces.get(start) ?? []) {
       if ((covered.get(form) ?? 0) > from) continue
-      const met = agreeing(text, from, form.letters, at)
+      const met = matchForward(text, from, form.letters, at)
       if (met.ended && at + met.letters < form.letters.length) open = true
       if (met.letters < length) continue
-      const range = { from: beginningOf(text, from, form.letters, at), to: met.to, name: form.name }
+      const range = { from: matchBackward(text, from, form.letters, at), to: met.to, name: form.name }
       if (form.exact !== undefined && text.slice(range.from, range.to) !== form.exact) continue
       covered.set(form, range.to)
       ranges.push(range)
@@ -146,15 +147,15 @@ export class Finder {
 const BACKSLASH = 92
 const [N, R, T] = [110, 114, 116]
 
-/** What wrapping and escaping put into a text. */
+/** Characters that wrapping and escaping add to a text. */
 const isSkipped = (code: number, escaped: boolean): boolean =>
   code <= 32 || code === BACKSLASH || (escaped && (code === N || code === R || code === T))
 
 const HASH_SHIFT = TABLE_BITS / 3
 const HASH_MASK = (1 << TABLE_BITS) - 1
 
-/** Of the last three. */
-const hashed = (hash: number, code: number): number => ((hash << HASH_SHIFT) ^ code) & HASH_MASK
+/** Rolling hash of the last three letters. */
+const rollHash = (hash: number, code: number): number => ((hash << HASH_SHIFT) ^ code) & HASH_MASK
 
 export const lettersOf = (text: string): string => lettersFrom(text, 0, Number.POSITIVE_INFINITY)
 
@@ -169,18 +170,18 @@ function lettersFrom(text: string, from: number, most: number): string {
   return letters
 }
 
-interface Met {
-  /** So many letters. */
+interface Match {
+  /** The number of matching letters. */
   readonly letters: number
-  /** From the first of them to behind the last. */
+  /** From the first matching letter to after the last. */
   readonly from: number
   readonly to: number
-  /** The text was over before they were. */
+  /** The text ended before the letters did. */
   readonly ended: boolean
 }
 
-/** How far the text goes on like the letters do. */
-function agreeing(text: string, start: number, letters: string, at: number): Met {
+/** How far the text matches the letters. */
+function matchForward(text: string, start: number, letters: string, at: number): Match {
   let [count, from, to, escaped] = [0, start, start, false]
   for (let i = start; i < text.length; i += 1) {
     const code = text.charCodeAt(i)
@@ -196,8 +197,8 @@ function agreeing(text: string, start: number, letters: string, at: number): Met
   return { letters: count, from, to, ended: true }
 }
 
-/** The same backwards, for a piece from the middle. Escapes before the first letter belong to it. */
-function beginningOf(text: string, from: number, letters: string, at: number): number {
+/** Extends a match of a middle piece backwards. Escapes before the first letter are included. */
+function matchBackward(text: string, from: number, letters: string, at: number): number {
   let [start, left] = [from, at]
   for (let i = from - 1; i >= 0 && left > 0; i -= 1) {
     const code = text.charCodeAt(i)
@@ -209,26 +210,26 @@ function beginningOf(text: string, from: number, letters: string, at: number): n
   return start
 }
 
-function piecesOf(form: Form): readonly Piece[] {
+function piecesOf(form: Encoding): readonly Piece[] {
   const { length } = form.letters
   const whole = { form, at: 0, length }
-  if (length <= LONGEST_WHOLE) return [whole]
-  const starts = Array.from({ length: Math.floor(length / PIECE) }, (_, i) => i * PIECE)
-  const telling = starts.filter((at) => isTelling(form.letters.slice(at, at + PIECE)))
-  return [whole, ...telling.map((at) => ({ form, at, length: PIECE }))]
+  if (length <= MAX_WHOLE) return [whole]
+  const starts = Array.from({ length: Math.floor(length / PIECE_LENGTH) }, (_, i) => i * PIECE_LENGTH)
+  const telling = starts.filter((at) => isDistinctive(form.letters.slice(at, at + PIECE_LENGTH)))
+  return [whole, ...telling.map((at) => ({ form, at, length: PIECE_LENGTH }))]
 }
 
-/** What could stand in anybody's text, such as the names of fields or the first line of a key, tells nothing. */
-const isTelling = (piece: string): boolean => /[^ -~]/.test(piece) || (piece.match(/\d/g)?.length ?? 0) >= 2
+/** A piece without digits may be common text, such as field names or the first line of a key. */
+const isDistinctive = (piece: string): boolean => /[^ -~]/.test(piece) || (piece.match(/\d/g)?.length ?? 0) >= 2
 
-/** From its first letter to its last. */
-function exactOf(text: string, letters: string): string | undefined {
-  if (letters.length >= SHORTEST_LOOSE) return undefined
-  const { from, to } = agreeing(text, 0, letters, 0)
+/** From the first letter to the last. */
+function exactText(text: string, letters: string): string | undefined {
+  if (letters.length >= MIN_LOOSE_MATCH) return undefined
+  const { from, to } = matchForward(text, 0, letters, 0)
   return text.slice(from, to)
 }
 
-function merged(text: string, ranges: readonly Range[]): readonly Range[] {
+function mergeRanges(text: string, ranges: readonly Range[]): readonly Range[] {
   const inOrder = ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)
   const all: Range[] = []
   for (const range of inOrder) {
@@ -237,11 +238,11 @@ function merged(text: string, ranges: readonly Range[]): readonly Range[] {
     if (joins) all[all.length - 1] = { ...last, to: Math.max(last.to, range.to) }
     else all.push(range)
   }
-  return all.map((range) => ({ ...range, from: withEscapes(text, range.from) }))
+  return all.map((range) => ({ ...range, from: includeEscapes(text, range.from) }))
 }
 
-/** A backslash that is left over would escape what is put there instead. */
-function withEscapes(text: string, from: number): number {
+/** A remaining backslash would escape the replacement. */
+function includeEscapes(text: string, from: number): number {
   let start = from
   while (start > 0 && text.charCodeAt(start - 1) === BACKSLASH) start -= 1
   return start

@@ -1,52 +1,58 @@
-/** The forms in which a secret travels: as it is, escaped, encoded, backwards. Pure; knows nobody's secrets. */
+/** The encodings in which a secret may appear: plain, escaped, encoded, reversed. Pure. */
 
-/** Contract: each once; the secret itself first. */
+/** Contract: without duplicates; the secret itself first. */
 export function formsOf(secret: string): readonly string[] {
   const text = secret.toWellFormed()
-  const json = quoted(text)
+  const json = escapeJson(text)
   const bodies = [...new Set([text, json])]
   return [
     ...new Set([
       text,
       json,
-      quoted(json),
-      ascii(json, 'lower'),
-      ascii(json, 'upper'),
-      ...inMarkup(text),
-      inShell(text),
+      escapeJson(json),
+      escapeNonAscii(json, 'lower'),
+      escapeNonAscii(json, 'upper'),
+      ...escapeHtmlVariants(text),
+      escapeShell(text),
       [...text].reverse().join(''),
-      ...bodies.flatMap(percented),
-      ...bodies.flatMap((body) => encoded(Buffer.from(body))),
+      ...bodies.flatMap(percentEncodings),
+      ...bodies.flatMap((body) => binaryEncodings(Buffer.from(body))),
     ]),
   ]
 }
 
-const quoted = (text: string): string => JSON.stringify(text).slice(1, -1)
+const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** As programs write JSON that keep to ASCII. */
-function ascii(json: string, letters: 'lower' | 'upper'): string {
+/** JSON of programs that escape all non-ASCII characters. */
+function escapeNonAscii(json: string, letters: 'lower' | 'upper'): string {
   return json.replaceAll(/[\u0080-\uffff]/g, (character) => {
     const code = character.charCodeAt(0).toString(16).padStart(4, '0')
     return `\\u${letters === 'lower' ? code : code.toUpperCase()}`
   })
 }
 
-const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const HTML_ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 
-/** Two of them are written in more than one way. */
-function inMarkup(text: string): readonly string[] {
-  const usual = text.replaceAll(/[&<>"']/g, (character) => MARKUP[character] ?? character)
+/** Two of the characters have more than one common escape. */
+function escapeHtmlVariants(text: string): readonly string[] {
+  const usual = text.replaceAll(/[&<>"']/g, (character) => HTML_ESCAPES[character] ?? character)
   return [usual, usual.replaceAll('&#39;', '&#x27;'), usual.replaceAll('&quot;', '&#34;')]
 }
 
-const inShell = (text: string): string => text.replaceAll(/[^\w@%+=:,./\u0080-\uffff-]/g, '\\$&')
+const escapeShell = (text: string): string => text.replaceAll(/[^\w@%+=:,./\u0080-\uffff-]/g, '\\$&')
 
-function percented(text: string): readonly string[] {
+function percentEncodings(text: string): readonly string[] {
   const usual = encodeURIComponent(text)
   const strict = usual.replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
   const every = Buffer.from(text).toString('hex').replaceAll(/../g, '%$&')
   const form = new URLSearchParams({ '': text }).toString().slice(1)
-  // As part of a path, as some leave the one and some the other; and as a parameter of an address that is a parameter itself.
+  // Path segments, where programs differ in what they escape; and a URL inside a parameter of another URL.
   const paths = [usual.replaceAll('%2F', '/'), usual.replaceAll(/%(?:24|26|2B|3D|3A|40)/g, decodeURIComponent)]
   return [usual, strict, form, every, ...paths, encodeURIComponent(usual)].flatMap((one) => [
     one.replaceAll(/%../g, (code) => code.toUpperCase()),
@@ -54,7 +60,7 @@ function percented(text: string): readonly string[] {
   ])
 }
 
-function encoded(bytes: Buffer): readonly string[] {
+function binaryEncodings(bytes: Buffer): readonly string[] {
   const hex = bytes.toString('hex')
   const whole = bytes.toString('base64')
   const inside = [0, 1, 2].map((before) => base64Inside(bytes, before))
@@ -62,10 +68,10 @@ function encoded(bytes: Buffer): readonly string[] {
   const plain = [whole, whole.replace(/=+$/, ''), ...inside, twice]
   const hexes = [hex, hex.replaceAll(/\B(?=(?:..)+$)/g, ':')].flatMap((one) => [one, one.toUpperCase()])
   const escaped = [hex, hex.toUpperCase()].map((one) => one.replaceAll(/../g, '\\x$&'))
-  return [...hexes, ...escaped, ...plain, ...plain.map(forUrls), base32(bytes)]
+  return [...hexes, ...escaped, ...plain, ...plain.map(toBase64Url), base32(bytes)]
 }
 
-const forUrls = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_')
+const toBase64Url = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_')
 
 function base32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
@@ -74,7 +80,9 @@ function base32(bytes: Buffer): string {
     .join('')
 }
 
-/** What of the base64 of a longer text these bytes alone decide, where so many bytes stand before their first group of three. */
+/**
+ * The base64 characters that depend only on these bytes, wherever they are in a longer text (offset `before` modulo 3).
+ */
 function base64Inside(bytes: Buffer, before: number): string {
   const all = Buffer.concat([Buffer.alloc(before), bytes])
   return all.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6))

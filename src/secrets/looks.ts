@@ -1,22 +1,28 @@
-/** What looks like a secret, though nobody has said that it is one. For texts that only people read: it may be wrong. */
+/**
+ * Heuristics for texts that look like secrets but are not known as such. May be wrong, so only for texts that people
+ * read.
+ */
 
 import type { Named } from './finder.ts'
 
-/** The beginning of a word, also behind the escaped end of a line, as in JSON inside JSON. */
+/** The beginning of a word, also after an escaped line break, as in JSON inside JSON. */
 const START = String.raw`(?:\b|(?<=\\[nrt]))`
-/** The end of a name and the beginning of its value, bare or quoted, in a header, a URL, a script or JSON inside JSON. */
-const IS = String.raw`\\*["']?\s*[:=]\s*\\*["']?`
+/** The end of a name and the start of its value, bare or quoted: in a header, URL, script or JSON inside JSON. */
+const ASSIGNMENT = String.raw`\\*["']?\s*[:=]\s*\\*["']?`
 const VALUE = String.raw`[^\s"'\\,;&<>(){}\[\]]`
 const NAMES = '[a-z0-9]_key|(?:api|access|secret|private|auth)-?key|token|secret|password|passwd|credentials?'
-/** With a digit in it: what a program's text assigns to a variable of that name is hardly ever a secret otherwise. */
+/** Requires a digit: otherwise a value assigned to such a name in a program is rarely a secret. */
 const GUESSED = `(?=${VALUE}{0,80}\\d)${VALUE}{8,}`
 
-/** Contract: `$1` is what is left as it is. */
-const LOOKS: readonly RegExp[] = [
-  new RegExp(`((?:authorization|api-key|auth-token)${IS}(?:(?:bearer|basic|token|digest)\\s+)?)${VALUE}+`, 'gi'),
-  new RegExp(`(cookie${IS}[\\w.-]+=)[^\\s"'\\\\;]+`, 'gi'),
+/** Contract: `$1` is the part that stays. */
+const SECRET_PATTERNS: readonly RegExp[] = [
+  new RegExp(
+    `((?:authorization|api-key|auth-token)${ASSIGNMENT}(?:(?:bearer|basic|token|digest)\\s+)?)${VALUE}+`,
+    'gi',
+  ),
+  new RegExp(`(cookie${ASSIGNMENT}[\\w.-]+=)[^\\s"'\\\\;]+`, 'gi'),
   new RegExp(`(${START}bearer\\s+)[\\w.~+/-]{12,}=*`, 'gi'),
-  new RegExp(`((?:${NAMES})${IS})${GUESSED}`, 'gi'),
+  new RegExp(`((?:${NAMES})${ASSIGNMENT})${GUESSED}`, 'gi'),
   /(:\/\/[^\s/:@"']{0,100}:)[^\s/@"']+(?=@)/g,
   new RegExp(`()${START}(?:sk|pk|rk)[-_](?:[A-Za-z]+[-_]){0,2}[A-Za-z0-9_-]{16,}`, 'g'),
   new RegExp(`()${START}(?:gh[pousr]|npm|hf|glpat|github_pat|xox[abeprs])[-_][\\w-]{16,}`, 'g'),
@@ -24,38 +30,45 @@ const LOOKS: readonly RegExp[] = [
   /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(?=-----END|$)/g,
 ]
 
-/** Every look needs one of these: one pass over a text instead of nine. */
-const MAY_LOOK =
-  /authorization|key|token|cookie|bearer|secret|passw|credential|:\/\/|[spr]k[-_]|gh[pousr]_|npm_|hf_|glpat|_pat|xox|AKIA|ASIA|AIza|eyJ/i
+/** Every pattern needs one of these: a quick first pass instead of nine. */
+const QUICK_CHECK = new RegExp(
+  [
+    /authorization|key|token|cookie|bearer|secret|passw|credential|:\/\//,
+    /[spr]k[-_]|gh[pousr]_|npm_|hf_|glpat|_pat|xox|AKIA|ASIA|AIza|eyJ/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
 
-const SHORTEST_LOOK = 8
+const MIN_LENGTH = 8
 
-/** Before a text is cut, so much of what follows has to be looked at. */
+/** A text must be searched this far beyond the point where it is truncated. */
 export const LONGEST_LOOK = 200
 
 export const HIDDEN = '(secret)'
 
 export function withoutLooks(text: string): string {
-  if (text.length < SHORTEST_LOOK || !MAY_LOOK.test(text)) return text
-  return LOOKS.reduce((left, look) => left.replace(look, `$1${HIDDEN}`), text)
+  if (text.length < MIN_LENGTH || !QUICK_CHECK.test(text)) return text
+  return SECRET_PATTERNS.reduce((left, look) => left.replace(look, `$1${HIDDEN}`), text)
 }
 
-const SPEAKING = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i
 
-/** What variables hold under names that speak of secrets, by these names. */
+/** The values of environment variables whose names suggest a secret. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly Named[] {
-  return Object.entries(env).flatMap(([name, value]) => (SPEAKING.test(name) && value ? [{ name, value }] : []))
+  return Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [{ name, value }] : []))
 }
 
-const SHORTEST_GUESS = 8
-const LONG = 16
-const WORDS = /^([A-Z]?[a-z]+([-_. ][A-Z]?[a-z]+)*|[A-Z]+([-_. ][A-Z]+)*)$/
+const MIN_GUESS = 8
+const LONG_VALUE = 16
+const ORDINARY_WORDS = /^([A-Z]?[a-z]+([-_. ][A-Z]?[a-z]+)*|[A-Z]+([-_. ][A-Z]+)*)$/
 
 /**
- * Whether a value that nobody has called a secret is one, as likely as not: no word, no number, no place. What the journal holds is the
- * work itself: a word that is taken out of it by mistake is lost.
+ * True where a value is probably a secret: no word, number, path or URL. Errs on the side of false: a word removed from
+ * the journal by mistake is lost.
  */
 export function isLikely(value: string): boolean {
-  if (value.length < SHORTEST_GUESS || /^[/~.]|^\w+:\/\/|^[\d.]+$/.test(value)) return false
-  return /\d/.test(value) || (value.length >= LONG && !WORDS.test(value))
+  if (value.length < MIN_GUESS || /^[/~.]|^\w+:\/\/|^[\d.]+$/.test(value)) return false
+  return /\d/.test(value) || (value.length >= LONG_VALUE && !ORDINARY_WORDS.test(value))
 }

@@ -6,14 +6,14 @@ import { Redactor } from './redactor.ts'
 
 const { redact } = new Redactor()
 
-function knowing(...values: readonly string[]): Redactor {
+function redactorOf(...values: readonly string[]): Redactor {
   const made = new Redactor()
   for (const [i, value] of values.entries()) made.know(`S${i}`, value)
   return made
 }
 
 describe('case 60: redaction', () => {
-  test('what looks like a secret is hidden, and what it is called stays', () => {
+  test('values that look like secrets are removed, their names stay', () => {
     const looks: Readonly<Record<string, string>> = {
       '{"text":"see\\nsk-ant-api03-abcdefghijklmnop"}': '{"text":"see\\n(secret)"}',
       'Authorization: Bearer abc': 'Authorization: Bearer (secret)',
@@ -34,10 +34,10 @@ describe('case 60: redaction', () => {
         '-----BEGIN RSA PRIVATE KEY-----(secret)-----END RSA PRIVATE KEY-----',
       '-----BEGIN PRIVATE KEY-----\nMIIE': '-----BEGIN PRIVATE KEY-----(secret)',
     }
-    for (const [text, told] of Object.entries(looks)) assert.equal(redact(text), told)
+    for (const [text, redacted] of Object.entries(looks)) assert.equal(redact(text), redacted)
   })
 
-  test('a text that had nothing to hide is looked at again once a secret is known, however long it is', () => {
+  test('a text without secrets is checked again after a new secret is known, however long it is', () => {
     const made = new Redactor()
     made.know('OTHER', 'another-secret-value-1')
     const texts = ['a hunter2hunter2', `${'word '.repeat(200)}hunter2hunter2`]
@@ -49,7 +49,7 @@ describe('case 60: redaction', () => {
     for (const text of texts) for (const hides of [made.hide, made.redact]) assert.match(hides(text), /‹secret:LATE›$/)
   })
 
-  test('what only sounds like it is left alone', () => {
+  test('texts that only mention secrets stay unchanged', () => {
     for (const text of [
       'const token = readToken()',
       'input_tokens: 12345678',
@@ -61,14 +61,14 @@ describe('case 60: redaction', () => {
       assert.equal(redact(text), text)
   })
 
-  test('three characters are no secret: they are in every other word', () => {
-    const short = knowing('', 'a', 'ab', 'abc', 'a b\\c ')
+  test('three characters are no secret: they occur in ordinary words', () => {
+    const short = redactorOf('', 'a', 'ab', 'abc', 'a b\\c ')
     for (const text of ['abc', '{"a":"abc"}', 'YWJj', '616263', 'a b\\c ']) assert.equal(short.redact(text), text)
     assert.equal(short.cut('abcabc', 4), 'abca…')
   })
 
-  test('variables whose names speak of secrets hold them, as likely as not', () => {
-    const env = { OPENAI_API_KEY: 'abcdefgh', GITHUB_TOKEN: 'ijklmnop', HOME: '/home/somebody', NONE: undefined }
+  test('values of variables with names like KEY or TOKEN count as secrets', () => {
+    const env = { OPENAI_API_KEY: 'abcdefgh', GITHUB_TOKEN: 'ijklmnop', HOME: '/home/user', NONE: undefined }
     assert.deepEqual(
       secretsIn(env).map(({ name }) => name),
       ['OPENAI_API_KEY', 'GITHUB_TOKEN'],
@@ -85,7 +85,7 @@ describe('case 60: redaction', () => {
       assert.ok(!isLikely(value), value)
   })
 
-  test('a hostile text takes no longer than its length', () => {
+  test('the time is linear in the length, also for hostile texts', () => {
     for (const piece of [
       'sk-',
       '://a:',
@@ -99,67 +99,67 @@ describe('case 60: redaction', () => {
   })
 })
 
-/** What may be left of a secret: fewer characters than anybody could begin with. */
-const MOST_LEFT = 4
+/** The characters of a secret that may remain: too few to be of use. */
+const MAX_LEFT = 4
 
 describe('case 136: a known secret', () => {
   for (const [shape, secret] of Object.entries(SHAPES))
-    test(`${shape}: is hidden however it is written`, () => {
-      const { hide } = knowing(secret)
+    test(`${shape}: is removed in every encoding`, () => {
+      const { hide } = redactorOf(secret)
       for (const [writing, write] of Object.entries(WRITINGS)) {
         const text = write(secret)
-        const told = hide(`before ${text} after`)
-        const left = told.replace('‹secret:S0›', '').length - 'before  after'.length
+        const redacted = hide(`before ${text} after`)
+        const left = redacted.replace('‹secret:S0›', '').length - 'before  after'.length
         const around = write('').length + (writing.includes('base64') ? 12 : 0)
-        assert.ok(told.includes('‹secret:S0›'), `${writing}: ${told}`)
-        assert.ok(left <= around + MOST_LEFT, `${writing}: ${told}`)
+        assert.ok(redacted.includes('‹secret:S0›'), `${writing}: ${redacted}`)
+        assert.ok(left <= around + MAX_LEFT, `${writing}: ${redacted}`)
       }
     })
 
-  test('is hidden in pieces, wherever they are cut', () => {
+  test('is removed from pieces, wherever the text is split', () => {
     for (const secret of Object.values(SHAPES)) {
       const text = `so ${secret}, or ${base64(secret)}; and not ${secret.slice(0, 4)}.`
-      const { hide } = knowing(secret)
+      const { hide } = redactorOf(secret)
       for (const size of [1, 2, 3, 7, 50]) {
         const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
-        const hiding = knowing(secret).stream()
-        const told = pieces.map((piece) => hiding.push(piece)).join('') + hiding.end()
-        assert.equal(told, hide(text))
+        const hiding = redactorOf(secret).stream()
+        const redacted = pieces.map((piece) => hiding.push(piece)).join('') + hiding.end()
+        assert.equal(redacted, hide(text))
       }
     }
   })
 
-  test('a stream holds back no more than it must', () => {
-    const hiding = knowing(SHAPES.token ?? '').stream()
+  test('a stream holds back no more than necessary', () => {
+    const hiding = redactorOf(SHAPES.token ?? '').stream()
     assert.equal(hiding.push('Good morning, ghx'), 'Good morning, ')
     assert.equal(hiding.push(' is no word. '), 'ghx is no word. ')
     assert.equal(hiding.push('Neither is g'), 'Neither is ')
     assert.equal(hiding.end(), 'g')
   })
 
-  test('a part of a long one is hidden, too, and what stands in every key is not', () => {
+  test('a part of a long secret is removed, too, but not the common lines of key files', () => {
     const pem = SHAPES.pem ?? ''
-    const { hide } = knowing(pem)
+    const { hide } = redactorOf(pem)
     assert.equal(hide(`line: ${keyLine(7)}!`), 'line: ‹secret:S0›!')
     assert.equal(hide(base64(pem).slice(300, 500)), '‹secret:S0›')
     assert.equal(hide('-----BEGIN PRIVATE KEY-----'), '-----BEGIN PRIVATE KEY-----')
   })
 
-  test('JSON stays JSON, and two secrets that overlap are both hidden', () => {
-    const { hide } = knowing('"quoted" 1234567890', 'n1234567')
+  test('JSON stays JSON, and two overlapping secrets are both removed', () => {
+    const { hide } = redactorOf('"quoted" 1234567890', 'n1234567')
     for (const value of ['"quoted" 1234567890', 'an1234567', 'a"n1234567'])
       assert.doesNotMatch(JSON.stringify(JSON.parse(hide(JSON.stringify({ value })))), /1234567/)
-    assert.equal(knowing('alpha-12345', '12345-omega').hide('alpha-12345-omega'), '‹secret:S0›')
+    assert.equal(redactorOf('alpha-12345', '12345-omega').hide('alpha-12345-omega'), '‹secret:S0›')
   })
 
-  test('nothing else in a text is touched', () => {
-    const { hide } = knowing(...Object.values(SHAPES))
+  test('nothing else in a text changes', () => {
+    const { hide } = redactorOf(...Object.values(SHAPES))
     for (const text of ['', 'zq7#K d', 'ghx_', 'secret:S0', 'correct horse', '‹secret:S0›', 'x'.repeat(5000)])
       assert.equal(hide(text), text)
   })
 
-  test('a long text costs one look per letter, whatever stands in it', () => {
-    const { hide } = knowing(...Object.values(SHAPES))
+  test('a long text costs one lookup per letter, whatever it contains', () => {
+    const { hide } = redactorOf(...Object.values(SHAPES))
     for (const text of [
       '-----BEGIN PRIVATE KEY-----\n',
       'ghx_9f8Ae7Dc6B',

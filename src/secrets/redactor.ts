@@ -1,107 +1,110 @@
-/** Redaction, in one place: what is secret goes out of every text that is kept or leaves, under its name where it has one. */
+/** Removes secrets from every text that is stored or leaves the process, and puts their names in place. */
 
 import { Finder, type Found, type Named, type Range } from './finder.ts'
 import { HIDDEN, LONGEST_LOOK, withoutLooks } from './looks.ts'
 
-/** A text that comes in pieces. */
+/** Redacts known secrets in a text that arrives in pieces. */
 export interface HidingStream {
-  /** Contract: what can be told by now: a secret that the end of a piece cuts in two is held back until it is known to be none. */
+  /**
+   * Contract: returns the text that is safe so far; a possible beginning of a secret is held back until it is decided.
+   */
   push(text: string): string
-  /** Contract: the rest. */
+  /** Contract: returns the rest. */
   end(): string
 }
 
-const LONGEST_WORD = 32
-const MOST_WORDS = 2000
-/** Not for longer than a result may be: what is remembered stays in memory. */
+const MAX_CACHED_LENGTH = 32
+const MAX_CACHED = 2000
+/** Upper bound: longer texts would use too much memory. */
 const isLong = ({ length }: string): boolean => length >= 500 && length <= 100_000
-const MOST_LATEST = 8
+const MAX_LATEST = 8
 
 export class Redactor {
-  /** Names by value. One that was a secret stays one for as long as the program runs. */
+  /** Names by value. A secret stays known until the process ends. */
   readonly #known = new Map<string, string>()
   readonly #guessed = new Set<string>()
-  #sure: Finder | undefined
-  #unsure: Finder | undefined
-  /** Names and words come back with every record: those with nothing to hide are looked at once. */
-  #clean = new Set<string>()
-  /** The same for `redact`. */
-  #bland = new Set<string>()
-  /** A long text comes by several times within moments, on its way to the journal, the trace and whoever watches. */
+  #knownMatcher: Finder | undefined
+  #guessedMatcher: Finder | undefined
+  /** Cache of short texts without known secrets: records repeat the same ones. */
+  #withoutKnown = new Set<string>()
+  /** The same cache for `redact`. */
+  #withoutAny = new Set<string>()
+  /** Recent long texts without secrets: each passes several times, to the journal, the trace and observers. */
   #latest: string[] = []
 
-  /** Contract: that value is in nothing that is told or written from now on. */
+  /** Contract: from now on the value appears in no text that is stored or sent. */
   know(name: string, value: string): void {
     if (this.#known.has(value)) return
     this.#known.set(value, name)
-    this.#renew()
+    this.#resetCaches()
   }
 
-  /** A value that may be a secret: hidden in what only people read. */
+  /** A value that may be a secret: removed only from texts for people. */
   guess(value: string): void {
     if (this.#guessed.has(value)) return
     this.#guessed.add(value)
-    this.#renew()
+    this.#resetCaches()
   }
 
-  #renew(): void {
-    this.#sure = undefined
-    this.#unsure = undefined
-    this.#clean = new Set()
-    this.#bland = new Set()
+  #resetCaches(): void {
+    this.#knownMatcher = undefined
+    this.#guessedMatcher = undefined
+    this.#withoutKnown = new Set()
+    this.#withoutAny = new Set()
     this.#latest = []
   }
 
   #finders(): { readonly sure: Finder; readonly unsure: Finder } {
-    this.#sure ??= new Finder([...this.#known].map(([value, name]) => ({ name, value })))
-    this.#unsure ??= new Finder([...this.#guessed].map((value): Named => ({ name: '', value })))
-    return { sure: this.#sure, unsure: this.#unsure }
+    this.#knownMatcher ??= new Finder([...this.#known].map(([value, name]) => ({ name, value })))
+    this.#guessedMatcher ??= new Finder([...this.#guessed].map((value): Named => ({ name: '', value })))
+    return { sure: this.#knownMatcher, unsure: this.#guessedMatcher }
   }
 
-  /** Contract: the text without the secrets that are known, in any form in which they travel; everything else in it stays. */
+  /** Contract: the text without known secrets in any encoding; nothing else changes. */
   hide = (text: string): string => {
-    if (isLong(text) ? this.#latest.includes(text) : this.#clean.has(text)) return text
+    if (isLong(text) ? this.#latest.includes(text) : this.#withoutKnown.has(text)) return text
     const { sure } = this.#finders()
     if (sure.isEmpty) return text
     const { ranges } = sure.find(text)
-    if (ranges.length > 0) return without(text, ranges)
-    if (isLong(text)) this.#latest = [text, ...this.#latest.slice(0, MOST_LATEST - 1)]
-    else if (text.length <= LONGEST_WORD && this.#clean.size < MOST_WORDS) this.#clean.add(text)
+    if (ranges.length > 0) return replaceRanges(text, ranges)
+    if (isLong(text)) this.#latest = [text, ...this.#latest.slice(0, MAX_LATEST - 1)]
+    else if (text.length <= MAX_CACHED_LENGTH && this.#withoutKnown.size < MAX_CACHED) this.#withoutKnown.add(text)
     return text
   }
 
-  /** Contract: as `hide`, and without what may be a secret, or looks it. */
+  /** Contract: like `redactKnown`, and also without values that may be secrets or look like one. */
   redact = (text: string): string => {
-    if (this.#bland.has(text)) return text
+    if (this.#withoutAny.has(text)) return text
     const hidden = this.hide(text)
     const { unsure } = this.#finders()
-    const left = withoutLooks(unsure.isEmpty ? hidden : without(hidden, unsure.find(hidden).ranges))
-    if (left === text && text.length <= LONGEST_WORD && this.#bland.size < MOST_WORDS) this.#bland.add(text)
+    const left = withoutLooks(unsure.isEmpty ? hidden : replaceRanges(hidden, unsure.find(hidden).ranges))
+    if (left === text && text.length <= MAX_CACHED_LENGTH && this.#withoutAny.size < MAX_CACHED)
+      this.#withoutAny.add(text)
     return left
   }
 
-  /** Contract: at most so many characters of the redacted text; what the cut would halve is taken out before. */
+  /** Contract: at most `most` characters of the redacted text; secrets at the end are removed before truncating. */
   cut = (text: string, most: number): string => {
     const { sure, unsure } = this.#finders()
     const margin = 2 * Math.max(sure.longest, unsure.longest, LONGEST_LOOK)
-    const told = this.redact(text.slice(0, most + margin))
-    return text.length > most || told.length > most ? `${told.slice(0, most)}…` : told
+    const safe = this.redact(text.slice(0, most + margin))
+    return text.length > most || safe.length > most ? `${safe.slice(0, most)}…` : safe
   }
 
-  /** As `hide`, piece by piece. */
+  /** Like `redactKnown`, piece by piece. */
   stream(): HidingStream {
     let held = ''
     return {
       push: (text) => {
         held += text
         const found = this.#finders().sure.find(held)
-        const upto = tellable(held, found)
-        const told = without(
+        const upto = safeEnd(held, found)
+        const safe = replaceRanges(
           held.slice(0, upto),
           found.ranges.filter(({ from }) => from < upto),
         )
         held = held.slice(upto)
-        return told
+        return safe
       },
       end: () => {
         const rest = this.hide(held)
@@ -112,20 +115,20 @@ export class Redactor {
   }
 }
 
-/** Behind the last place at which nothing is open. */
-function tellable(text: string, { ranges, open }: Found): number {
+/** The end of the part in which no secret may be incomplete. */
+function safeEnd(text: string, { ranges, open }: Found): number {
   const last = ranges.at(-1)
   const touching = last && last.to >= open ? Math.min(last.from, open) : open
   return Math.min(touching, text.length)
 }
 
-function without(text: string, ranges: readonly Range[]): string {
+function replaceRanges(text: string, ranges: readonly Range[]): string {
   let [left, at] = ['', 0]
   for (const { from, to, name } of ranges) {
-    left += text.slice(at, from) + markOf(name)
+    left += text.slice(at, from) + redactionMark(name)
     at = to
   }
   return at === 0 && ranges.length === 0 ? text : left + text.slice(at)
 }
 
-const markOf = (name: string): string => (name === '' ? HIDDEN : `‹secret:${name}›`)
+const redactionMark = (name: string): string => (name === '' ? HIDDEN : `‹secret:${name}›`)

@@ -23,7 +23,7 @@ const divergence = (a: readonly RecordBody[], b: readonly RecordBody[]) =>
   compareRuns(of(...a), of(...b)).first_divergence
 
 describe('comparing two runs', () => {
-  test('Q15: what did the same has no divergence, however much else differs', () => {
+  test('Q15: runs with the same actions have no divergence, whatever else differs', () => {
     const a = recordsOf(started('t', { memory: 'whole' }), ...acting(1, 'poke', { x: 1, y: 2 }), ...finishing(2))
     const b = recordsOf(
       started('t', { memory: 'window', parser: 'json' }, 'run-2'),
@@ -44,7 +44,7 @@ describe('comparing two runs', () => {
     })
   })
 
-  test('it is found at the first step and phase in which they differ', () => {
+  test('the divergence is at the first step and phase that differ', () => {
     assert.deepEqual(
       divergence([...acting(1), ...acting(2), ...finishing(3)], [...acting(1), ...acting(2, 'prod'), ...finishing(3)]),
       {
@@ -74,7 +74,7 @@ describe('comparing two runs', () => {
     })
   })
 
-  test('one that did nothing where the other did something', () => {
+  test('a run that has no action where the other has one', () => {
     const stopped = committed(1, { next: { kind: 'end', stop_reason: 'budget_time' } })
     assert.deepEqual(
       divergence([bound(1), requested(1), stopped, ended({ stop_reason: 'budget_time' })], finishing(1)),
@@ -82,7 +82,7 @@ describe('comparing two runs', () => {
     )
   })
 
-  test('a failure on the way is a divergence', () => {
+  test('a failed phase is a divergence', () => {
     const failed: RecordBody = {
       kind: 'failed',
       turn: 1,
@@ -99,7 +99,7 @@ describe('comparing two runs', () => {
     })
   })
 
-  test('a decision of the behaviour itself, and the branch that was taken, count as any other', () => {
+  test('decisions of the behaviour and chosen branches are compared, too', () => {
     const act = { kind: 'act', calls: [callOf('poke')] } as const
     const own: RecordBody[] = [
       bound(1),
@@ -119,13 +119,13 @@ describe('comparing two runs', () => {
     assert.equal(divergence(branch, own), null)
   })
 
-  test('of long texts it shows the place where they differ', () => {
+  test('of long texts the part around the difference is shown', () => {
     const found = divergence(finishing(1, `${'x'.repeat(5000)}one`), finishing(1, `${'x'.repeat(5000)}two`))
     assert.match(String(found?.a), /^…x+one"/)
     assert.match(String(found?.b), /^…x+two"/)
   })
 
-  test('case 61: runs of different tasks, and runs that are not over, are refused', () => {
+  test('case 61: runs of different tasks, and runs that have not ended, are refused', () => {
     const one = recordsOf(started('one'), ...finishing(1))
     assert.throws(() => compareRuns(one, recordsOf(started('other'), ...finishing(1))), {
       code: 'conflict',
@@ -133,7 +133,7 @@ describe('comparing two runs', () => {
     })
     assert.throws(() => compareRuns(one, recordsOf(started('one', {}, 'run-2'), ...acting(1))), {
       code: 'conflict',
-      message: /run-2 is not over/,
+      message: /run-2 has not ended/,
     })
   })
 })

@@ -1,4 +1,4 @@
-/** Two runs of one task, side by side: where they first part, and what became of each. */
+/** Compares two runs of one task: the first divergence, and the result of each. */
 
 import type { CallResult, Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -11,7 +11,7 @@ import { type Manifest, newManifest, withRecord } from './manifest.ts'
 export interface Divergence {
   readonly step: number
   readonly phase: Phase
-  /** What each did there; null where it did nothing like it. */
+  /** The action of each run at this point; null where it had none. */
   readonly a: Json
   readonly b: Json
 }
@@ -31,15 +31,15 @@ export interface Comparison {
   readonly b: Side
 }
 
-/** Contract: refuses (`conflict`) runs of different tasks and runs that are not over. */
+/** Contract: throws `conflict` for runs of different tasks and for runs that have not ended. */
 export function compareRuns(a: readonly JournalRecord[], b: readonly JournalRecord[]): Comparison {
   const [one, other] = [manifestOf(a), manifestOf(b)]
-  refuse(one, other)
-  const deeds = [deedsOf(a), deedsOf(b)] as const
+  checkComparable(one, other)
+  const actions = [actionsOf(a), actionsOf(b)] as const
   return {
-    first_divergence: firstDivergence(...deeds),
-    a: sideOf(one, deeds[0]),
-    b: sideOf(other, deeds[1]),
+    first_divergence: firstDivergence(...actions),
+    a: sideFrom(one, actions[0]),
+    b: sideFrom(other, actions[1]),
   }
 }
 
@@ -49,30 +49,30 @@ function manifestOf(records: readonly JournalRecord[]): Manifest {
   return records.reduce(withRecord, newManifest(run))
 }
 
-function refuse(a: Manifest, b: Manifest): void {
+function checkComparable(a: Manifest, b: Manifest): void {
   const open = [a, b].find(({ status }) => status === 'running')
   if (open)
     throw new TirelessError('conflict', {
-      what: `run ${open.run_id} is not over`,
-      fix: 'compare it when it is: see trace list',
+      what: `run ${open.run_id} has not ended`,
+      fix: 'wait for its end, then compare: tireless trace list shows its status',
     })
   if (a.task !== b.task)
     throw new TirelessError('conflict', {
       what: 'the runs had different tasks',
       got: `${JSON.stringify(shortened(a.task ?? '', 100))} and ${JSON.stringify(shortened(b.task ?? '', 100))}`,
-      expected: 'two runs of one task, which differ in what they were made with',
+      expected: 'two runs of the same task, with different settings',
     })
 }
 
-/** What the mind did in one phase of one step, whole, so that it can be compared. */
-interface Deed {
+/** An action of the run in one phase of one step, complete, so that it can be compared. */
+interface Action {
   readonly step: number
   readonly phase: Phase
-  readonly did: Json
+  readonly value: Json
 }
 
-function deedsOf(records: readonly JournalRecord[]): readonly Deed[] {
-  const deeds: Deed[] = []
+function actionsOf(records: readonly JournalRecord[]): readonly Action[] {
+  const actions: Action[] = []
   let step = 0
   let results = new Map<number, CallResult>()
   let decided: Decision | undefined
@@ -83,114 +83,114 @@ function deedsOf(records: readonly JournalRecord[]): readonly Deed[] {
         results = new Map()
         break
       case 'model_answered':
-        deeds.push({ step, phase: 'DECIDE', did: answerDeed(record.answer) })
+        actions.push({ step, phase: 'DECIDE', value: answerAction(record.answer) })
         break
       case 'decided':
         decided = record.decision
-        if (decided.kind !== 'branch') deeds.push({ step, phase: 'DECIDE', did: decisionDeed(decided) })
+        if (decided.kind !== 'branch') actions.push({ step, phase: 'DECIDE', value: decisionAction(decided) })
         break
       case 'branched':
-        deeds.push({ step, phase: 'DECIDE', did: branchDeed(decided, record) })
+        actions.push({ step, phase: 'DECIDE', value: branchAction(decided, record) })
         break
       case 'failed':
-        deeds.push({ step, phase: record.phase, did: { failed: record.code, ruling: record.ruling.kind } })
+        actions.push({ step, phase: record.phase, value: { failed: record.code, ruling: record.ruling.kind } })
         break
       case 'call_settled':
         results.set(record.index, record.result)
         break
       case 'step_committed':
-        if (results.size > 0) deeds.push({ step, phase: 'ACT', did: resultsDeed(results) })
-        deeds.push({ step, phase: 'CHECK_STOP', did: nextDeed(record.next) })
+        if (results.size > 0) actions.push({ step, phase: 'ACT', value: resultValues(results) })
+        actions.push({ step, phase: 'CHECK_STOP', value: nextValue(record.next) })
         break
       case 'run_ended':
-        deeds.push({ step, phase: 'END', did: { stop_reason: record.stop_reason, answer: record.answer ?? null } })
+        actions.push({ step, phase: 'END', value: { stop_reason: record.stop_reason, answer: record.answer ?? null } })
         break
       default:
         break
     }
-  return deeds
+  return actions
 }
 
-function answerDeed(answer: Answer): Json {
+function answerAction(answer: Answer): Json {
   const { kind, calls } = choiceOfAnswer(answer)
   return kind === 'final' && calls.length === 0
     ? { kind, answer: answer.said ?? answer.text }
-    : { kind, calls: calls.map(callDeed) }
+    : { kind, calls: calls.map(normaliseCall) }
 }
 
-function decisionDeed(decision: Decision): Json {
+function decisionAction(decision: Decision): Json {
   const { kind, calls } = choiceOfDecision(decision)
-  return decision.kind === 'final' ? { kind, answer: decision.answer } : { kind, calls: calls.map(callDeed) }
+  return decision.kind === 'final' ? { kind, answer: decision.answer } : { kind, calls: calls.map(normaliseCall) }
 }
 
-function branchDeed(decision: Decision | undefined, { candidates, chosen }: RecordOf<'branched'>): Json {
+function branchAction(decision: Decision | undefined, { candidates, chosen }: RecordOf<'branched'>): Json {
   const all = candidates ?? (decision?.kind === 'branch' ? decision.candidates : [])
   const taken = chosen === null ? undefined : all[chosen]
-  return taken ? decisionDeed(taken) : { kind: 'branch', chosen }
+  return taken ? decisionAction(taken) : { kind: 'branch', chosen }
 }
 
-/** However the arguments were written, and in whatever order. */
-function callDeed({ tool, args }: ToldCall): Json {
-  if (typeof args !== 'string') return { tool, args: sorted(args) }
+/** Independent of the spelling and order of the arguments. */
+function normaliseCall({ tool, args }: ToldCall): Json {
+  if (typeof args !== 'string') return { tool, args: sortKeys(args) }
   try {
-    return { tool, args: sorted(JSON.parse(args) as Json) }
+    return { tool, args: sortKeys(JSON.parse(args) as Json) }
   } catch {
     return { tool, args }
   }
 }
 
-const resultsDeed = (results: ReadonlyMap<number, CallResult>): Json =>
+const resultValues = (results: ReadonlyMap<number, CallResult>): Json =>
   [...results].sort(([a], [b]) => a - b).map(([, { status, content }]) => ({ status, content }))
 
-const nextDeed = (next: RecordOf<'step_committed'>['next']): Json =>
+const nextValue = (next: RecordOf<'step_committed'>['next']): Json =>
   next.kind === 'end' ? { stop_reason: next.stop_reason } : { next: next.kind }
 
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sorted(item)]),
+      .map(([key, item]) => [key, sortKeys(item)]),
   )
 }
 
-function firstDivergence(a: readonly Deed[], b: readonly Deed[]): Divergence | null {
+function firstDivergence(a: readonly Action[], b: readonly Action[]): Divergence | null {
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
     const [one, other] = [a[i], b[i]]
     if (one && other && JSON.stringify(one) === JSON.stringify(other)) continue
-    const at = earlier(one, other)
+    const at = earlierAction(one, other)
     if (!at) return null
-    const [left, right] = [one, other].map((deed) => (deed && isAt(deed, at) ? deed.did : null))
-    return { step: at.step, phase: at.phase, ...whereTheyDiffer(left ?? null, right ?? null) }
+    const [left, right] = [one, other].map((deed) => (deed && isSamePoint(deed, at) ? deed.value : null))
+    return { step: at.step, phase: at.phase, ...showDifference(left ?? null, right ?? null) }
   }
   return null
 }
 
-const MOST = 1000
-const BEFORE = 100
+const MAX_SHOWN = 1000
+const CONTEXT_BEFORE = 100
 
-const ORDER = ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CRITIC', 'CHECK_STOP', 'END']
-const isAt = (deed: Deed, at: Deed): boolean => deed.step === at.step && deed.phase === at.phase
+const PHASE_ORDER = ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CRITIC', 'CHECK_STOP', 'END']
+const isSamePoint = (deed: Action, at: Action): boolean => deed.step === at.step && deed.phase === at.phase
 
-function earlier(a: Deed | undefined, b: Deed | undefined): Deed | undefined {
+function earlierAction(a: Action | undefined, b: Action | undefined): Action | undefined {
   if (!a || !b) return a ?? b
   if (a.step !== b.step) return a.step < b.step ? a : b
-  return ORDER.indexOf(a.phase) <= ORDER.indexOf(b.phase) ? a : b
+  return PHASE_ORDER.indexOf(a.phase) <= PHASE_ORDER.indexOf(b.phase) ? a : b
 }
 
-/** Of long ones only what lies around the first difference. */
-function whereTheyDiffer(a: Json, b: Json): { readonly a: Json; readonly b: Json } {
+/** Of long values only the part around the first difference. */
+function showDifference(a: Json, b: Json): { readonly a: Json; readonly b: Json } {
   const [left, right] = [JSON.stringify(a), JSON.stringify(b)]
   let at = 0
   while (at < left.length && left[at] === right[at]) at += 1
-  const from = Math.max(0, at - BEFORE)
+  const from = Math.max(0, at - CONTEXT_BEFORE)
   const shown = (did: Json, text: string): Json =>
-    text.length <= MOST ? did : `${from > 0 ? '…' : ''}${shortened(text.slice(from), MOST)}`
+    text.length <= MAX_SHOWN ? did : `${from > 0 ? '…' : ''}${shortened(text.slice(from), MAX_SHOWN)}`
   return { a: shown(a, left), b: shown(b, right) }
 }
 
-const sideOf = (manifest: Manifest, deeds: readonly Deed[]): Side => ({
+const sideFrom = (manifest: Manifest, deeds: readonly Action[]): Side => ({
   run_id: manifest.run_id,
   steps: deeds.at(-1)?.step ?? 0,
   cost_usd: manifest.cost_usd,

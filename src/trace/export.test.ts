@@ -24,7 +24,7 @@ const pageOf = (...bodies: readonly RecordBody[]): string => exportHtml(traceOf(
 const EVIL = `</pre></style></title><script>alert(1)</script><img src=x onerror="alert(2)"><!-- ' " & \0`
 
 describe('a run as a page', () => {
-  test('case 62: is whole in itself: no script, nothing loaded, and a policy that forbids both', () => {
+  test('case 62: is self-contained: no script, nothing loaded, and a policy that forbids both', () => {
     const page = pageOf(started(), ...acting(1), ...finishing(2))
     assert.match(page, /^<!doctype html>/)
     assert.match(
@@ -34,7 +34,7 @@ describe('a run as a page', () => {
     assert.doesNotMatch(page, /<script|<link|<iframe|<img|src=|url\(|@import|https?:/i)
   })
 
-  test('case 62: hostile content anywhere is text', () => {
+  test('case 62: hostile content is shown as text everywhere', () => {
     const record: RecordBody = {
       kind: 'failed',
       turn: 2,
@@ -69,12 +69,13 @@ describe('a run as a page', () => {
       committed(2),
       ended({ stop_reason: 'critic_stop', answer: EVIL, error: EVIL, issues: [{ code: EVIL, message: EVIL }] }),
     )
-    // Every tag of the page is one of ours, and none has a handler.
+    // Every tag of the page is one of ours, and none has an event handler.
     const tags = [...page.matchAll(/<\/?([a-z!][a-z0-9-]*)([^>]*)>/gi)]
     const known = new Set(
-      '!doctype html head meta title style body main p span code h1 h2 h3 dl div dt dd nav a article header b section pre details summary table thead tbody tr th td footer'.split(
-        ' ',
-      ),
+      [
+        '!doctype html head meta title style body main p span code h1 h2 h3 dl div dt dd nav a article header b',
+        'section pre details summary table thead tbody tr th td footer',
+      ].flatMap((names) => names.split(' ')),
     )
     assert.deepEqual(
       tags.map(([, name = '']) => name.toLowerCase()).filter((name) => !known.has(name)),
@@ -86,7 +87,7 @@ describe('a run as a page', () => {
     assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'), 'and it can be read')
   })
 
-  test('Q15: it shows what a run did: task, observation, words, calls, results, changes, verdicts, trouble, answer', () => {
+  test('Q15: it shows task, observation, text, calls, results, changes, verdicts, errors and answer', () => {
     const page = pageOf(
       started('find the bug'),
       bound(1, 'look closer'),
@@ -117,13 +118,13 @@ describe('a run as a page', () => {
       assert.ok(page.includes(word), word)
   })
 
-  test('a run that never began, and one that is not over, are pages too', () => {
+  test('runs that did not start or have not ended can be exported, too', () => {
     const issues = [{ code: 'ENV_HEALTH_CHECK_FAILED', message: 'no disk' }]
     assert.match(
       pageOf(started(), ended({ stop_reason: 'env_capability_mismatch', issues })),
       /ENV_HEALTH_CHECK_FAILED: no disk/,
     )
-    assert.match(pageOf(started(), bound(1)), /not over/)
-    assert.match(pageOf(), /has not begun/)
+    assert.match(pageOf(started(), bound(1)), /<span class="pill warn">running</)
+    assert.match(pageOf(), /has not started/)
   })
 })

@@ -9,13 +9,13 @@ import { eventFolds } from './folds.ts'
 const SECRET = 'hunter2'
 const hide = (text: string): string => text.replaceAll(SECRET, '***')
 
-describe('D5: a run with a long past', () => {
+describe('D5: a run with a long history', () => {
   const past = [started(), ...acting(1), ...acting(2), ...acting(3, 'poke', {}, `found ${SECRET}`)]
-  // What the model has decided is told with the record behind it, so a fold keeps it until then.
+  // A decision is emitted with the next record, so the fold keeps it until then.
   const open = [bound(4), requested(4), answered(4, { text: `It is ${SECRET}.` })]
   const whole = recordsOf(...past, ...open, committed(4, { next: { kind: 'end', stop_reason: 'final' } }), ended())
 
-  test('is followed on without looking again at the steps that are over', () => {
+  test('continues without redacting committed steps again', () => {
     const fitted: JournalRecord[] = []
     const folds = eventFolds(
       () => {},
@@ -28,20 +28,20 @@ describe('D5: a run with a long past', () => {
     assert.deepEqual(fitted, whole.slice(past.length, past.length + open.length))
   })
 
-  test('goes on with the same events as one that was followed from its beginning, and without secrets', () => {
+  test('gives the same events as a fold from the beginning, without secrets', () => {
     const all = eventsOf(
       RUN,
       whole.map((record) => redacted(record, hide)),
     )
     for (let upto = 1; upto < whole.length; upto++) {
-      const told: Event[] = []
+      const emitted: Event[] = []
       const folds = eventFolds(
-        (event) => told.push(event),
+        (event) => emitted.push(event),
         (record) => redacted(record, hide),
       )
       folds.opened(RUN, whole.slice(0, upto))
       for (const record of whole.slice(upto)) folds.recorded(RUN, record)
-      assert.deepEqual(told, all.slice(-told.length))
+      assert.deepEqual(emitted, all.slice(-emitted.length))
     }
   })
 })

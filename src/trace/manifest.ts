@@ -1,4 +1,4 @@
-/** The manifest: a run at a glance. */
+/** The manifest: a summary of a run. */
 
 import type { Issue, JournalRecord, Setup, Usage } from '../domain/record.ts'
 import { endingOf, type FailureClass, type StopReason } from '../domain/stop.ts'
@@ -69,12 +69,12 @@ const RUNNING = {
   issues: [],
 } as const
 
-/** What a record adds to it, the counts aside. */
+/** Adds a record to the manifest; the caller counts steps and events. */
 export function withRecord(manifest: Manifest, record: JournalRecord): Manifest {
   switch (record.kind) {
     case 'run_started': {
       const { agent_id, behaviour, task, setup } = record
-      // Where a human had it tried again, it began with its first try.
+      // A run that was retried manually keeps the start time of its first try.
       const started_at = manifest.started_at ?? iso(record.ts)
       return { ...manifest, ...RUNNING, agent_id, behaviour, task, setup, started_at }
     }
@@ -83,7 +83,7 @@ export function withRecord(manifest: Manifest, record: JournalRecord): Manifest 
     case 'model_answered':
       return {
         ...manifest,
-        usage: sum(manifest.usage, record.answer.usage),
+        usage: addUsage(manifest.usage, record.answer.usage),
         cost_usd: record.usd === undefined ? manifest.cost_usd : (manifest.cost_usd ?? 0) + record.usd,
       }
     case 'run_ended': {
@@ -104,7 +104,7 @@ export function withRecord(manifest: Manifest, record: JournalRecord): Manifest 
   }
 }
 
-const sum = (a: Usage, b: Usage): Usage => ({
+const addUsage = (a: Usage, b: Usage): Usage => ({
   input_tokens: a.input_tokens + b.input_tokens,
   output_tokens: a.output_tokens + b.output_tokens,
   cached_tokens: a.cached_tokens + b.cached_tokens,

@@ -1,27 +1,27 @@
-/** HTML in which nothing that is put in can be anything but text. */
+/** Builds HTML in which every inserted value is escaped. */
 
-const MARK = Symbol('markup')
+const HTML = Symbol('markup')
 
 export interface Markup {
-  readonly [MARK]: string
+  readonly [HTML]: string
 }
 
 type Part = Markup | string | number | null | undefined | readonly Part[]
 
-/** Contract: every part is escaped, unless it was made by this very function. */
+/** Contract: escapes every part, except markup made by this function or `trustedHtml`. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  return { [MARK]: texts.map((text, i) => text + (i < parts.length ? shown(parts[i]) : '')).join('') }
+  return { [HTML]: texts.map((text, i) => text + (i < parts.length ? render(parts[i]) : '')).join('') }
 }
 
-/** Contract: for what is ours alone, word by word. */
-export const trusted = (text: string): Markup => ({ [MARK]: text })
+/** Contract: only for constant text of the program. */
+export const trusted = (text: string): Markup => ({ [HTML]: text })
 
-export const textOf = (markup: Markup): string => markup[MARK]
+export const textOf = (markup: Markup): string => markup[HTML]
 
-function shown(part: Part): string {
+function render(part: Part): string {
   if (part === null || part === undefined) return ''
-  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
-  return MARK in part ? part[MARK] : part.map(shown).join('')
+  if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part))
+  return HTML in part ? part[HTML] : part.map(render).join('')
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -33,4 +33,4 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\0': '\u2400',
 }
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"'\0]/g, (char) => ESCAPES[char] ?? '')
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"'\0]/g, (char) => ESCAPES[char] ?? '')

@@ -1,4 +1,6 @@
-/** Prompts as the trace tells them: of every request what it was made of, and how much of it the one before it began with. */
+/**
+ * The prompts of a run for `trace show`: the composition of each request, and how much of it can come from the cache.
+ */
 
 import type { Event } from '../domain/event.ts'
 import type { Composition } from '../domain/record.ts'
@@ -6,11 +8,11 @@ import type { Composition } from '../domain/record.ts'
 export interface Prompt {
   readonly step_id: number
   readonly model: string
-  /** Estimated, in all and by section. */
+  /** Estimates: the total, and by section. */
   readonly tokens: number
   readonly sections: Readonly<Record<string, number>>
   readonly bytes: number
-  /** Of its bytes, 0 to 1. */
+  /** Share of its bytes, 0 to 1. */
   readonly cached_share: number
   readonly cut: readonly string[]
   readonly dropped: readonly string[]

@@ -1,4 +1,7 @@
-/** Reads a run's trace from its files: takes no lock, changes and repairs nothing, also while another process writes them. */
+/**
+ * Reads a run's trace from its files. Takes no lock and repairs nothing, so it also works while another process writes
+ * them.
+ */
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,14 +13,14 @@ import type { Step } from './step.ts'
 import type { Trace } from './trace.ts'
 
 export interface ReadTrace extends Trace {
-  /** Files with lines that cannot be read: the last one where the writer was killed, any other where somebody else wrote. */
+  /** Files with invalid lines: the last line after a crash of the writer; any other line was changed from outside. */
   readonly torn: readonly string[]
 }
 
 export interface TraceReader {
-  /** Contract: the manifests there are, newest first. */
+  /** Contract: the manifests, newest first. */
   list(limit: number): Promise<readonly Manifest[]>
-  /** Contract: refuses what is no run id; `not_found` where there is no trace of it. */
+  /** Contract: throws `usage` for an invalid run id, `not_found` where the run has no trace. */
   read(run_id: string): Promise<ReadTrace>
 }
 
@@ -31,36 +34,36 @@ export function traceReader(folder: string): TraceReader {
           .sort()
           .reverse()
           .slice(0, limit)
-          .map((name) => manifestIn(join(folder, name))),
+          .map((name) => readManifest(join(folder, name))),
       )
       return found.flatMap((manifest) => manifest ?? [])
     },
     async read(run_id) {
       const own = folderOf(folder, run_id)
-      const manifest = await manifestIn(own)
-      if (!manifest) throw new TirelessError('not_found', { what: 'there is no trace of this run', got: run_id })
-      const events = await linesOf<Event>(own, FILES.events)
-      const steps = await linesOf<Step>(own, FILES.steps)
+      const manifest = await readManifest(own)
+      if (!manifest) throw new TirelessError('not_found', { what: 'this run has no trace', got: run_id })
+      const events = await readLines<Event>(own, FILES.events)
+      const steps = await readLines<Step>(own, FILES.steps)
       return { manifest, events: events.lines, steps: steps.lines, torn: [...events.torn, ...steps.torn] }
     },
   }
 }
 
-async function manifestIn(folder: string): Promise<Manifest | undefined> {
+async function readManifest(folder: string): Promise<Manifest | undefined> {
   const text = await readFile(join(folder, FILES.manifest), 'utf8').catch(() => '')
-  return parsed<Manifest>(text)?.[0]
+  return parseLine<Manifest>(text)?.[0]
 }
 
-async function linesOf<T>(
+async function readLines<T>(
   folder: string,
   name: string,
 ): Promise<{ readonly lines: readonly T[]; readonly torn: readonly string[] }> {
   const text = await readFile(join(folder, name), 'utf8').catch(() => '')
-  const read = text.split('\n').map((line) => (line === '' ? [] : parsed<T>(line)))
+  const read = text.split('\n').map((line) => (line === '' ? [] : parseLine<T>(line)))
   return { lines: read.flatMap((line) => line ?? []), torn: read.includes(undefined) ? [name] : [] }
 }
 
-function parsed<T>(line: string): T[] | undefined {
+function parseLine<T>(line: string): T[] | undefined {
   try {
     return [JSON.parse(line) as T]
   } catch {

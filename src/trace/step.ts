@@ -1,9 +1,9 @@
-/** A step as the trace tells it: one line made of the events of one turn. */
+/** A step in the trace: one line, made from the events of one turn. */
 
 import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 
-/** Null where the step did not come so far. */
+/** Fields are null where the step ended before them. */
 export interface Step {
   readonly step_id: number
   readonly observation: Json
@@ -12,12 +12,12 @@ export interface Step {
   readonly action_results: readonly Json[]
   readonly critic: Json
   readonly state_diff: Json
-  /** What went wrong in it. */
+  /** The error of the step. */
   readonly error?: string
 }
 
 export interface StepFold {
-  /** Contract: given every event of the run once, in order; the step that is over with it, if one is. */
+  /** Contract: takes every event of the run once, in order; returns the step that this event completes, if any. */
   of(event: Event): Step | undefined
 }
 
@@ -56,7 +56,7 @@ function withEvent(step: Step, { phase, stage, payload, error }: Event): Step {
       return { ...step, observation: payload }
     case 'DECIDE decision_ready': {
       const { calls, ...decision } = payload
-      return { ...step, decision, actions: listOf(calls).map(readable) }
+      return { ...step, decision, actions: listOf(calls).map(parseArgs) }
     }
     case 'ACT action_results':
       return { ...step, action_results: listOf(payload.results) }
@@ -72,7 +72,7 @@ function withEvent(step: Step, { phase, stage, payload, error }: Event): Step {
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
 /** A model writes arguments as text. */
-function readable(call: Json): Json {
+function parseArgs(call: Json): Json {
   const { tool, args } = call as { readonly tool: string; readonly args: Json }
   if (typeof args !== 'string') return call
   try {

@@ -1,4 +1,4 @@
-/** Trace: what a run did, for whoever debugs and compares. A pure function of its records: manifest, events, steps. */
+/** Trace: the manifest, events and steps of a run, for debugging and comparison. A pure function of its records. */
 
 import { type Event, eventFold } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/record.ts'
@@ -13,7 +13,7 @@ export interface Trace {
 }
 
 export interface TraceFold {
-  /** Contract: given every record of the run once, in order. */
+  /** Contract: takes every record of the run once, in order. */
   of(record: JournalRecord): { readonly events: readonly Event[]; readonly steps: readonly Step[] }
   manifest(): Manifest
 }

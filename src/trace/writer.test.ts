@@ -21,10 +21,10 @@ import { type ReadTrace, traceReader } from './reader.ts'
 import { traceOf } from './trace.ts'
 import { type TraceWriter, traceWriter, type WriterOptions } from './writer.ts'
 
-const WHOLE = [started(), ...acting(1), ...acting(2), ...finishing(3)]
+const COMPLETE_RUN = [started(), ...acting(1), ...acting(2), ...finishing(3)]
 const WAIT = { kind: 'observation', match: 'any', until: 5, reason: 'a reply' } as const
 
-interface Bench {
+interface WriterFixture {
   readonly folder: string
   readonly clock: FakeClock
   readonly writer: TraceWriter
@@ -33,7 +33,7 @@ interface Bench {
   read(): Promise<ReadTrace>
 }
 
-function benchOf(t: TestContext, options: Partial<WriterOptions> = {}): Bench {
+function writerFixture(t: TestContext, options: Partial<WriterOptions> = {}): WriterFixture {
   const folder = options.folder ?? join(freshFolder(t, 'traces'), 'traces')
   const clock = new FakeClock()
   const writer = traceWriter({ folder, clock, redact: (text) => text, ...options })
@@ -53,9 +53,9 @@ function benchOf(t: TestContext, options: Partial<WriterOptions> = {}): Bench {
 }
 
 describe('the trace of a run', () => {
-  test('case 58: is whole when the run is over: the lines are as many as the manifest counts', async (t) => {
-    const { tell, read, lines } = benchOf(t)
-    const records = tell(...WHOLE)
+  test('case 58: is complete when the run ends: the files have as many lines as the manifest counts', async (t) => {
+    const { tell, read, lines } = writerFixture(t)
+    const records = tell(...COMPLETE_RUN)
     const trace = await read()
     assert.deepEqual(trace, { ...traceOf(RUN, records), torn: [] })
     assert.deepEqual([lines('events'), lines('steps')], [trace.manifest.event_count, trace.manifest.step_count])
@@ -75,8 +75,8 @@ describe('the trace of a run', () => {
     } satisfies Partial<Manifest>)
   })
 
-  test('a step is one line: what was observed, decided, done, and what came of it', async (t) => {
-    const { tell, read } = benchOf(t)
+  test('a step is one line: observation, decision, actions and results', async (t) => {
+    const { tell, read } = writerFixture(t)
     const patch = { keys: { n: { set: 1 } } }
     const verdicts = [{ critic: 'tests', verdict: { kind: 'continue' } }] as const
     const acted = acting(1, 'poke', { n: 1 }).slice(1, -1)
@@ -95,7 +95,7 @@ describe('the trace of a run', () => {
   })
 
   test('is written in batches: at most once a second, at once at the end and when the run is parked', async (t) => {
-    const { tell, clock, lines, writer } = benchOf(t)
+    const { tell, clock, lines, writer } = writerFixture(t)
     const records = tell(started(), ...acting(1))
     await clock.advance(999)
     assert.throws(() => lines('events'), /ENOENT/)
@@ -108,20 +108,20 @@ describe('the trace of a run', () => {
     writer.recorded(RUN, { ...(park as JournalRecord), seq: 14 })
     assert.equal(lines('events'), 27)
     await clock.advance(1000)
-    assert.equal(clock.sleeping, 0, 'whoever has nothing to write sleeps for nothing')
+    assert.equal(clock.sleeping, 0, 'nothing to write, no timer')
   })
 
-  test('case 64: files and folders are their owner’s alone', (t) => {
-    const { tell, folder } = benchOf(t)
-    tell(...WHOLE)
+  test('case 64: only the owner can read files and folders', (t) => {
+    const { tell, folder } = writerFixture(t)
+    tell(...COMPLETE_RUN)
     const own = join(folder, RUN.run_id)
     assert.equal(statSync(own).mode & 0o777, 0o700)
     assert.deepEqual(readdirSync(own).toSorted(), ['events.jsonl', 'manifest.json', 'steps.jsonl'])
     for (const name of readdirSync(own)) assert.equal(statSync(join(own, name)).mode & 0o777, 0o600)
   })
 
-  test('a run that is taken up again in another life has its files written anew, whatever a crash left there', async (t) => {
-    const { tell, folder, clock, read, writer } = benchOf(t)
+  test('the files of a run resumed after a restart are rewritten, whatever a crash left there', async (t) => {
+    const { tell, folder, clock, read, writer } = writerFixture(t)
     const past = tell(started(), ...acting(1), bound(2), requested(2))
     await clock.advance(1000)
     writer.close()
@@ -134,13 +134,13 @@ describe('the trace of a run', () => {
     assert.deepEqual(await read(), { ...traceOf(RUN, whole), torn: [] })
   })
 
-  test('D5: a long past is read piece by piece, and whatever comes meanwhile is behind it', async (t) => {
+  test('D5: a long history is processed in pieces, and new records come after it', async (t) => {
     let looked = 0
     const redact = (text: string): string => {
       looked += 1
       return text
     }
-    const { writer, read } = benchOf(t, { redact })
+    const { writer, read } = writerFixture(t, { redact })
     const turns = Array.from({ length: 200 }, (_, i) => i + 1)
     const records = recordsOf(started(), ...turns.flatMap((turn) => acting(turn)), ...finishing(turns.length + 1))
     const past = records.slice(0, -4)
@@ -158,8 +158,8 @@ describe('the trace of a run', () => {
     assert.deepEqual(await read(), { ...traceOf(RUN, records), torn: [] })
   })
 
-  test('one that is taken up again in the same life goes on where it was', async (t) => {
-    const { folder, writer, read } = benchOf(t)
+  test('a run resumed in the same process continues its files', async (t) => {
+    const { folder, writer, read } = writerFixture(t)
     const parked = [started(), ...acting(1).slice(0, -1), committed(1, { next: { kind: 'park', wait: WAIT } })]
     const records = recordsOf(...parked, ...finishing(2))
     for (const record of records.slice(0, parked.length)) writer.recorded(RUN, record)
@@ -173,16 +173,16 @@ describe('the trace of a run', () => {
     assert.equal(events[0]?.stage, 'START', 'what was written before is left alone')
   })
 
-  test('what closes the run of somebody else is not part of it', async (t) => {
-    const { writer, read } = benchOf(t)
-    const own = recordsOf(...WHOLE)
+  test('a record that closes the previous run is not part of the new one', async (t) => {
+    const { writer, read } = writerFixture(t)
+    const own = recordsOf(...COMPLETE_RUN)
     const foreign = recordsOf(committed(9), { kind: 'run_ended', run_id: 'other', stop_reason: 'unrecoverable_error' })
     for (const record of [...foreign, ...own]) writer.recorded(RUN, record)
     assert.deepEqual(await read(), { ...traceOf(RUN, own), torn: [] })
   })
 
-  test('case 63: a step takes as many bytes at the thousandth as at the tenth', (t) => {
-    const { tell, folder } = benchOf(t)
+  test('case 63: the thousandth step takes as many bytes as the tenth', (t) => {
+    const { tell, folder } = writerFixture(t)
     const steps = Array.from({ length: 1000 }, (_, i) =>
       acting(i + 1, 'poke', { n: 'x'.repeat(5000) }, 'y'.repeat(5000)),
     )
@@ -204,10 +204,10 @@ describe('the trace of a run', () => {
 })
 
 describe('I9: a trace that cannot be written', () => {
-  test('hurts nobody, and is written whole when it can be', async (t) => {
-    const { tell, folder, clock, read } = benchOf(t)
+  test('does not fail the run, and is written completely later', async (t) => {
+    const { tell, folder, clock, read } = writerFixture(t)
     writeFileSync(folder, 'a file where the folder should be')
-    const records = tell(...WHOLE)
+    const records = tell(...COMPLETE_RUN)
     await clock.advance(1000)
     rmSync(folder)
     await clock.advance(5000)
@@ -215,10 +215,10 @@ describe('I9: a trace that cannot be written', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('case 101: on a full disk, what was written by half is written again, not twice', async (t) => {
-    const { folder, clock, writer, read } = benchOf(t)
+  test('case 101: after a full disk, a partial write is repeated, not duplicated', async (t) => {
+    const { folder, clock, writer, read } = writerFixture(t)
     const own = join(folder, RUN.run_id)
-    const records = recordsOf(...WHOLE)
+    const records = recordsOf(...COMPLETE_RUN)
     for (const record of records.slice(0, 7)) writer.recorded(RUN, record)
     await clock.advance(1000)
     rmSync(join(own, FILES.steps))
@@ -231,20 +231,20 @@ describe('I9: a trace that cannot be written', () => {
     assert.deepEqual(await read(), { ...traceOf(RUN, records), torn: [] })
   })
 
-  test('holds back so much and no more', async (t) => {
+  test('keeps pending lines up to a limit', async (t) => {
     const folder = join(freshFolder(t, 'traces'), 'traces')
-    const { tell, clock } = benchOf(t, { folder, mostHeld: 1000 })
+    const { tell, clock } = writerFixture(t, { folder, mostHeld: 1000 })
     writeFileSync(folder, 'a file where the folder should be')
-    tell(...WHOLE)
+    tell(...COMPLETE_RUN)
     rmSync(folder)
     await clock.advance(60_000)
     assert.throws(() => readdirSync(folder), /ENOENT/, 'given up: the journal has it all the same')
   })
 
-  test('case 62: a run whose id is no id is not traced, and its neighbours are', async (t) => {
-    const { folder, writer, clock, read } = benchOf(t)
+  test('case 62: a run with an invalid id is not traced, and other runs are', async (t) => {
+    const { folder, writer, clock, read } = writerFixture(t)
     const evil = { run_id: '../../evil', session_id: 's' }
-    const records = recordsOf(...WHOLE)
+    const records = recordsOf(...COMPLETE_RUN)
     writer.opened(evil, recordsOf(started('x', {}, evil.run_id)))
     for (const record of records) writer.recorded(evil, record)
     for (const record of records) writer.recorded(RUN, record)
@@ -255,9 +255,9 @@ describe('I9: a trace that cannot be written', () => {
 })
 
 describe('reading a trace', () => {
-  test('case 59, case 64: a torn last line is flagged, the rest is shown, and nothing is repaired', async (t) => {
-    const { tell, folder, read } = benchOf(t)
-    const records = tell(...WHOLE)
+  test('case 59, case 64: an incomplete last line is reported, the rest is read, nothing is repaired', async (t) => {
+    const { tell, folder, read } = writerFixture(t)
+    const records = tell(...COMPLETE_RUN)
     const file = join(folder, RUN.run_id, FILES.events)
     const torn = readFileSync(file, 'utf8').slice(0, -30)
     writeFileSync(file, torn)
@@ -268,17 +268,17 @@ describe('reading a trace', () => {
   })
 
   test('case 62: run ids cannot leave the folder', async (t) => {
-    const { folder } = benchOf(t)
+    const { folder } = writerFixture(t)
     mkdirSync(folder, { recursive: true })
     mkdirSync(join(folder, '..', 'secret'))
     writeFileSync(join(folder, '..', 'secret', FILES.manifest), '{}')
     for (const id of ['../secret', '..', '.', '', 'a/b', '/etc', 'a\0b', 'C:\\x'])
       await assert.rejects(traceReader(folder).read(id), { code: 'usage' }, id)
-    await assert.rejects(traceReader(folder).read('nobody'), { code: 'not_found' })
+    await assert.rejects(traceReader(folder).read('unknown'), { code: 'not_found' })
   })
 
-  test('the newest come first, so many of them; what is no trace is passed over', async (t) => {
-    const { folder } = benchOf(t)
+  test('lists the newest traces up to the limit, and skips other folders', async (t) => {
+    const { folder } = writerFixture(t)
     assert.deepEqual(await traceReader(folder).list(5), [])
     for (const id of ['run-1', 'run-2', 'run-3']) {
       mkdirSync(join(folder, id), { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * Writes the trace of every run, in passing: in batches, redacted, and so that neither a full disk nor a folder that cannot be
- * written hurts a run (I9). The journal is what counts: a run that is taken up again has its files written anew from it.
+ * Writes the traces of all runs in batches, redacted. A full disk or an unwritable folder never fails a run (I9). The
+ * journal is authoritative: the files of a run resumed after a restart are rewritten from it.
  */
 
 import { join } from 'node:path'
@@ -14,33 +14,33 @@ import { type TraceFold, traceFold } from './trace.ts'
 
 const WRITE_EVERY_MS = 1000
 const RETRY_EVERY_MS = 5000
-/** Records of a past that are folded at a time: a few milliseconds. */
-const PIECE = 50
-/** Runs that are kept at hand, those that rest among them. */
-const MOST_OPEN = 256
-/** Characters held back, over all runs, while nothing can be written. */
-const MOST_HELD = 32 * 1024 * 1024
+/** Records of the history processed at once: a few milliseconds of work. */
+const RECORDS_AT_ONCE = 50
+/** Runs kept in memory, parked ones included. */
+const MAX_OPEN = 256
+/** Characters kept in memory, over all runs, while writing fails. */
+const MAX_PENDING = 32 * 1024 * 1024
 
 export interface TraceWriter extends Sink {
-  /** Contract: writes what is left. */
+  /** Contract: writes everything that is pending. */
   close(): void
 }
 
-interface Open {
+interface OpenTrace {
   readonly folder: string
-  /** What every line of its events says: whose they are. */
-  readonly whose: string
+  /** The ids at the start of every event line, as JSON. */
+  readonly ids: string
   readonly fold: TraceFold
   readonly events: Lines
   readonly steps: Lines
-  /** Not looked at yet. */
+  /** Not processed yet. */
   readonly records: JournalRecord[]
-  /** The last record that it was told of. */
+  /** The sequence number of the last record. */
   last: number
-  told: boolean
-  /** Parked, with all that it was told of in its files. */
-  rests: boolean
-  ended: boolean
+  isWritten: boolean
+  /** Parked, and completely written. */
+  isParked: boolean
+  hasEnded: boolean
 }
 
 export interface WriterOptions {
@@ -51,38 +51,38 @@ export interface WriterOptions {
   readonly mostHeld?: number
 }
 
-export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: WriterOptions): TraceWriter {
-  const runs = new Map<string, Open>()
+export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: WriterOptions): TraceWriter {
+  const runs = new Map<string, OpenTrace>()
   const closed = new AbortController()
   let sleeping = false
 
-  function begin(run: RunRef): Open {
+  function openTrace(run: RunRef): OpenTrace {
     const own = folderOf(folder, run.run_id)
     const open = {
       folder: own,
-      whose: `"run_id":${JSON.stringify(run.run_id)},"session_id":${JSON.stringify(run.session_id)}`,
+      ids: `"run_id":${JSON.stringify(run.run_id)},"session_id":${JSON.stringify(run.session_id)}`,
       fold: traceFold(run),
       events: linesInto(join(own, FILES.events)),
       steps: linesInto(join(own, FILES.steps)),
       records: [],
       last: 0,
-      told: false,
-      rests: false,
-      ended: false,
+      isWritten: false,
+      isParked: false,
+      hasEnded: false,
     }
     runs.set(run.run_id, open)
     return open
   }
 
-  function take(open: Open, records: readonly JournalRecord[]): void {
+  function addRecords(open: OpenTrace, records: readonly JournalRecord[]): void {
     const last = records.at(-1)
     if (!last) return
     for (const record of records) open.records.push(record)
     open.last = last.seq
-    open.ended = last.kind === 'run_ended'
+    open.hasEnded = last.kind === 'run_ended'
   }
 
-  function later(ms: number): void {
+  function scheduleWrite(ms: number): void {
     if (sleeping || closed.signal.aborted) return
     sleeping = true
     void clock.sleep(ms, closed.signal).then(() => {
@@ -91,7 +91,7 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
     })
   }
 
-  /** One run after the other, others first: to make files takes longer than anything else here. */
+  /** One run per turn of the event loop: creating files is the slowest part. */
   function writeAll(due = [...runs.keys()]): void {
     if (closed.signal.aborted) return
     const run_id = due.shift()
@@ -100,41 +100,45 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
     if (due.length > 0) setImmediate(writeAll, due)
   }
 
-  /** A run that rests may rest for weeks: only so many are kept at hand, the others are written anew when they go on. */
-  function letGo(): void {
+  /**
+   * A run may be parked for weeks: only MAX_OPEN runs stay in memory; the others are rewritten when they are resumed.
+   */
+  function dropParked(): void {
     for (const [run_id, open] of runs) {
-      if (runs.size <= MOST_OPEN) return
-      if (open.rests) runs.delete(run_id)
+      if (runs.size <= MAX_OPEN) return
+      if (open.isParked) runs.delete(run_id)
     }
   }
 
-  function write(run_id: string, open: Open, whole = false): void {
-    const isNew = !open.told
+  function write(run_id: string, open: OpenTrace, whole = false): void {
+    const isNew = !open.isWritten
     fold(open)
     try {
       if (isNew) makeFolder(open.folder)
       open.events.write()
       open.steps.write()
-      if (isNew || whole || open.ended) writeManifest(open.folder, open.fold.manifest())
-      open.told = true
-      if (open.ended) runs.delete(run_id)
-      if (open.rests) letGo()
+      if (isNew || whole || open.hasEnded) writeManifest(open.folder, open.fold.manifest())
+      open.isWritten = true
+      if (open.hasEnded) runs.delete(run_id)
+      if (open.isParked) dropParked()
     } catch {
-      if (heldOf(runs) > mostHeld) runs.delete(run_id)
-      later(RETRY_EVERY_MS)
+      if (pendingIn(runs) > mostHeld) runs.delete(run_id)
+      scheduleWrite(RETRY_EVERY_MS)
     }
   }
 
-  /** A run that another life of the program has left may have a long past: others have their turn in between. */
-  function catchUp(open: Open): void {
-    fold(open, PIECE)
+  /**
+   * A run left by an earlier process may have a long history: it is processed in pieces, so that other work can run.
+   */
+  function catchUp(open: OpenTrace): void {
+    fold(open, RECORDS_AT_ONCE)
     if (open.records.length > 0 && !closed.signal.aborted) setImmediate(catchUp, open)
   }
 
-  function fold(open: Open, most = open.records.length): void {
+  function fold(open: OpenTrace, most = open.records.length): void {
     for (const record of open.records.splice(0, most)) {
       const { events, steps } = open.fold.of(redacted(record, redact))
-      for (const event of events) open.events.add(lineOf(open.whose, event))
+      for (const event of events) open.events.add(eventLine(open.ids, event))
       for (const step of steps) open.steps.add(JSON.stringify(step))
     }
   }
@@ -143,41 +147,45 @@ export function traceWriter({ folder, clock, redact, mostHeld = MOST_HELD }: Wri
     opened(run, past) {
       if (!isRunId(run.run_id)) return
       const records = recordsOfRun(past, run.run_id)
-      // Still ours, from before it was parked: the files are as they should be.
+      // Known from before it was parked: the files are up to date.
       if (records.length === 0 || runs.get(run.run_id)?.last === records.at(-1)?.seq) return
-      const open = begin(run)
-      take(open, records)
+      const open = openTrace(run)
+      addRecords(open, records)
       setImmediate(catchUp, open)
-      later(WRITE_EVERY_MS)
+      scheduleWrite(WRITE_EVERY_MS)
     },
     recorded(run, record) {
-      // What comes before its start closes the run of somebody else.
+      // A record before `run_started` closes the session's previous run.
       const begins = record.kind === 'run_started' && isRunId(run.run_id)
-      const open = runs.get(run.run_id) ?? (begins ? begin(run) : undefined)
+      const open = runs.get(run.run_id) ?? (begins ? openTrace(run) : undefined)
       if (!open) return
       const isBehind = open.records.length > 0
-      take(open, [record])
-      // Now and not at the end: many runs may end together.
+      addRecords(open, [record])
+      // Immediately, to spread the work: many runs may end at the same time.
       if (!isBehind) fold(open)
-      open.rests = record.kind === 'step_committed' && record.next.kind === 'park'
-      // At once: whoever is told that it is over finds it in the files.
-      if (open.ended || open.rests) write(run.run_id, open, true)
-      else later(WRITE_EVERY_MS)
+      open.isParked = record.kind === 'step_committed' && record.next.kind === 'park'
+      // Immediately: observers who learn of the end expect to find it in the files.
+      if (open.hasEnded || open.isParked) write(run.run_id, open, true)
+      else scheduleWrite(WRITE_EVERY_MS)
     },
     closed() {},
     delta() {},
     close() {
       closed.abort()
-      for (const [run_id, open] of [...runs]) write(run_id, open, open.rests)
+      for (const [run_id, open] of [...runs]) write(run_id, open, open.isParked)
     },
   }
 }
 
-/** The same as JSON.stringify, which takes three times as long for it: there are a dozen a step, and half of them say nothing more. */
-function lineOf(whose: string, { seq, step_id, phase, stage, ts, ok, payload, error }: Event): string {
-  const said = isEmpty(payload) ? '{}' : JSON.stringify(payload)
+/**
+ * Equivalent to JSON.stringify but three times as fast; there are a dozen events per step, half of them without
+ * payload.
+ */
+function eventLine(ids: string, { seq, step_id, phase, stage, ts, ok, payload, error }: Event): string {
+  const payloadJson = isEmpty(payload) ? '{}' : JSON.stringify(payload)
   const failed = error === undefined ? '' : `,"error":${JSON.stringify(error)}`
-  return `{"seq":${seq},${whose},"step_id":${step_id},"phase":"${phase}","stage":"${stage}","ts":${ts},"ok":${ok},"payload":${said}${failed}}`
+  const where = `"step_id":${step_id},"phase":"${phase}","stage":"${stage}"`
+  return `{"seq":${seq},${ids},${where},"ts":${ts},"ok":${ok},"payload":${payloadJson}${failed}}`
 }
 
 function isEmpty(payload: object): boolean {
@@ -185,6 +193,6 @@ function isEmpty(payload: object): boolean {
   return true
 }
 
-function heldOf(runs: ReadonlyMap<string, Open>): number {
+function pendingIn(runs: ReadonlyMap<string, OpenTrace>): number {
   return [...runs.values()].reduce((sum, { events, steps }) => sum + events.held + steps.held, 0)
 }

@@ -195,7 +195,8 @@ describe('Q11: ReAct', () => {
     assert.deepEqual(
       calls(
         react.parse(
-          'Thought: I look first.\nAction: ls(path="a", deep=true, n=-1.5e3, no=None)\nAction:\n  write\nAction Input: {"text": "b"}\nAction: {"name": "c", "args": {"x": [1]}}\n',
+          'Thought: I look first.\nAction: ls(path="a", deep=true, n=-1.5e3, no=None)\nAction:\n  write\n' +
+            'Action Input: {"text": "b"}\nAction: {"name": "c", "args": {"x": [1]}}\n',
         ),
       ),
       [
