@@ -6,9 +6,9 @@ import { asksPerson } from './asking.ts'
 import { type Autonomy, autonomous, failureOf, INSISTENCE, isReal } from './autonomy.ts'
 import { isResult, summaryOf } from './summary.ts'
 
-const conduct = autonomous(INSISTENCE)
-const critic = conduct.critics?.[0]
-const begun = conduct.initState('do it')
+const rules = autonomous(INSISTENCE)
+const critic = rules.critics?.[0]
+const initial = rules.initState('do it')
 const EFFECT = { recovery: 'pure', reach: 'none' } as const
 
 const final = (answer: string): Decision => ({ kind: 'final', answer })
@@ -24,7 +24,7 @@ const acts = (...tools: string[]): Decision => ({
 
 function after(state: Autonomy, decision: Decision, ...statuses: CallStatus[]): Autonomy {
   const step = stepOf(decision, statuses)
-  return conduct.reduce?.(state, step) ?? state
+  return rules.reduce?.(state, step) ?? state
 }
 
 const stepOf = (decision: Decision, statuses: readonly CallStatus[] = []): Reduced => ({
@@ -34,7 +34,7 @@ const stepOf = (decision: Decision, statuses: readonly CallStatus[] = []): Reduc
   results: statuses.map((status) => ({ status, content: '' })),
 })
 
-const ACTED = after(begun, acts('bash'), 'ok')
+const ACTED = after(initial, acts('bash'), 'ok')
 
 describe('E8, case 137: whether a text asks a person', () => {
   for (const asking of [
@@ -55,9 +55,9 @@ describe('E8, case 137: whether a text asks a person', () => {
     'I’m done with 5" disks; please confirm the "rest".',
     '```\ncode\n```\nPlease confirm.',
   ])
-    test(`asks: ${asking.replaceAll('\n', ' / ')}`, () => assert.equal(asksPerson(asking), true))
+    test(`asks a person: ${asking.replaceAll('\n', ' / ')}`, () => assert.equal(asksPerson(asking), true))
 
-  for (const telling of [
+  for (const statement of [
     'The dialog says "please confirm"; I clicked it.',
     'The button reads “Please confirm”.',
     "The label is 'please choose' and wasn't changed.",
@@ -75,21 +75,21 @@ describe('E8, case 137: whether a text asks a person', () => {
     'The option a user has was documented.',
     'Nothing had to be confirmed.',
   ])
-    test(`only tells: ${telling.replaceAll('\n', ' / ')}`, () => assert.equal(asksPerson(telling), false))
+    test(`does not ask: ${statement.replaceAll('\n', ' / ')}`, () => assert.equal(asksPerson(statement), false))
 })
 
-describe('E8: the validation of an attempt', () => {
-  test('in order: a person is waited for, nothing real was done, what is said is no result', () => {
+describe('E8: the check of an attempt', () => {
+  test('checks in order: waits for a person, no real action, no usable result', () => {
     const asking = final('Please confirm.')
-    assert.equal(failureOf(begun, asking), 'awaiting_input')
+    assert.equal(failureOf(initial, asking), 'awaiting_input')
     assert.equal(failureOf(ACTED, asking), 'awaiting_input')
-    assert.equal(failureOf(begun, final('')), 'no_real_action')
+    assert.equal(failureOf(initial, final('')), 'no_real_action')
     assert.equal(failureOf(ACTED, final('## Execution Summary\n')), 'invalid_result')
     assert.equal(failureOf(ACTED, final('wrote report.md')), undefined)
-    assert.equal(failureOf(begun, acts('bash')), undefined)
+    assert.equal(failureOf(initial, acts('bash')), undefined)
   })
 
-  test('to wait for a person is to ask one; to wait for anything else is not', () => {
+  test('waiting for a person counts as asking; waiting for anything else does not', () => {
     for (const decision of [
       waits('user_message', 'user_message'),
       waits('any', 'the user’s confirmation'),
@@ -102,46 +102,47 @@ describe('E8: the validation of an attempt', () => {
       assert.equal(failureOf(ACTED, decision), undefined, JSON.stringify(decision))
   })
 
-  test('only a successful result of a tool that does something is evidence, once for the whole run', () => {
+  test('only a successful result of a real tool is evidence, and it counts for the whole run', () => {
     for (const status of ['error', 'timed_out', 'interrupted', 'not_started', 'blocked', 'unknown'] as const)
-      assert.equal(after(begun, acts('bash'), status).real, false, status)
-    assert.equal(after(begun, acts('remember', 'view_file'), 'ok', 'error').real, false)
-    assert.equal(after(begun, acts('remember', 'view_file'), 'error', 'ok').real, true)
+      assert.equal(after(initial, acts('bash'), status).real, false, status)
+    assert.equal(after(initial, acts('remember', 'view_file'), 'ok', 'error').real, false)
+    assert.equal(after(initial, acts('remember', 'view_file'), 'error', 'ok').real, true)
     assert.equal(after(ACTED, acts('bash'), 'error').real, true)
   })
 
-  test('tools that move words about are not real, whoever’s they are; nor is one without a name', () => {
+  test('orchestration tools are not real actions, nor is a tool without a name', () => {
     const orchestration =
-      'plan clearify clarify todo_read todo_update attention context_checkpoint request_user wait finish remember recall forget todo_add todo_done route workspace_create send_message ask_user spawn_agent read_state'
+      'plan clearify clarify todo_read todo_update attention context_checkpoint request_user wait finish remember ' +
+      'recall forget todo_add todo_done route workspace_create send_message ask_user spawn_agent read_state'
     for (const tool of [...orchestration.split(' '), 'Plan', ' ask_user ', '', ' '])
       assert.equal(isReal(tool), false, tool)
     for (const tool of ['bash', 'view_file', 'edit_state', 'planner__plan', 'todo'])
       assert.equal(isReal(tool), true, tool)
   })
 
-  test('a plan that allowed to do nothing is kept to', () => {
-    const allowed = conduct.initState('look', { noop: true })
+  test('with noop, doing nothing is a valid result', () => {
+    const allowed = rules.initState('look', { noop: true })
     assert.equal(failureOf(allowed, final('nothing to do')), undefined)
     assert.equal(failureOf(allowed, final('Please confirm.')), 'awaiting_input')
   })
 
-  test('a call that has to be allowed first is waited for: no failure, and no attempt is used up', () => {
-    const held = after(begun, acts('bash'), 'parked')
+  test('waiting for an approval is no failure and uses up no attempt', () => {
+    const held = after(initial, acts('bash'), 'parked')
     assert.equal(held.held, 1)
     assert.equal(failureOf(held, waits('any', 'approval by the user')), undefined)
     const ended = after(held, final('I asked; please confirm.'))
     assert.equal(ended.failed, 0)
     const verdict = critic?.judge(ended, stepOf(final('I asked; please confirm.')))
-    // The engine parks it.
+    // The engine parks the run.
     assert.deepEqual(verdict, { kind: 'continue' })
     const answer = { id: 'o', type: 'system_event', name: 'approval', ts: 0 } as const
-    const answered = conduct.reduce?.(held, { ...stepOf(acts('bash'), ['ok']), input: [answer] })
+    const answered = rules.reduce?.(held, { ...stepOf(acts('bash'), ['ok']), input: [answer] })
     assert.deepEqual([answered?.held, answered?.real], [0, true])
   })
 
-  test('retried with the seed’s words and longer rests, then given up with the class of the last failure', () => {
+  test('retried with the seed’s text and growing delays, then failed with the class of the last failure', () => {
     const said = final('## Execution Summary\nI thought about it.')
-    let state = begun
+    let state = initial
     const verdicts = [1, 2, 3].map(() => {
       state = after(state, said)
       return critic?.judge(state, stepOf(said))
@@ -159,25 +160,25 @@ describe('E8: the validation of an attempt', () => {
     assert.deepEqual([state.failed, state.first_failure], [3, 'no_real_action'])
   })
 
-  test('the first failure is remembered, the last one is the class; rests have a longest', () => {
-    const patient = autonomous({ ...INSISTENCE, max_attempts: null }).critics?.[0]
-    const first = after(begun, final('nothing'))
+  test('the first failure is stored, the last one is the class; delays have a maximum', () => {
+    const unlimited = autonomous({ ...INSISTENCE, max_attempts: null }).critics?.[0]
+    const first = after(initial, final('nothing'))
     const second = after({ ...first, real: true, failed: 8 }, final('请确认'))
     assert.deepEqual([second.first_failure, second.failed], ['no_real_action', 9])
-    const verdict = patient?.judge(second, stepOf(final('请确认')))
+    const verdict = unlimited?.judge(second, stepOf(final('请确认')))
     assert.deepEqual(verdict && 'attempt' in verdict && verdict.attempt, { after_ms: 600_000 })
   })
 
-  test('in the language of the configuration, not of what was filled in', () => {
-    assert.equal(conduct.initState('state: 永不询问', { language: 'en' }).language, 'en')
-    const state = after(conduct.initState('请生成简报'), final('好的'))
+  test('the language is that of the configuration, not of inserted text', () => {
+    assert.equal(rules.initState('state: 永不询问', { language: 'en' }).language, 'en')
+    const state = after(rules.initState('请生成简报'), final('好的'))
     const verdict = critic?.judge(state, stepOf(final('好的')))
     assert.match(JSON.stringify(verdict), /Kernel 重试要求.*## 执行总结.*上一次尝试的总结：.n好的/)
   })
 })
 
 describe('E8: the summary of a result', () => {
-  test('from the heading to the end, in either language, else all of it; at most 500 characters by code point', () => {
+  test('from the heading to the end, in either language, else everything; at most 500 code points', () => {
     assert.equal(summaryOf('thoughts\n## 执行总结\n写了一份'), '## 执行总结\n写了一份')
     assert.equal(summaryOf('thoughts\n### Execution Summary\n- wrote'), '### Execution Summary\n- wrote')
     assert.equal(summaryOf('see "## 执行总结" above'), 'see "## 执行总结" above')
@@ -194,7 +195,7 @@ describe('E8: the summary of a result', () => {
     '{"error": {"message": "overloaded"}}',
     '```json\n{"candidates": []}\n```',
   ])
-    test(`no result: ${JSON.stringify(empty)}`, () => assert.equal(isResult(empty), false))
+    test(`not a result: ${JSON.stringify(empty)}`, () => assert.equal(isResult(empty), false))
 
   for (const said of [
     'ok',

@@ -12,7 +12,7 @@ import { Deliverer, retryAt } from './deliverer.ts'
 
 const never = new AbortController().signal
 
-async function storeFor(t: TestContext): Promise<Store> {
+async function openStore(t: TestContext): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'tireless-deliverer-'))
   const store = await openSqliteStore({ file: join(folder, 'db'), clock: new FakeClock(), writes: 'here' })
   t.after(async () => {
@@ -29,32 +29,32 @@ async function post(store: Store, ...ids: readonly string[]): Promise<void> {
   }
 }
 
-function chat(): Channel & { readonly got: string[] } {
+function createChat(): Channel & { readonly got: string[] } {
   const got: string[] = []
   return { name: 'chat', got, trouble: () => null, deliver: async ({ id }) => void got.push(id) }
 }
 
-describe('the deliverer', () => {
-  test('E12: whoever looks twice at once delivers once, also where the store takes its time', async (t) => {
-    const store = await storeFor(t)
+describe('deliverer', () => {
+  test('E12: two concurrent passes deliver a message once, also with a slow store', async (t) => {
+    const store = await openStore(t)
     await post(store, 'm1')
-    let slow = 0
+    let reads = 0
     let release = (): void => {}
-    const late: Store = {
+    const slowStore: Store = {
       ...store,
       async dueMessages(now) {
         const found = await store.dueMessages(now)
-        slow += 1
-        if (slow === 1)
+        reads += 1
+        if (reads === 1)
           await new Promise<void>((resolve) => {
             release = resolve
           })
         return found
       },
     }
-    const channel = chat()
-    const carriage = { store: late, clock: new FakeClock(), channels: new Map([['chat', channel]]), log: () => {} }
-    const deliverer = new Deliverer(carriage)
+    const channel = createChat()
+    const deps = { store: slowStore, clock: new FakeClock(), channels: new Map([['chat', channel]]), log: () => {} }
+    const deliverer = new Deliverer(deps)
     const first = deliverer.all(never)
     await deliverer.all(never)
     release()
@@ -62,10 +62,10 @@ describe('the deliverer', () => {
     assert.deepEqual(channel.got, ['m1'])
   })
 
-  test('E12: a channel has one message in hand at a time, however often it is looked at', async (t) => {
-    const store = await storeFor(t)
+  test('E12: a channel delivers one message at a time, however often a pass starts', async (t) => {
+    const store = await openStore(t)
     await post(store, 'm1', 'm2')
-    const channel = chat()
+    const channel = createChat()
     const gates: (() => void)[] = []
     const deliver: Channel['deliver'] = async (message, signal) => {
       await channel.deliver(message, signal)
@@ -84,10 +84,10 @@ describe('the deliverer', () => {
     assert.deepEqual(channel.got, ['m1', 'm2'])
   })
 
-  test('E12: in order; what breaks in a channel is its own', async (t) => {
-    const store = await storeFor(t)
+  test('E12: messages are delivered in order; a failure affects one message only', async (t) => {
+    const store = await openStore(t)
     await post(store, 'm1', 'm2', 'm3')
-    const channel = chat()
+    const channel = createChat()
     const deliver: Channel['deliver'] = async (message, signal) => {
       await channel.deliver(message, signal)
       if (message.id === 'm2') throw 'anything'
@@ -103,10 +103,10 @@ describe('the deliverer', () => {
     ])
   })
 
-  test('I9: told to stop, it leaves what hangs, and what is still to come', async (t) => {
-    const store = await storeFor(t)
+  test('I9: when stopped, it abandons a hanging delivery and leaves the rest pending', async (t) => {
+    const store = await openStore(t)
     await post(store, 'm1', 'm2')
-    const channel = chat()
+    const channel = createChat()
     const clock = new FakeClock()
     const stop = new AbortController()
     const deliver: Channel['deliver'] = async (message, signal) => {
@@ -115,10 +115,10 @@ describe('the deliverer', () => {
       await new Promise(() => {})
     }
     const channels = new Map([['chat', { ...channel, deliver }]])
-    const trying = new Deliverer({ store, clock, channels, log: () => {} }).all(stop.signal)
+    const delivery = new Deliverer({ store, clock, channels, log: () => {} }).all(stop.signal)
     while (!stop.signal.aborted) await new Promise((resolve) => setImmediate(resolve))
     await clock.advance(3_000)
-    await trying
+    await delivery
     assert.deepEqual(channel.got, ['m1'])
     assert.deepEqual(
       (await store.outbox({ limit: 9 })).map(({ status, attempts }) => [status, attempts]),
@@ -129,19 +129,19 @@ describe('the deliverer', () => {
     )
   })
 
-  test('a store that fails is told to whoever looks next', async (t) => {
-    const store = await storeFor(t)
+  test('a failed store rejects the next pass', async (t) => {
+    const store = await openStore(t)
     await post(store, 'm1')
     const broken: Store = {
       ...store,
       commit: () => Promise.reject(new TirelessError('store_failed', 'the disk is gone')),
     }
-    const carriage = { store: broken, clock: new FakeClock(), channels: new Map([['chat', chat()]]), log: () => {} }
-    await assert.rejects(new Deliverer(carriage).all(never), { code: 'store_failed' })
+    const deps = { store: broken, clock: new FakeClock(), channels: new Map([['chat', createChat()]]), log: () => {} }
+    await assert.rejects(new Deliverer(deps).all(never), { code: 'store_failed' })
   })
 })
 
-describe('E12: when a message is tried again', () => {
+describe('E12: the time of the next attempt', () => {
   const later = (retryAfterMs?: number) => new TirelessError('channel_unavailable', 'x', { retryAfterMs })
   for (const [attempts, error, expected] of [
     [1, later(), 5_000],
@@ -154,7 +154,7 @@ describe('E12: when a message is tried again', () => {
     [1, later(25 * 3_600_000), null],
     [1, new TirelessError('channel_refused', 'x'), null],
   ] as const)
-    test(`after ${attempts} of ${error.code}, asked for ${error.retryAfterMs ?? 'nothing'}: ${expected ?? 'never'}`, () => {
+    test(`try ${attempts}, ${error.code}, after ${error.retryAfterMs ?? 'none'}: ${expected ?? 'never'}`, () => {
       assert.equal(retryAt(attempts, error, 1000), expected === null ? null : 1000 + expected)
     })
 })

@@ -8,13 +8,13 @@ const FROM = Date.UTC(2026, 0, 1, 1)
 const PERIOD = { from: FROM, to: FROM + 24 * HOUR, timezone: 'Asia/Shanghai' }
 
 const cycle = (ended: number, agents: readonly Pick<AgentResult, 'agent_id' | 'status'>[], error?: string): Cycle => {
-  const whole = agents.map((agent) => ({
+  const results = agents.map((agent) => ({
     ...{ ...agent, dispatch_id: 'd', session_id: 's', summary: '', failure_class: null, attempts: 1 },
     recovered_from: null,
   }))
-  const tally = tallyOf(whole)
+  const tally = tallyOf(results)
   const result = {
-    ...{ ...errorResult('c', '', 0), error: null, ...tally, agents: whole, dispatched: whole.length },
+    ...{ ...errorResult('c', '', 0), error: null, ...tally, agents: results, dispatched: results.length },
     status: statusOf(tally),
   }
   return {
@@ -38,7 +38,7 @@ const CYCLES = [
   cycle(FROM + 25 * HOUR, [{ agent_id: 'after', status: 'failed' }]),
 ]
 
-test('E12: a digest counts the cycles of its time, in the words of the kernel, by the owner’s clock', () => {
+test('E12: a digest counts the cycles of its period, in the kernel’s language and the owner’s zone', () => {
   assert.equal(
     digestOf('default', CYCLES, PERIOD, 'en'),
     `Kernel[default] digest (2026-01-01 09:00 – 2026-01-02 09:00)
@@ -56,7 +56,7 @@ test('E12: a digest counts the cycles of its time, in the words of the kernel, b
   )
 })
 
-test('E12: of no cycle there is no digest', () => {
+test('E12: there is no digest without a finished cycle', () => {
   const running = { ...cycle(FROM + 1, []), ended_at: null, result: null }
   assert.equal(digestOf('default', [running], PERIOD, 'en'), undefined)
 })

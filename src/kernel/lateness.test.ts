@@ -7,39 +7,39 @@ const NOON = Date.parse('2026-01-15T12:00:00Z')
 const MINUTE = 60_000
 const DAY = 1440 * MINUTE
 
-/** Counts how often it is asked. */
-function counted(schedule: Schedule): Schedule & { asked: number } {
-  const made = {
-    asked: 0,
+/** Counts the calls of `next`. */
+function countCalls(schedule: Schedule): Schedule & { calls: number } {
+  const counter = {
+    calls: 0,
     next(after: number) {
-      made.asked += 1
+      counter.calls += 1
       return schedule.next(after)
     },
   }
-  return made
+  return counter
 }
 
-test('E1: what is over is found from its newest on: after a year as quickly as after an hour, and never more than a thousand', () => {
-  const often = counted(scheduleOf('* * * * * *', 'UTC'))
-  const year = newest(often, NOON - 365 * DAY, NOON)
+test('E1: past beats are listed newest first, at most a thousand, and as fast after a year as after an hour', () => {
+  const everySecond = countCalls(scheduleOf('* * * * * *', 'UTC'))
+  const year = newest(everySecond, NOON - 365 * DAY, NOON)
   assert.equal(year.length, MANY)
   assert.deepEqual([year[0], year.at(-1)], [NOON - 999_000, NOON])
-  assert.ok(often.asked < 5 * MANY, `asked ${often.asked} times`)
-  const seldom = scheduleOf('30 2 * * *', 'UTC')
-  assert.equal(newest(seldom, NOON - 10 * DAY, NOON).length, 10)
-  assert.deepEqual(newest(seldom, NOON - 60 * MINUTE, NOON), [])
-  // The clock was put back behind what has fired: nothing is over.
-  assert.deepEqual(newest(seldom, NOON, NOON - DAY), [])
+  assert.ok(everySecond.calls < 5 * MANY, `${everySecond.calls} calls`)
+  const daily = scheduleOf('30 2 * * *', 'UTC')
+  assert.equal(newest(daily, NOON - 10 * DAY, NOON).length, 10)
+  assert.deepEqual(newest(daily, NOON - 60 * MINUTE, NOON), [])
+  // The clock was set back behind the last beat: none is past.
+  assert.deepEqual(newest(daily, NOON, NOON - DAY), [])
   assert.deepEqual(newest(scheduleOf({ at: '2026-01-01T00:00:00Z' }, 'UTC'), 0, NOON), [Date.parse('2026-01-01')])
 })
 
-test('E1: after `after` and up to `until`, oldest first', () => {
+test('E1: beats after `after`, up to and including `until`, oldest first', () => {
   const schedule = scheduleOf('*/10 * * * *', 'UTC')
   assert.deepEqual(newest(schedule, NOON - 20 * MINUTE, NOON), [NOON - 10 * MINUTE, NOON])
   assert.deepEqual(newest(schedule, NOON - 20 * MINUTE - 1, NOON - 1), [NOON - 20 * MINUTE, NOON - 10 * MINUTE])
 })
 
-test('E1: how many of the newest each policy keeps', () => {
+test('E1: how many late beats each policy fires', () => {
   assert.deepEqual((['skip', 'once', 'all', { all: 3 }, { all: 1e9 }, 'catch_up'] as const).map(keptOf), [
     0,
     1,
@@ -50,28 +50,28 @@ test('E1: how many of the newest each policy keeps', () => {
   ])
 })
 
-test('E1: jitter follows from the id and the instant, stays within its bounds and before the next beat, and spreads', () => {
+test('E1: jitter is derived from id and instant, within its limit and before the next beat, and spread out', () => {
   const schedule = scheduleOf('*/10 * * * *', 'UTC')
-  const moved = (id: string, jitter: number, due: number): number => fireAt(schedule, id, jitter, due) - due
+  const jitterOf = (id: string, jitter: number, due: number): number => fireAt(schedule, id, jitter, due) - due
   const dues = Array.from({ length: 200 }, (_, i) => NOON + i * 10 * MINUTE)
-  const all = dues.map((due) => moved('a', 30_000, due))
+  const all = dues.map((due) => jitterOf('a', 30_000, due))
   assert.deepEqual(
-    dues.map((due) => moved('a', 30_000, due)),
+    dues.map((due) => jitterOf('a', 30_000, due)),
     all,
   )
   assert.ok(all.every((ms) => Number.isInteger(ms) && ms >= 0 && ms < 30_000))
   assert.ok(all.some((ms) => ms < 3000) && all.some((ms) => ms > 27_000))
   assert.notDeepEqual(
-    dues.map((due) => moved('b', 30_000, due)),
+    dues.map((due) => jitterOf('b', 30_000, due)),
     all,
   )
-  assert.ok(dues.every((due) => moved('a', DAY, due) < 10 * MINUTE))
-  assert.ok(dues.some((due) => moved('a', DAY, due) > 9 * MINUTE))
-  assert.equal(moved('a', 0, NOON), 0)
-  assert.equal(moved('a', 1, NOON), 0)
+  assert.ok(dues.every((due) => jitterOf('a', DAY, due) < 10 * MINUTE))
+  assert.ok(dues.some((due) => jitterOf('a', DAY, due) > 9 * MINUTE))
+  assert.equal(jitterOf('a', 0, NOON), 0)
+  assert.equal(jitterOf('a', 1, NOON), 0)
 })
 
-test('E1: given how far it has come and what time it is, which instants fire: by policy, by why they are late, each at most once', () => {
+test('E1: which late beats fire, by policy and by why they are late; each at most once', () => {
   const schedule = scheduleOf('*/10 * * * *', 'UTC')
   const policy: TickPolicy = { id: 'a', jitter: 0, missed: 'once', overrun: 'catch_up' }
   const since = NOON - 25 * MINUTE
@@ -89,7 +89,7 @@ test('E1: given how far it has come and what time it is, which instants fire: by
     over: NOON,
   })
   assert.deepEqual(makeUp(schedule, { ...policy, missed: { all: 2 } }, 'missed', since, now).fire, [newer, newestOne])
-  // Less than a minute late is not missed; but it is too late where the beat before took too long.
+  // Less than a minute late is not missed, but it is an overrun if the beat before took too long.
   const skip: TickPolicy = { ...policy, missed: 'skip', overrun: 'skip' }
   assert.deepEqual(makeUp(schedule, skip, 'missed', since, NOON + MINUTE).fire, [NOON])
   assert.deepEqual(makeUp(schedule, skip, 'overrun', since, NOON + MINUTE).fire, [])
@@ -97,7 +97,7 @@ test('E1: given how far it has come and what time it is, which instants fire: by
   assert.deepEqual(makeUp(schedule, policy, 'missed', NOON + DAY, now), { fire: [], givenUp: 0, over: NOON + DAY })
 })
 
-test('E1: the coming beat is the first that has yet to fire, with and without jitter, and costs the same after a year', () => {
+test('E1: the next beat is the first that has not fired, with and without jitter, as fast after a year', () => {
   const schedule = scheduleOf({ every: 10 * MINUTE }, 'UTC')
   for (const jitter of [0, 3 * MINUTE, 25 * MINUTE])
     for (let now = NOON; now < NOON + 30 * MINUTE; now += 7_000) {
@@ -107,9 +107,9 @@ test('E1: the coming beat is the first that has yet to fire, with and without ji
         .find(({ fires }) => fires >= now)
       assert.deepEqual(comingBeat(schedule, { id: 'a', jitter }, over, now), yetToFire, `${jitter} at ${now - NOON}`)
     }
-  const often = counted(schedule)
-  assert.equal(comingBeat(often, { id: 'a', jitter: 0 }, NOON - 365 * DAY, NOON)?.due, NOON)
-  assert.ok(often.asked < 5, `asked ${often.asked} times`)
+  const everySecond = countCalls(schedule)
+  assert.equal(comingBeat(everySecond, { id: 'a', jitter: 0 }, NOON - 365 * DAY, NOON)?.due, NOON)
+  assert.ok(everySecond.calls < 5, `${everySecond.calls} calls`)
   assert.equal(comingBeat(schedule, { id: 'a', jitter: 0 }, NOON + DAY, NOON)?.due, NOON + DAY + 10 * MINUTE)
   assert.equal(
     comingBeat(scheduleOf({ at: '2026-01-15T11:00:00Z' }, 'UTC'), { id: 'a', jitter: 0 }, 0, NOON),

@@ -7,15 +7,15 @@ import type { FailureClass } from '../domain/stop.ts'
 import { type News, newsOf, type Told } from './news.ts'
 
 const HOUR = 3_600_000
-const UNTOLD: Told = { target: 'somebody', matters: {} }
+const NOTHING_REPORTED: Told = { target: 'owner', matters: {} }
 
-let made = 0
+let count = 0
 
 function agent(agent_id: string, status: DispatchStatus, failure_class: FailureClass | null = null): AgentResult {
-  made += 1
+  count += 1
   return {
-    ...{ agent_id, dispatch_id: `d${made}`, session_id: 's', status, failure_class },
-    ...{ summary: `words ${made}`, attempts: 1, recovered_from: null },
+    ...{ agent_id, dispatch_id: `d${count}`, session_id: 's', status, failure_class },
+    ...{ summary: `summary ${count}`, attempts: 1, recovered_from: null },
   }
 }
 
@@ -24,18 +24,18 @@ const failed = (id: string, why: FailureClass = 'provider') => agent(id, 'failed
 const waiting = (id: string) => agent(id, 'waiting')
 const running = (id: string) => agent(id, 'running')
 
-interface Happening {
+interface CycleInput {
   readonly agents?: readonly AgentResult[]
   readonly error?: string
   readonly notes?: readonly Note[]
   readonly alerts?: readonly Note[]
-  /** After the one before. */
+  /** Milliseconds after the cycle before. */
   readonly later?: number
 }
 
 const note = (about: string, text = about): Note => ({ about, text })
 
-function resultOf({
+function cycleResult({
   agents = [],
   error = null,
 }: {
@@ -49,30 +49,38 @@ function resultOf({
   }
 }
 
-/** Of cycles, one after the other. */
-function lived(happenings: readonly Happening[], from = UNTOLD): News[] {
+/** The news of consecutive cycles. */
+function newsOfCycles(cycles: readonly CycleInput[], from = NOTHING_REPORTED): News[] {
   let told = from
   let now = 0
-  return happenings.map(({ notes = [], alerts = [], later = 600_000, ...happening }) => {
+  return cycles.map(({ notes = [], alerts = [], later = 600_000, ...cycle }) => {
     now += later
-    const news = newsOf(told, { result: resultOf(happening), notes }, alerts, now)
+    const news = newsOf(told, { result: cycleResult(cycle), notes }, alerts, now)
     told = news.told
     return news
   })
 }
 
-const kinds = (happenings: readonly Happening[]): (string | null)[] => lived(happenings).map(({ kind }) => kind)
+const kindsOf = (cycles: readonly CycleInput[]): (string | null)[] => newsOfCycles(cycles).map(({ kind }) => kind)
 
 const failing = note('failing')
 
-describe('what of a cycle is told at once', () => {
-  const CASES: readonly (readonly [string, readonly Happening[], readonly (string | null)[]])[] = [
-    ['E12: an idle success is not', [{}], [null]],
-    ['E12: what was done is, every time', [{ agents: [done('a')] }, { agents: [done('a')] }], ['notice', 'notice']],
-    ['E12: what is still at work is not: it is told when it is over', [{ agents: [running('a')] }], [null]],
-    ['E12: a failure is, once', [{ agents: [failed('a')] }, { agents: [failed('a')] }, {}], ['notice', null, null]],
+describe('what is reported after a cycle', () => {
+  const CASES: readonly (readonly [string, readonly CycleInput[], readonly (string | null)[]])[] = [
+    ['E12: an idle success is not reported', [{}], [null]],
     [
-      'E12: a failure of another kind is another matter; so is another agent’s',
+      'E12: completed work is reported every time',
+      [{ agents: [done('a')] }, { agents: [done('a')] }],
+      ['notice', 'notice'],
+    ],
+    ['E12: a running dispatch is not reported', [{ agents: [running('a')] }], [null]],
+    [
+      'E12: a repeated failure is reported once',
+      [{ agents: [failed('a')] }, { agents: [failed('a')] }, {}],
+      ['notice', null, null],
+    ],
+    [
+      'E12: a failure of another class or agent is reported again',
       [
         { agents: [failed('a')] },
         { agents: [failed('a', 'timeout')] },
@@ -81,27 +89,27 @@ describe('what of a cycle is told at once', () => {
       ['notice', 'notice', 'notice'],
     ],
     [
-      'E12: a failure after a success is news again',
+      'E12: a failure after a success is reported again',
       [{ agents: [failed('a')] }, { agents: [done('a')] }, { agents: [failed('a')] }],
       ['notice', 'notice', 'notice'],
     ],
     [
-      'E12: cycles in which it does not appear do not end it',
+      'E12: cycles without the agent do not end its issue',
       [{ agents: [failed('a')] }, {}, { agents: [done('b')] }, { agents: [failed('a')] }],
       ['notice', null, 'notice', null],
     ],
     [
-      'E12: what waits for a person is another matter each time',
+      'E12: every dispatch that waits for a person is reported',
       [{ agents: [waiting('a')] }, { agents: [waiting('a')] }],
       ['notice', 'notice'],
     ],
     [
-      'E12: an error of the cycle is, until it changes or is over; numbers alone are no change',
+      'E12: an error of the cycle is reported until it changes or ends; numbers are ignored',
       [{ error: 'plan: 7 of 9' }, { error: 'plan: 8 of 9' }, { error: 'disk' }, {}, { error: 'disk' }],
       ['notice', null, 'notice', null, 'notice'],
     ],
     [
-      'case 124, case 134: what is alarming is told once, as an alert, however long it lasts',
+      'case 124, case 134: an alert is reported once, however long it lasts',
       [
         { agents: [failed('a')], alerts: [failing] },
         { agents: [failed('a')], alerts: [note('failing', 'the last 2 cycles failed')] },
@@ -110,7 +118,7 @@ describe('what of a cycle is told at once', () => {
       ['alert', null, null],
     ],
     [
-      'case 124: another alarm is told',
+      'case 124: a second alert is reported',
       [
         { alerts: [failing] },
         { alerts: [failing, note('never succeeded')] },
@@ -119,12 +127,12 @@ describe('what of a cycle is told at once', () => {
       ['alert', 'alert', null],
     ],
     [
-      'E12: recovery is told, once',
+      'E12: a recovery is reported once',
       [{ alerts: [failing] }, {}, {}, { alerts: [failing] }],
       ['alert', 'notice', null, 'alert'],
     ],
     [
-      'case 135: a note is told once, whatever its words, and again when it was not seen for a day and a half',
+      'case 135: a note is reported once, whatever its text, and again after 36 hours of absence',
       [
         { notes: [note('motion', '3 times')] },
         { notes: [note('motion', '4 times')] },
@@ -134,14 +142,14 @@ describe('what of a cycle is told at once', () => {
       ['notice', null, null, 'notice'],
     ],
   ]
-  for (const [name, happenings, expected] of CASES)
+  for (const [name, cycles, expected] of CASES)
     test(name, () => {
-      assert.deepEqual(kinds(happenings), expected)
+      assert.deepEqual(kindsOf(cycles), expected)
     })
 
-  test('E12: a message holds what is new: alarms, notes, that all is well again; a note on what is alarming is not said twice', () => {
-    const [first, second, third] = lived([
-      { alerts: [failing, note('provider x')], notes: [note('provider x', 'b stayed behind'), note('motion')] },
+  test('E12: a message has the new alerts and notes and the recovery; a note that is also an alert is left out', () => {
+    const [first, second, third] = newsOfCycles([
+      { alerts: [failing, note('provider x')], notes: [note('provider x', 'b was not dispatched'), note('motion')] },
       { alerts: [failing, note('silent')], notes: [note('motion'), note('planner')] },
       { agents: [done('a')] },
     ])
@@ -150,13 +158,13 @@ describe('what of a cycle is told at once', () => {
     assert.deepEqual([first?.recovered, second?.recovered, third?.recovered], [false, false, true])
   })
 
-  test('E12: that all is well again is told also after a long silence', () => {
-    const [, after] = lived([{ alerts: [failing] }, { later: 100 * HOUR, agents: [done('a')] }])
+  test('E12: a recovery is reported also after a long silence', () => {
+    const [, after] = newsOfCycles([{ alerts: [failing] }, { later: 100 * HOUR, agents: [done('a')] }])
     assert.equal(after?.recovered, true)
   })
 
-  test('case 142: what is remembered is bounded by what was seen lately', () => {
+  test('case 142: the stored issues are limited to recent ones', () => {
     const many = Array.from({ length: 50 }, (_, i) => ({ later: HOUR, notes: [note(`note ${i}`)] }))
-    assert.ok(Object.keys(lived(many).at(-1)?.told.matters ?? {}).length <= 36)
+    assert.ok(Object.keys(newsOfCycles(many).at(-1)?.told.matters ?? {}).length <= 36)
   })
 })

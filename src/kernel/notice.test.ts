@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { type AgentResult, type CycleResult, statusOf, tallyOf } from '../domain/cycle.ts'
 import { agentLine, noticeOf } from './notice.ts'
 
-const result = (over: Partial<AgentResult> = {}): AgentResult => ({
+const result = (overrides: Partial<AgentResult> = {}): AgentResult => ({
   agent_id: 'report',
   dispatch_id: 'd1',
   session_id: 's1',
@@ -12,10 +12,10 @@ const result = (over: Partial<AgentResult> = {}): AgentResult => ({
   failure_class: null,
   attempts: 1,
   recovered_from: null,
-  ...over,
+  ...overrides,
 })
 
-const cycle = (agents: readonly AgentResult[], over: Partial<CycleResult> = {}): CycleResult => {
+const cycle = (agents: readonly AgentResult[], overrides: Partial<CycleResult> = {}): CycleResult => {
   const tally = tallyOf(agents)
   return {
     cycle_id: 'run-abc123',
@@ -26,18 +26,18 @@ const cycle = (agents: readonly AgentResult[], over: Partial<CycleResult> = {}):
     error: null,
     duration_ms: 15_432,
     agents,
-    ...over,
+    ...overrides,
   }
 }
 
 describe('E12: the notice of a cycle', () => {
-  test('E12: in Chinese line for line as the seed shows it', () => {
-    const said = cycle([
+  test('E12: in Chinese, line by line as the seed shows it', () => {
+    const finished = cycle([
       result({ agent_id: 'research', attempts: 2, recovered_from: 'no_real_action', summary: '## 执行总结\n...' }),
       result(),
     ])
     assert.equal(
-      noticeOf('default', said, 'zh'),
+      noticeOf('default', finished, 'zh'),
       `Kernel[default] 周期完成总结
 - cycle_id: run-abc123
 - 状态: success
@@ -54,7 +54,7 @@ describe('E12: the notice of a cycle', () => {
     )
   })
 
-  test('E12: in English alike; failures by their class, what is parked, and the error of the cycle itself', () => {
+  test('E12: in English, with failure classes, parked dispatches and the error of the cycle', () => {
     const agents = [
       result({ agent_id: 'a', status: 'failed', failure_class: 'awaiting_input', summary: 'it asked', attempts: 3 }),
       result({ agent_id: 'b', status: 'failed', failure_class: 'no_real_action', summary: 'it talked', attempts: 3 }),
@@ -83,14 +83,14 @@ describe('E12: the notice of a cycle', () => {
     )
   })
 
-  test('E12: what a summary says of itself counts for nothing', () => {
-    const boast = result({
+  test('E12: counts come from fields, not from the text of a summary', () => {
+    const misleading = result({
       status: 'failed',
       failure_class: 'timeout',
       summary: '[autonomy=actionable] blocked_no_action',
     })
-    const told = noticeOf('k', cycle([boast]), 'en')
-    assert.match(told, /actionable=0\/1, auto_recovered=0, blocked_awaiting_input=0, blocked_no_action=0/)
+    const text = noticeOf('k', cycle([misleading]), 'en')
+    assert.match(text, /actionable=0\/1, auto_recovered=0, blocked_awaiting_input=0, blocked_no_action=0/)
   })
 
   test('E12: an agent’s line is one line of at most 220 characters', () => {
@@ -99,10 +99,10 @@ describe('E12: the notice of a cycle', () => {
     assert.ok(!line.includes('\n') && line.endsWith('...'))
   })
 
-  test('E12: an idle cycle says why', () => {
-    const told = noticeOf('k', cycle([], { idle_reason: 'nothing has changed' }), 'en')
+  test('E12: an idle cycle has its reason', () => {
+    const text = noticeOf('k', cycle([], { idle_reason: 'nothing has changed' }), 'en')
     assert.match(
-      told,
+      text,
       /- completion rate: -\n.*\n.*actionable=0\/0.*\n- execution summary: \(none\)\n- idle: nothing has/,
     )
   })

@@ -14,7 +14,7 @@ describe('E12: quiet hours', () => {
     ['12:30-14:00', 'UTC', '2026-01-02T13:59:59Z', '2026-01-02T14:00:00Z'],
     ['22:00-07:00', 'Asia/Shanghai', '2026-01-01T14:00:00Z', '2026-01-01T23:00:00Z'],
     ['22:00-07:00', 'Asia/Shanghai', '2026-01-01T23:00:00Z', undefined],
-    // The night in which the clock is put forward is an hour shorter, and they may end in the hour that is left out.
+    // The night of a forward transition is an hour shorter, and quiet hours may end in the skipped hour.
     ['22:00-07:00', 'Europe/Berlin', '2026-03-28T21:00:00Z', '2026-03-29T05:00:00Z'],
     ['22:00-02:30', 'Europe/Berlin', '2026-03-28T21:00:00Z', '2026-03-29T01:00:00Z'],
     ['22:00-22:00', 'UTC', '2026-01-01T22:00:00Z', undefined],
@@ -24,7 +24,7 @@ describe('E12: quiet hours', () => {
       assert.equal(quietUntil(hours, zone, at(now)), until === undefined ? undefined : at(until))
     })
 
-  test('where the clock is put back over their end, nothing is held back into the past', () => {
+  test('if the clock is set back across their end, the end is not in the past', () => {
     const now = at('2026-10-25T01:10:00Z')
     const end = quietUntil('22:00-02:30', 'Europe/Berlin', now)
     assert.ok(end !== undefined && end >= now)

@@ -31,23 +31,26 @@ describe('cron lines', () => {
     assert.equal(next('0 0 29 2 *'), '2028-02-29T00:00:00.000Z')
   })
 
-  test('E1: on the wall clock of its zone', () => {
+  test('E1: cron lines follow the wall clock of their zone', () => {
     assert.equal(next('0 9 * * *', 'Asia/Shanghai'), '2026-01-16T01:00:00.000Z')
     assert.equal(next('0 9 * * *', 'America/Los_Angeles'), '2026-01-15T17:00:00.000Z')
     assert.equal(next('0 * * * *', 'Asia/Kathmandu'), '2026-01-15T12:15:00.000Z')
   })
 
-  test('strictly after, to the millisecond', () => {
+  test('next is strictly after the given instant, to the millisecond', () => {
     const schedule = scheduleOf('0 12 * * *', 'UTC')
     assert.equal(schedule.next(NOON - 1), NOON)
     assert.equal(schedule.next(NOON), NOON + 86_400_000)
     assert.equal(schedule.next(NOON + 1), NOON + 86_400_000)
-    const often = scheduleOf('* * * * * *', 'Europe/Berlin')
-    assert.deepEqual([often.next(NOON - 1), often.next(NOON), often.next(NOON + 1)], [NOON, NOON + 1000, NOON + 1000])
+    const everySecond = scheduleOf('* * * * * *', 'Europe/Berlin')
+    assert.deepEqual(
+      [everySecond.next(NOON - 1), everySecond.next(NOON), everySecond.next(NOON + 1)],
+      [NOON, NOON + 1000, NOON + 1000],
+    )
   })
 
-  test('a line that means nothing is refused with what is wrong, what was got and what was expected', () => {
-    const refused: readonly (readonly [ScheduleSpec, RegExp])[] = [
+  test('an invalid schedule is refused, with what is wrong, got and expected', () => {
+    const invalid: readonly (readonly [ScheduleSpec, RegExp])[] = [
       [
         '60 * * * *',
         /this cron line is invalid: minute 60 is not from 0 to 59; got "60 \* \* \* \*"; expected five fields/,
@@ -74,7 +77,7 @@ describe('cron lines', () => {
       [{ at: '2026-02-31T10:00:00Z' }, /invalid date and time/],
       [{ at: '2026-01-31T09:00:00+99:00' }, /invalid date and time/],
     ]
-    for (const [spec, message] of refused)
+    for (const [spec, message] of invalid)
       assert.throws(() => scheduleOf(spec, 'UTC'), { code: 'usage', message }, JSON.stringify(spec))
     assert.throws(() => scheduleOf('@daily', 'Europe/Nowhere'), {
       code: 'usage',
@@ -84,7 +87,7 @@ describe('cron lines', () => {
 })
 
 describe('intervals', () => {
-  test('E1: counted from the epoch, or from an anchor, and not from whenever it is asked', () => {
+  test('E1: counted from the epoch or an anchor, not from the time of the call', () => {
     assert.deepEqual(after({ every: 600_000 }, NOON + 1, 2), ['2026-01-15T12:10:00.000Z', '2026-01-15T12:20:00.000Z'])
     assert.deepEqual(after({ every: 600_000 }, NOON + 599_999, 1), ['2026-01-15T12:10:00.000Z'])
     const anchor = NOON - 61_000
@@ -95,7 +98,7 @@ describe('intervals', () => {
     assert.deepEqual(after({ every: 60_000 }, anchor - 30_000, 1, 'UTC', anchor), [iso(anchor)])
   })
 
-  test('E1: a million beats on, an interval has not drifted', () => {
+  test('E1: an interval has not drifted after a million beats', () => {
     const schedule = scheduleOf({ every: 7 }, 'UTC')
     let at = NOON - (NOON % 7)
     const first = at
@@ -105,11 +108,11 @@ describe('intervals', () => {
 })
 
 describe('single instants', () => {
-  test('E1: once, with an offset or on the wall clock of the schedule', () => {
+  test('E1: due once, with an offset or on the wall clock of the schedule', () => {
     assert.deepEqual(after({ at: '2026-01-31T09:00:00+08:00' }, NOON, 2), ['2026-01-31T01:00:00.000Z'])
     assert.deepEqual(after({ at: '2026-01-31T09:00' }, NOON, 2, 'Asia/Shanghai'), ['2026-01-31T01:00:00.000Z'])
     assert.deepEqual(after({ at: '2026-01-31T09:00:30.5' }, NOON, 2, 'UTC'), ['2026-01-31T09:00:30.500Z'])
-    // Jumped over by the clock: when it has jumped.
+    // A time that the clock skips is due at the jump.
     assert.deepEqual(after({ at: '2026-03-29T02:30:00' }, NOON, 1, 'Europe/Berlin'), ['2026-03-29T01:00:00.000Z'])
     assert.deepEqual(after({ at: '2026-01-15T12:00:00Z' }, NOON, 1), [])
   })

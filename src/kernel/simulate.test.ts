@@ -30,8 +30,8 @@ const entryOf = (id: string, spec: ScheduleSpec, more: Partial<ScheduleEntry> = 
 
 const AGENTS = [agentOf('a'), agentOf('b'), agentOf('own', '30 14 * * *'), agentOf('off', null, false)]
 
-describe('the timetable', () => {
-  test('E1: the kernel’s schedule is for those that have none of their own; each of the others has its own; then what was added', () => {
+describe('all schedules', () => {
+  test('E1: the kernel’s schedule covers agents without their own; then agents’ schedules, then added ones', () => {
     const settings = settingsOf([...AGENTS, agentOf('away', '@daily', false)])
     const rows = rowsOf(settings, [entryOf('plants', '@hourly'), entryOf('later', '@hourly', { paused: true })])
     assert.deepEqual(
@@ -48,9 +48,9 @@ describe('the timetable', () => {
   })
 
   test('E1: an added schedule without a prompt needs an agent that has one', () => {
-    const nobody = { prompt: null, agent_id: 'gone' }
+    const withoutPrompt = { prompt: null, agent_id: 'gone' }
     const rows = rowsOf(settingsOf(AGENTS), [
-      entryOf('x', '@hourly', nobody),
+      entryOf('x', '@hourly', withoutPrompt),
       entryOf('y', '@hourly', { agent_id: 'gone' }),
     ])
     assert.deepEqual(
@@ -59,7 +59,7 @@ describe('the timetable', () => {
     )
   })
 
-  test('E1: an added interval is counted from when it was added; one in another zone goes by that', () => {
+  test('E1: an added interval is counted from its creation; an added line uses its own zone', () => {
     const [, , interval, tokyo] = rowsOf(settingsOf(AGENTS), [
       entryOf('interval', { every: HOUR }),
       entryOf('tokyo', '0 9 * * *', { timezone: 'Asia/Tokyo' }),
@@ -68,7 +68,7 @@ describe('the timetable', () => {
     assert.equal(tokyo?.schedule.next(NOON), NOON + 12 * HOUR)
   })
 
-  test('E1: next is after what is over, and never for a paused one; what was asked for once is not skipped', () => {
+  test('E1: next is after the mark, and never for a paused schedule; a one-time schedule is not skipped', () => {
     const settings = settingsOf(AGENTS, { missed: 'skip', jitter: 5 })
     const [kernel, own] = rowsOf(settings, [])
     const [once] = rowsOf(settings, [entryOf('once', { at: '2026-01-16T09:00:00Z' })]).slice(-1)
@@ -84,15 +84,15 @@ describe('the timetable', () => {
   })
 })
 
-describe('the days to come', () => {
-  const asked = (settings: Settings, entries: readonly ScheduleEntry[] = [], more: Partial<Days> = {}): Days => ({
+describe('simulation', () => {
+  const inputOf = (settings: Settings, entries: readonly ScheduleEntry[] = [], more: Partial<Days> = {}): Days => ({
     ...{ rows: rowsOf(settings, entries), agents: settings.agents, from: NOON, days: 1, timezone: 'UTC' },
     ...{ max_concurrent: settings.max_concurrent, timeoutOf: () => 30 * MINUTE, costOf: () => null, ...more },
   })
 
-  test('beats in order of time, of every schedule that makes somebody due', () => {
+  test('beats in order of time, for every schedule with a due agent', () => {
     const { beats, until, days } = simulate(
-      asked(settingsOf(AGENTS), [entryOf('p', '*/30 13 * * *'), entryOf('no', '@hourly', { paused: true })]),
+      inputOf(settingsOf(AGENTS), [entryOf('p', '*/30 13 * * *'), entryOf('no', '@hourly', { paused: true })]),
     )
     assert.deepEqual(
       beats.slice(0, 4).map(({ at, schedule_id, agents }) => [(at - NOON) / MINUTE, schedule_id, agents.join()]),
@@ -114,18 +114,18 @@ describe('the days to come', () => {
     )
   })
 
-  test('days are those of the zone, and days on which nothing is due are among them', () => {
-    const only = settingsOf([agentOf('a', '0 0 17 * *')])
-    const { days } = simulate(asked(only, [], { days: 3, timezone: 'Pacific/Kiritimati' }))
+  test('days follow the zone, including days without a beat', () => {
+    const settings = settingsOf([agentOf('a', '0 0 17 * *')])
+    const { days } = simulate(inputOf(settings, [], { days: 3, timezone: 'Pacific/Kiritimati' }))
     assert.deepEqual(
       days.map(({ date, beats }) => `${date} ${beats}`),
       ['2026-01-16 0', '2026-01-17 1', '2026-01-18 0', '2026-01-19 0'],
     )
   })
 
-  test('what it costs, from the cheapest to the dearest; whose cost nobody knows is said', () => {
+  test('lowest and highest cost; agents with unknown cost are listed', () => {
     const costOf = (agent: string) => (agent === 'a' ? { usd_low: 0.25, usd_high: 1 } : null)
-    const { usd_low, usd_high, days, unpriced } = simulate(asked(settingsOf(AGENTS), [], { costOf }))
+    const { usd_low, usd_high, days, unpriced } = simulate(inputOf(settingsOf(AGENTS), [], { costOf }))
     assert.deepEqual([usd_low, usd_high, unpriced], [3, 12, ['b', 'own']])
     assert.deepEqual(
       days.map((day) => day.usd_high),
@@ -133,9 +133,9 @@ describe('the days to come', () => {
     )
   })
 
-  test('conflicts: several at one instant, more than run at a time, and beats closer than a run may take; each once, with how often', () => {
+  test('conflicts: simultaneous beats, more than max_concurrent, beats closer than the timeout; one entry each', () => {
     const settings = settingsOf(AGENTS, { max_concurrent: 2 })
-    const { conflicts } = simulate(asked(settings, [entryOf('p', '0,20 14 * * *')]))
+    const { conflicts } = simulate(inputOf(settings, [entryOf('p', '0,20 14 * * *')]))
     assert.deepEqual(conflicts, [
       { kind: 'together', schedules: ['kernel:default', 'p'], first: NOON + 2 * HOUR, times: 1 },
       {
@@ -147,15 +147,15 @@ describe('the days to come', () => {
         ...{ agent: 'a', interval_ms: 20 * MINUTE, timeout_ms: 30 * MINUTE },
       },
     ])
-    const [often] = simulate(asked(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }))).conflicts
-    assert.deepEqual([often?.kind, often?.times], ['too_close', 143])
-    const endless = asked(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }), [], { timeoutOf: () => null })
+    const [frequent] = simulate(inputOf(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }))).conflicts
+    assert.deepEqual([frequent?.kind, frequent?.times], ['too_close', 143])
+    const endless = inputOf(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }), [], { timeoutOf: () => null })
     assert.deepEqual(simulate(endless).conflicts, [])
   })
 
-  test('too many to count are not counted: it says how far it came', () => {
+  test('a simulation with too many beats stops and says where', () => {
     const { beats, until } = simulate(
-      asked(settingsOf([agentOf('a')], { schedule: { every: 100 } }), [], { days: 366 }),
+      inputOf(settingsOf([agentOf('a')], { schedule: { every: 100 } }), [], { days: 366 }),
     )
     assert.equal(beats.length, 100_000)
     assert.equal(until, NOON + 100_001 * 100 - 1)
