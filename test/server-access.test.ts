@@ -5,8 +5,8 @@ import { chmodSync, globSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FakeClock } from '../src/testing/fake-clock.ts'
-import { freshFolder, openApp } from './apps.ts'
-import { type Answered, ask, JSON_BODY, post, type ServedApp, servedApp } from './served.ts'
+import { freshFolder, openApp, until } from './apps.ts'
+import { type Answered, ask, JSON_BODY, post, type ServedApp, servedApp, type Watching, watch } from './served.ts'
 
 const CSRF = { 'x-tireless-csrf': '1' }
 
@@ -194,6 +194,31 @@ test('HTTP: a token whose file was replaced or removed is dead at once, and so i
   assert.deepEqual(await statuses(other), [401, 401])
   writeFileSync(file, 'short\n')
   assert.deepEqual(await statuses('short'), [401, 401])
+})
+
+test('HTTP: a live stream ends at once when the token that it was opened with is replaced or removed, and hears nothing more', async (t) => {
+  const to = await servedApp(t)
+  const { cookie } = await loggedIn(to)
+  const say = (content: string): void =>
+    to.app.service('events').sink.delta({
+      ...{ kind: 'result', run_id: 'r', session_id: 's', index: 0, tool: 'bash', status: 'ok', content },
+    })
+  const old = [await watch(to), await watch({ ...to, bearer: { cookie } as never })]
+  say('FIRST')
+  const heard = ({ messages }: Watching): string => JSON.stringify(messages)
+  await until(() => old.every((stream) => heard(stream).includes('FIRST')))
+  const { token_file: file } = await to.app.context.serve()
+  const other = 'f'.repeat(64)
+  writeFileSync(file, `${other}\n`)
+  say('SECOND')
+  await Promise.all(old.map(({ ended }) => ended))
+  for (const stream of old) assert.doesNotMatch(heard(stream), /SECOND/)
+  const fresh = await watch({ ...to, bearer: { authorization: `Bearer ${other}` } })
+  say('THIRD')
+  await until(() => heard(fresh).includes('THIRD'))
+  // Nothing is said any more: it ends all the same.
+  rmSync(file)
+  await fresh.ended
 })
 
 test('HTTP: whoever guesses tokens is told to wait; whoever has the right one comes in all the same', async (t) => {

@@ -69,9 +69,12 @@ function doorOf(c: Context<Env>, host: string): Door {
 /** Cookies know no ports: two homes on one machine would have one. */
 export const cookieName = (c: Context<Env>): string => `tireless-${c.env.incoming.socket.localPort}`
 
-export function credentialIn(c: Context<Env>, access: Access): Credential | undefined {
-  return access.credentialOf({ authorization: c.req.header('authorization'), cookie: getCookie(c, cookieName(c)) })
-}
+export const shownIn = (c: Context<Env>): Parameters<Access['credentialOf']>[0] => ({
+  authorization: c.req.header('authorization'),
+  cookie: getCookie(c, cookieName(c)),
+})
+
+export const credentialIn = (c: Context<Env>, access: Access): Credential | undefined => access.credentialOf(shownIn(c))
 
 /** Contract: lets the owner through, and with `loopback` whoever is on this machine. */
 export function onlyOwner(access: Access, { loopback = false } = {}): MiddlewareHandler<Env> {

@@ -23,6 +23,7 @@ import {
   onlyJson,
   onlyOwner,
   onlyUs,
+  shownIn,
   withHeaders,
   wrongToken,
 } from './guard.ts'
@@ -72,7 +73,7 @@ export interface HttpServer {
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { host, context, token, secret } = options
   const access = createAccess({ token, secret, clock: context.clock })
-  const live = createLive({ clock: context.clock, life: context.ids.next().slice(-12) })
+  const live = createLive({ clock: context.clock, life: context.ids.next().slice(-12), token })
   const metrics = createMetrics(live.viewers)
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
   // The package's own Request and Response are quicker, and would be everybody's in this process.
@@ -161,7 +162,7 @@ function routes(inside: Inside): Hono<Env> {
     ),
   )
   app.use(`${API}/*`, onlyOwner(access))
-  app.get(`${API}/events`, (c) => watch(c, inside.live))
+  app.get(`${API}/events`, (c) => watch(c, inside))
   app.get(`${API}/openapi.json`, (c) => c.json(openApi(endpoints)))
   for (const endpoint of endpoints) mount(app, endpoint, inside.context)
   app.notFound((c) => {
@@ -225,17 +226,19 @@ async function login(c: Asked<Env>, access: Access): Promise<Response> {
 }
 
 /** Written straight to the connection: one buffer for all viewers, and what is not taken can be seen. */
-function watch(c: Asked<Env>, live: Live): Response {
+function watch(c: Asked<Env>, { live, access }: Inside): Response {
   if (live.viewers() >= MOST_VIEWERS)
     throw refusal(503, { what: 'too many watch already', expected: `at most ${MOST_VIEWERS}`, fix: 'close some' })
   if (c.req.method === 'HEAD') return c.body(null)
   const { outgoing } = c.env
+  const shown = shownIn(c)
   outgoing.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
   const leave = live.join(
     {
       send: (chunk) => outgoing.write(chunk),
       behind: () => outgoing.writableLength,
       drop: () => outgoing.destroy(),
+      isAuthorized: () => access.credentialOf(shown) !== undefined,
     },
     c.req.header('last-event-id'),
   )

@@ -13,6 +13,8 @@ const MOST_KEPT_BYTES = 1024 * 1024
 /** Who is further behind than this is dropped. More than is kept, or whoever asks for all of it would be. */
 const MOST_BEHIND_BYTES = 2 * MOST_KEPT_BYTES
 const RECONNECT_MS = 1000
+/** How often the token is looked at while somebody watches and nothing is told. */
+const CHECK_MS = 1000
 
 export interface Viewer {
   send(chunk: Buffer): void
@@ -20,6 +22,8 @@ export interface Viewer {
   behind(): number
   /** Contract: ends it at once. */
   drop(): void
+  /** Contract: whether what it showed when it came would still let it in. */
+  isAuthorized(): boolean
 }
 
 export interface Live {
@@ -39,8 +43,15 @@ interface Kept {
   readonly chunk: Buffer
 }
 
-/** `life`: sets the ids of this process apart from those of another. */
-export function createLive({ clock, life }: { readonly clock: Clock; readonly life: string }): Live {
+export interface LiveOptions {
+  readonly clock: Clock
+  /** Sets the ids of this process apart from those of another. */
+  readonly life: string
+  /** Contract: as it is in this moment; when it changes, viewers are asked whether they are still authorized. */
+  token(): string | undefined
+}
+
+export function createLive({ clock, life, token }: LiveOptions): Live {
   const kept: Kept[] = []
   const viewers = new Map<Viewer, AbortController>()
   const closed = new AbortController()
@@ -49,6 +60,9 @@ export function createLive({ clock, life }: { readonly clock: Clock; readonly li
   let pending: Told[] = []
   let followed = false
   let waiting: (() => void)[] = []
+  /** The token that all viewers were checked against; null: none since the last one joined. */
+  let checkedToken: string | undefined | null = null
+  let isChecking = false
 
   const idOf = (at: number): string => `${life}.${at}`
 
@@ -63,6 +77,7 @@ export function createLive({ clock, life }: { readonly clock: Clock; readonly li
     pending = []
     while (keptBytes > MOST_KEPT_BYTES) keptBytes -= kept.shift()?.chunk.length ?? keptBytes
     const all = Buffer.concat(chunks)
+    dropUnauthorized()
     for (const viewer of [...viewers.keys()]) send(viewer, all)
   }
 
@@ -73,6 +88,29 @@ export function createLive({ clock, life }: { readonly clock: Clock; readonly li
     }
     leave(viewer)
     viewer.drop()
+  }
+
+  /** Contract: whoever came in with a token that has been replaced or removed is told nothing more. */
+  function dropUnauthorized(): void {
+    const now = token()
+    if (now === checkedToken) return
+    checkedToken = now
+    for (const viewer of [...viewers.keys()]) {
+      if (viewer.isAuthorized()) continue
+      leave(viewer)
+      viewer.drop()
+    }
+  }
+
+  /** Also while there is nothing to tell. */
+  async function checkTokens(): Promise<void> {
+    if (isChecking) return
+    isChecking = true
+    while (viewers.size > 0 && !closed.signal.aborted) {
+      await clock.sleep(CHECK_MS, closed.signal)
+      dropUnauthorized()
+    }
+    isChecking = false
   }
 
   function leave(viewer: Viewer): void {
@@ -111,6 +149,8 @@ export function createLive({ clock, life }: { readonly clock: Clock; readonly li
       const left = new AbortController()
       viewers.set(viewer, left)
       void keepAlive(viewer, left.signal)
+      checkedToken = null
+      void checkTokens()
       for (const resolve of waiting.splice(0)) resolve()
       return () => leave(viewer)
     },
