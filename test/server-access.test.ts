@@ -39,7 +39,7 @@ test('HTTP: a token that could be guessed is refused', async (t) => {
   const home = freshFolder(t)
   writeFileSync(join(home, 'token'), 'hunter2\n')
   const app = await openApp(t, { home, yaml: 'server: { port: 0 }\n' })
-  await assert.rejects(app.context.serve(), /token is too short.*got 7 characters.*do this: remove the file/)
+  await assert.rejects(app.context.serve(), /token is too short.*got 7 characters.*do this: (remove|delete) the file/)
 })
 
 test('HTTP: the API and the events need the token, as a header', async (t) => {
