@@ -21,7 +21,7 @@ import { freshFolder, openApp, runTaskIn, until } from '../apps.ts'
 import { ended, homeWith } from '../command-line.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
-import { PLANTING_TOOLS, PLANTINGS } from './plantings.ts'
+import { LEFT_NAMES, OBEYED_NAMES, PLANTING_TOOLS, PLANTINGS } from './plantings.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
 const final = { text: 'done' }
@@ -73,6 +73,41 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
       here.asOwner(LOOKS)
       assert.equal(existsSync(here.proof), false)
     })
+
+  test('names that other programs obey are gone afterwards, in every spelling; what people run by a word of their own stays', async (t) => {
+    const here = place(t)
+    const make = [...OBEYED_NAMES, ...LEFT_NAMES].map((name) => `mkdir -p "$(dirname '${name}')" && echo x > '${name}'`)
+    await planted(t, here, make.join('\n'))
+    const isThere = (name: string): boolean => lstatSync(join(here.ws, name), { throwIfNoEntry: false }) !== undefined
+    assert.deepEqual(OBEYED_NAMES.filter(isThere), [])
+    assert.deepEqual(
+      LEFT_NAMES.filter((name) => !isThere(name)),
+      [],
+    )
+  })
+
+  test('a link on the way to what git obeys leads nobody to files of others', async (t) => {
+    const outside = freshFolder(t, 'outside')
+    mkdirSync(join(outside, 'hooks'))
+    writeFileSync(join(outside, 'hooks/secret'), 'secret')
+    const here = place(t, 'plain . && git config core.hooksPath tools/hooks')
+    await planted(t, here, `ln -s ${outside} tools`)
+    assert.equal(readFileSync(join(outside, 'hooks/secret'), 'utf8'), 'secret', 'it was not taken away')
+    assert.equal(lstatSync(join(here.ws, 'tools'), { throwIfNoEntry: false }), undefined)
+    // The owner's own link leads there: it is not shown to a command for that.
+    here.asOwner(`ln -s ${outside} tools`)
+    assert.doesNotMatch(await planted(t, here, 'cat tools/hooks/secret'), /"secret/)
+  })
+
+  test('file tools do not write what git obeys by the owner’s word either', async (t) => {
+    const here = place(t, 'plain . && git config include.path ../.gitconfig && git config core.hooksPath tools/hooks')
+    const create = (path: string) => ({ calls: [{ tool: 'create_file', args: { path, content: '[alias]\n' } }] })
+    const model = scriptedModel([create('.gitconfig'), create('tools/hooks/pre-commit'), create('tools/other'), final])
+    await runTaskIn(await openApp(t, { model }), 'x', { workspace: here.ws })
+    const isThere = (name: string): boolean => existsSync(join(here.ws, name))
+    assert.deepEqual(['.gitconfig', 'tools/hooks/pre-commit', 'tools/other'].map(isThere), [false, false, true])
+    assert.match(JSON.stringify(model.requests.at(-1)?.messages), /your owner's git obeys what it says/)
+  })
 
   test('the traps work: the same things, planted by the owner himself, run', async (t) => {
     for (const plant of ['repo a', 'bare a', 'mkdir a && bare data && ln -s ../data a/.git']) {

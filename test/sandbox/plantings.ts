@@ -110,6 +110,53 @@ export const PLANTINGS: readonly Planting[] = [
     { owner: 'plain . && git config core.hooksPath .githooks' },
   ),
   git(
+    'another folder in the place of the one that holds hooks',
+    'mv tools gone && mkdir -p tools/hooks && printf "#!/bin/sh\\n$T\\n" > tools/hooks/post-index-change && chmod 755 tools/hooks/*',
+    {
+      owner:
+        'plain . && git config core.hooksPath tools/hooks && mkdir -p tools/hooks && echo true > tools/hooks/pre-commit',
+    },
+  ),
+  git('a configuration among the files, which the owner includes', 'mkdir e && arm e && mv e/config .gitconfig', {
+    owner: 'plain . && git config include.path ../.gitconfig',
+  }),
+  git('one that is there', 'mkdir e && arm e && cat e/config >> .gitconfig', {
+    owner: 'plain . && git config include.path ../.gitconfig && git config -f .gitconfig alias.s status',
+  }),
+  git('one that is included under a condition of the owner’s', 'mkdir e conf && arm e && mv e/config conf/git', {
+    owner: `plain . && git config 'includeIf.gitdir:**.path' ../conf/git`,
+  }),
+  git('a program among the files, which the owner has git run', 'echo "$T" >> tools/watch.sh', {
+    owner:
+      'plain . && mkdir tools && echo "#!/bin/sh" > tools/watch.sh && chmod 755 tools/watch.sh && git config core.fsmonitor ./tools/watch.sh',
+  }),
+  git(
+    'a filter of the owner’s that is not there yet',
+    'mkdir tools && echo "$T; cat" > tools/clean.sh; echo new > file',
+    {
+      owner: 'plain . && git config filter.e.clean "sh tools/clean.sh"',
+    },
+  ),
+  git(
+    'a configuration for one worktree alone',
+    'git worktree add -q tree && mkdir e && arm e && mv e/config .git/worktrees/tree/config.worktree',
+    { owner: 'plain . && git config extensions.worktreeConfig true' },
+  ),
+  git('a repository under a name in capitals', 'repo x && mv x/.git x/.GIT', { gone: 'x/.GIT/hooks/pre-commit' }),
+  git('one under its short name', 'repo x && mv x/.git "x/git~1"', { gone: 'x/git~1/hooks/pre-commit' }),
+  git('one under a name with a letter that some disks ignore', `repo x && mv x/.git "x/$(printf '.g\\315\\217it')"`, {
+    gone: 'x/.g\u034fit/hooks/pre-commit',
+  }),
+  git(
+    'a rebase that was begun, and would run a program',
+    'mkdir .git/rebase-merge && echo "exec $T" > .git/rebase-merge/git-rebase-todo',
+    { gone: '.git/rebase-merge/git-rebase-todo' },
+  ),
+  git('what installed hooks run', 'echo "repos: []" > .pre-commit-config.yaml', {
+    owner: 'plain . && echo "exec pre-commit" > .git/hooks/pre-commit',
+    gone: '.pre-commit-config.yaml',
+  }),
+  git(
     'hooks among the files, which are there',
     'for h in post-index-change pre-commit; do printf "#!/bin/sh\\n$T\\n" > .githooks/$h; chmod 755 .githooks/$h; done',
     {
@@ -147,4 +194,78 @@ export const PLANTINGS: readonly Planting[] = [
   obeyed('.idea/workspace.xml'),
   obeyed('.claude', 'mkdir evil && ln -s evil .claude'),
   obeyed('.codex/config.toml', 'mkdir -p x && echo x > x/config.toml && mv x .codex'),
+]
+
+/** Files that other programs obey without asking, all of which may be planted at once. */
+export const OBEYED_NAMES: readonly string[] = [
+  ...[
+    '.github/copilot-instructions.md',
+    '.github/instructions/a.instructions.md',
+    '.github/prompts/a.prompt.md',
+    '.github/agents/a.md',
+  ],
+  ...[
+    '.junie/guidelines.md',
+    '.augment/rules/a.md',
+    '.kilocode/rules/a.md',
+    '.qwen/settings.json',
+    'opencode.json',
+    'sub/opencode.jsonc',
+    'QWEN.md',
+    'crush.json',
+  ],
+  ...[
+    '.devcontainer/devcontainer.json',
+    '.devcontainer.json',
+    '.run/a.run.xml',
+    '.helix/languages.toml',
+    '.vs/tasks.vs.json',
+  ],
+  ...[
+    'mise.toml',
+    'sub/.mise.local.toml',
+    '.config/mise/config.toml',
+    '.exrc',
+    '.nvim.lua',
+    'sub/.vimrc',
+    '.dir-locals.el',
+  ],
+  ...['.gdbinit', 'sub/.lldbinit', '.irbrc', '.Rprofile', '.ghci', '.ocamlinit', '.iex.exs', '.pdbrc', '.perldb'],
+  ...['.hg/hgrc', 'sub/.hg/hgrc', '.sl/config', '.hg/sharedpath'],
+  // A long s, a Kelvin sign, a wide letter, and marks that nobody sees: some disks take them for the plain ones.
+  ...[
+    '.v\u017fcode/tasks.json',
+    '.hus\u212ay/pre-commit',
+    '.\uff43laude/settings.json',
+    '.en\ufe0fvrc',
+    '.cur\u3164sor/rules/a.mdc',
+  ],
+]
+
+/** Files of such kinds that are left alone: whoever runs them says so himself. */
+export const LEFT_NAMES: readonly string[] = [
+  ...[
+    'package.json',
+    '.npmrc',
+    'Makefile',
+    'justfile',
+    'main.tf',
+    '.bazelrc',
+    'flake.nix',
+    'sitecustomize.py',
+    'a.pth',
+    '.python-version',
+    '.tool-versions',
+  ],
+  ...[
+    '.pre-commit-config.yaml',
+    'lefthook.yml',
+    '.github/workflows/ci.yml',
+    '.config/other.toml',
+    'docs/prompts/a.md',
+    'svn/config',
+    '.gitmodules',
+    '.gitattributes',
+    '.editorconfig',
+  ],
 ]

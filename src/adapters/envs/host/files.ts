@@ -9,6 +9,7 @@ import { access, type FileHandle, lstat, open, rename, rm } from 'node:fs/promis
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
 import { whyProtected } from '../protected.ts'
+import { obeyedBeside } from '../repository/obeyed-beside.ts'
 import { type Folder, type Folders, rootedFolders } from './folders.ts'
 import { entriesOf } from './listing.ts'
 import { namesBelow } from './paths.ts'
@@ -41,6 +42,16 @@ function isInGitFolder(root: string, parents: readonly string[]): boolean {
   return folders.some((folder) => ['HEAD', 'objects', 'refs'].every((name) => existsSync(`${folder}/${name}`)))
 }
 
+/** Whether a repository above it names it, or the hooks of one read it. */
+function isObeyedByGit(root: string, names: readonly string[]): boolean {
+  const path = [root, ...names].join('/')
+  return names.some((_, at) => {
+    const folder = [root, ...names.slice(0, at)].join('/')
+    const obeyed = existsSync(`${folder}/.git/config`) ? obeyedBeside(folder, `${folder}/.git`) : []
+    return obeyed.some((one) => path === one || path.startsWith(`${one}/`))
+  })
+}
+
 /** `root` must be a real path. */
 export function rootedFiles(root: string, folders: Folders = rootedFolders(root)): FileOps {
   let lastWrite: Promise<unknown> = Promise.resolve()
@@ -57,6 +68,7 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
     const why = whyProtected([...parents, name])
     if (why !== undefined) throw refused(path, why)
     if (isInGitFolder(root, parents)) throw refused(path, 'inside a repository of git without a .git: use git')
+    if (isObeyedByGit(root, [...parents, name])) throw refused(path, "your owner's git obeys what it says")
     const bytes = bytesOf(content, path)
     await using folder = await folders.enter(parents, expected === null)
     if (!folder) throw conflict(path, undefined, expected)
@@ -67,7 +79,7 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
   async function writable(path: string) {
     const names = namesBelow(root, path)
     const name = names.at(-1)
-    if (whyProtected(names) !== undefined || isInGitFolder(root, names)) return false
+    if (whyProtected(names) !== undefined || isInGitFolder(root, names) || isObeyedByGit(root, names)) return false
     await using folder = await folders.enter(names.slice(0, -1))
     if (!folder || name === undefined) return folder !== undefined && (await mayWrite(folder.place))
     const isThere = await look(folder, name, async (_, stats) => {

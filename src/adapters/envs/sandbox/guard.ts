@@ -3,11 +3,12 @@
  * noted in the folder of the call: after a crash it is the only one who knows.
  */
 
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { chmodSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { obeyedBeside } from '../repository/obeyed-beside.ts'
 import type { Bind } from './layout.ts'
-import { beside, gitFolderBinds, readOnly } from './repositories.ts'
-import { type BeforeCommand, sweep } from './sweep.ts'
+import { beside as bindsBeside, commonFolder, gitFolderBinds, readOnly } from './repositories.ts'
+import { type BeforeCommand, idWithin, sweep } from './sweep.ts'
 import { type ScanFinding, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
 
 export interface Guard {
@@ -113,19 +114,36 @@ interface GuardPlan {
 async function guardFor(root: string, { findings }: WorkspaceScan, isMountable: IsMountable): Promise<GuardPlan> {
   const own: Bind[] = []
   const mounted: string[] = []
-  const missingHooks: string[] = []
+  const obeyed: string[] = []
   for (const finding of findings.filter(({ path }) => !REPLACED.test(path)).slice(0, MOST_MOUNTED)) {
     const text = textOfPath(finding.path)
     const path = text === undefined ? undefined : join(root, text)
     if (path === undefined || !isMountable(path)) continue
     const binds = await bindsOf(finding, path)
     if (binds.length > 0) mounted.push(finding.path)
-    const hooks = finding.kind === 'repository' ? hooksBeside(root, path) : undefined
-    if (hooks !== undefined && !existsSync(hooks))
-      missingHooks.push(Buffer.from(relative(root, hooks)).toString('latin1'))
-    own.push(...binds, ...(hooks !== undefined && existsSync(hooks) && isMountable(hooks) ? [readOnly(hooks)] : []))
+    own.push(...binds)
+    if (finding.kind === 'repository') obeyed.push(...obeyedBeside(dirname(path), path))
   }
-  return { binds: [...(await beside(root)), ...own], before: { findings, mounted, missingHooks } }
+  const elsewhere = await commonFolder(root)
+  if (elsewhere !== undefined) obeyed.push(...obeyedBeside(root, elsewhere))
+  const beside = obeyed.map((path) => ({ path: bytesBelow(root, path), id: idWithin(root, path) }))
+  const real = obeyed.flatMap((path) => realWithin(root, path) ?? [])
+  return {
+    binds: [...(await bindsBeside(root)), ...own, ...real.filter(isMountable).map(readOnly)],
+    before: { findings, mounted, obeyed: beside },
+  }
+}
+
+const bytesBelow = (root: string, path: string): string => Buffer.from(relative(root, path)).toString('latin1')
+
+/** Contract: undefined where it is not there, or leads out of the root: what is mounted must not be what a link of an agent's leads to. */
+function realWithin(root: string, path: string): string | undefined {
+  try {
+    const real = realpathSync(path)
+    return real.startsWith(`${root}/`) ? real : undefined
+  } catch {
+    return undefined
+  }
 }
 
 async function bindsOf({ kind, parts }: ScanFinding, path: string): Promise<readonly Bind[]> {
@@ -134,13 +152,4 @@ async function bindsOf({ kind, parts }: ScanFinding, path: string): Promise<read
   // A symbolic link cannot be mounted on; it is compared afterwards.
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats?.isFile() || stats?.isDirectory() ? [readOnly(path)] : []
-}
-
-/** Where the repository has its hooks among the files of its work tree, which an agent may write. */
-function hooksBeside(root: string, gitFolder: string): string | undefined {
-  const config = join(gitFolder, 'config')
-  const text = lstatSync(config, { throwIfNoEntry: false })?.isFile() ? readFileSync(config, 'utf8') : ''
-  const [, value] = /\bhookspath\s*=\s*"?([^"\n]*?)"?\s*$/im.exec(text) ?? []
-  const hooks = value === undefined ? undefined : resolve(dirname(gitFolder), value)
-  return hooks?.startsWith(`${root}/`) ? hooks : undefined
 }

@@ -30,14 +30,20 @@ async function readOnlyParts(gitFolder: string): Promise<Bind[]> {
 
 export const readOnly = (path: string): Bind => ({ from: path, at: path, writable: false })
 
+/** Contract: where the workspace is a worktree, the folder of its repository; else undefined. */
+export async function commonFolder(root: string): Promise<string | undefined> {
+  const own = await gitFolderOf(root)
+  return own === undefined || own === join(root, '.git') ? undefined : dirname(dirname(own))
+}
+
 /**
  * Where the workspace is a worktree, its repository lies elsewhere. Git needs all of it to read, and to write: the objects, its own
  * folder, and, where it stands on a branch, the branches. Everything else stays as it is, whatever the agent does.
  */
 export async function beside(root: string): Promise<readonly Bind[]> {
   const own = await gitFolderOf(root)
-  if (own === undefined || own === join(root, '.git')) return []
-  const common = dirname(dirname(own))
+  const common = await commonFolder(root)
+  if (own === undefined || common === undefined) return []
   const head = await readFile(join(own, 'HEAD'), 'utf8').catch(() => '')
   const writable = ['objects', ...(head.startsWith('ref: ') ? ['refs', 'logs'] : [])].map((name) => join(common, name))
   const there = await Promise.all(

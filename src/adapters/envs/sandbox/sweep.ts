@@ -8,15 +8,22 @@ import { lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { isHarmlessConfig } from '../git-config.ts'
 import { type Quarantine, quarantine } from './quarantine.ts'
-import { bytesOfPath, type ScanFinding, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
+import {
+  bytesOfPath,
+  REBASE_STEPS,
+  type ScanFinding,
+  scanWorkspace,
+  textOfPath,
+  type WorkspaceScan,
+} from './workspace-scan.ts'
 
 /** What was there before a command began; plain data, because a crash may lie between. */
 export interface BeforeCommand {
   readonly findings: readonly ScanFinding[]
   /** Paths of findings that lay under a mount, so that nothing could change them or what they held. */
   readonly mounted: readonly string[]
-  /** Where repositories look for hooks outside of themselves, and nothing was there. */
-  readonly missingHooks: readonly string[]
+  /** What repositories obey outside of themselves, as a scan tells paths; what it was, or null where nothing was there. */
+  readonly obeyed?: readonly { readonly path: string; readonly id: string | null }[]
 }
 
 export interface Swept {
@@ -42,7 +49,10 @@ export async function sweep(root: string, before: BeforeCommand, keep: string): 
   }
   for (const link of scan.findings.filter(({ kind }) => kind === 'link'))
     if (!known.isSame(link) && !leadsIntoWorkspace(root, link.path, scan.findings)) take(link.path)
-  for (const path of before.missingHooks) if (isThere(bytesOfPath(root, path))) take(path)
+  for (const { path, id } of before.obeyed ?? []) {
+    const now = foundWithin(root, path)
+    if (now && now.id !== id) take(now.path)
+  }
   const isLeft = ({ path }: ScanFinding): boolean =>
     !taken.some((outer) => path === outer || path.startsWith(`${outer}/`))
   return { taken: taken.map(shownPath), scan: { ...scan, findings: scan.findings.filter(isLeft) } }
@@ -87,6 +97,7 @@ function isDangerous(root: string, repository: string, part: string): boolean {
   if (part.startsWith('hooks/')) return !part.endsWith('.sample')
   if (!stats.isFile()) return true
   const text = textIn(path)
+  if (part === REBASE_STEPS) return text === undefined || /^\s*(?:x|exec)\s/m.test(text)
   // Only a worktree has one, which leads to the repository it lies in.
   if (part === 'commondir') return text?.trim() !== '../..' || !/(^|\/)worktrees\/[^/]+$/.test(repository)
   return text === undefined || !isHarmlessConfig(text, (value) => leadsInside(root, repository, value))
@@ -130,4 +141,25 @@ function textIn(path: Buffer): string | undefined {
   }
 }
 
-const isThere = (path: Buffer): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+interface FoundWithin {
+  /** As a scan tells it; the first link on the way, where there is one. */
+  readonly path: string
+  readonly id: string
+}
+
+/** Contract: what lies there, or the link that leads on: whoever follows one may come to files of others. */
+function foundWithin(root: string, path: string): FoundWithin | undefined {
+  const names = path.split('/')
+  for (const at of names.keys()) {
+    const part = names.slice(0, at + 1).join('/')
+    const stats = lstatSync(bytesOfPath(root, part), { throwIfNoEntry: false })
+    if (!stats) return undefined
+    if (stats.isSymbolicLink() || at === names.length - 1)
+      return { path: part, id: `${part} ${stats.dev}:${stats.ino}` }
+  }
+  return undefined
+}
+
+/** Names what lies at a path inside the root, before and after a command; null where there is nothing. */
+export const idWithin = (root: string, path: string): string | null =>
+  foundWithin(root, Buffer.from(path.slice(root.length + 1)).toString('latin1'))?.id ?? null

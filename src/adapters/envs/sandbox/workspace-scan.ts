@@ -54,7 +54,8 @@ function lookInto(root: string, folder: string, findings: ScanFinding[], queue: 
     const text = entry.name.toString('utf8')
     if (isGitName(text)) {
       if (!entry.isDirectory()) findings.push(...findingAt(root, path, 'link'))
-    } else if (isProtectedName(text, folder === '')) findings.push(...findingAt(root, path, 'name'))
+    } else if (isProtectedName(text, folder === '' ? undefined : nameOf(folder)))
+      findings.push(...findingAt(root, path, 'name'))
   }
   // One that is not whole yet may be so after the next command.
   if (isLayout(names) || isGitName(nameOf(folder))) findings.push(...findingAt(root, folder, 'repository'))
@@ -95,10 +96,13 @@ function deepStampOf(path: Buffer, stats: BigIntStats): string {
   return `${stampOf(stats)}:${digest.digest('hex')}`
 }
 
+/** What is left to do of a rebase: it may name programs, too. */
+export const REBASE_STEPS = 'rebase-merge/git-rebase-todo'
+
 /** What names programs or leads elsewhere. */
 function partsOf(gitFolder: Buffer): Readonly<Record<string, string>> {
   const hooks = entriesOf(below(gitFolder, 'hooks')).map(({ name }) => `hooks/${name.toString('latin1')}`)
-  const stamps = ['config', 'config.worktree', 'commondir', 'hooks', ...hooks].flatMap((name) => {
+  const stamps = ['config', 'config.worktree', 'commondir', REBASE_STEPS, 'hooks', ...hooks].flatMap((name) => {
     const stats = statsOf(below(gitFolder, name))
     return stats ? [[name, stats.isSymbolicLink() ? 'link' : stampOf(stats)] as const] : []
   })
