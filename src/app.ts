@@ -129,7 +129,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
 }
 
 function commandRunner(context: Context): App['run'] {
-  return async (name, input, tell = () => {}) => {
+  return async (name, input, onProgress = () => {}) => {
     const command = await commandNamed(name)
     if (!command) {
       const { COMMANDS } = await import('./commands/all.ts')
@@ -146,6 +146,6 @@ function commandRunner(context: Context): App['run'] {
         what: `${name} needs a home that is not open`,
         fix: `close the app, then run tireless ${name}`,
       })
-    return execute(command, context, input, tell)
+    return execute(command, context, input, onProgress)
   }
 }

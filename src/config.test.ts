@@ -75,8 +75,10 @@ models:
 budget: { per_day_usd: 5, per_dispatch_calls: 40, per_dispatch_minutes: 30 }
 store: sqlite                     # or postgres://… for several machines
 mcp_servers:
-  mail: { command: [node, server.js], effects: { send_mail: { recovery: once, reach: third_party }, search: { recovery: pure, reach: private } } }
-channels: { lark: {…}, slack: {…}, telegram: {…}, webhook: { url: "https://example.com/hook", secret_env: HOOK_SECRET } }
+  mail: { command: [node, server.js], effects: { send_mail: { recovery: once, reach: third_party },
+    search: { recovery: pure, reach: private } } }
+channels: { lark: {…}, slack: {…}, telegram: {…},
+  webhook: { url: "https://example.com/hook", secret_env: HOOK_SECRET } }
 policy: { allow_hosts: [], unattended: park }
 server: { host: 127.0.0.1, port: 7717 }
 `
@@ -371,7 +373,7 @@ describe('environment', () => {
     assert.equal(configOf('server: { port: "${P:-81}" }').server.port, 81)
     assert.match(
       errorMessageOf('server:\n  port: ${PORT}\n', { PORT: 'http' }),
-      /got a value made of PORT; expected a port/,
+      /got a value from PORT; expected a port/,
     )
     assert.match(errorMessageOf('server: { port: "80" }'), /do this: remove the quotes/)
   })

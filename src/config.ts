@@ -48,7 +48,7 @@ export interface LoadedConfig {
 
 /**
  * Throws one `config_invalid` that lists every problem. `required`: the user named the file, so it must exist.
- * `agents`: the folder with one folder per agent. `instead`: drafts to read in place of the files they will replace.
+ * `agents`: the folder with one folder per agent. `drafts`: files to read in place of the files they will replace.
  */
 export function loadConfig(options: {
   readonly file?: string | undefined

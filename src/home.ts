@@ -163,6 +163,6 @@ export function homeLocked(paths: HomePaths): TirelessError {
     what: 'another process holds the home',
     where: paths.root,
     got: holder ? `process ${holder.pid} (${holder.command}) since ${holder.since}` : 'an unknown process',
-    fix: 'use that process (`tireless cycle now` runs a cycle), run `tireless stop`, or use --home',
+    fix: 'use the running process (`tireless cycle now`), stop it (`tireless stop`), or name another home (--home)',
   })
 }

@@ -76,7 +76,7 @@ export async function runTask(task: string | Task, options: RunTaskOptions = {})
   const { objective, success_criteria = [], ...overrides } = typeof task === 'string' ? { objective: task } : task
   if (!Array.isArray(success_criteria))
     throw new TirelessError('usage', {
-      what: 'success_criteria is not a list',
+      what: 'this is not a list',
       where: 'success_criteria',
       expected: 'a list of criteria',
     })

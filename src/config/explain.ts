@@ -60,7 +60,7 @@ function wrongValue(path: Path, issue: Issue, reading: Reading): Problem {
   return {
     place: positionOf(path, reading),
     what: missing ? `${dotted(path)} is missing` : `${dotted(path)} is not valid`,
-    got: missing ? undefined : variables ? `a value made of ${variables.join(', ')}` : describeGot(got, path),
+    got: missing ? undefined : variables ? `a value from ${variables.join(', ')}` : describeGot(got, path),
     expected: issue.message,
     fix: fixOf(path, issue),
   }

@@ -61,8 +61,8 @@ export function codeOf(thrown: unknown): string {
 function problemsError(file: string, problems: readonly Problem[]): TirelessError {
   const errors = problems
     .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
-    .map(({ place, ...complaint }) => ({ ...complaint, where: `${file}:${place.line}:${place.column}` }))
-    .map((complaint) => new TirelessError('config_invalid', complaint))
+    .map(({ place, ...parts }) => ({ ...parts, where: `${file}:${place.line}:${place.column}` }))
+    .map((parts) => new TirelessError('config_invalid', parts))
   const [only] = errors
   if (only && errors.length === 1) return only
   const lines = errors.map((problem) => `\n  ${problem.message}`)

@@ -119,7 +119,7 @@ function readAgent(
   const expected = idProblem(id)
   if (expected !== undefined)
     throw new TirelessError('config_invalid', {
-      ...{ where: file, what: 'the folder name is no valid agent id', got: JSON.stringify(id), expected },
+      ...{ where: file, what: 'the folder name is not a valid agent id', got: JSON.stringify(id), expected },
       fix: 'rename the folder',
     })
   const { output, sources } = parsed({ source, name: file, env, schema: agentFile, known: agentLevels })

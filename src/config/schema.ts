@@ -43,7 +43,7 @@ const isList = (payload: { readonly value: unknown }) => Array.isArray(payload.v
 const overrun = z
   .enum(['skip', 'catch_up'])
   .prefault('skip')
-  .describe('beats that fall due while a cycle is still running')
+  .describe('skip or catch up on beats that fall due while a cycle runs')
 
 const agent = z.strictObject({
   agent_id: name,
@@ -55,7 +55,7 @@ const agent = z.strictObject({
   timeout: timeLimit.optional().describe('default: budget.per_dispatch_minutes'),
   cooldown: pause.prefault('0s').describe('pause after a success'),
   watch: z
-    .array(z.union([text, freeForm], 'a path, or a probe written as a mapping'))
+    .array(z.union([text, freeForm], 'a path, or a mapping with path or git'))
     .prefault([])
     .describe('paths checked for changes without calling a model'),
   model: word.nullable().prefault(null),

@@ -9,7 +9,7 @@ import type { ScheduleSpec } from './schedule.ts'
  */
 export type Watched = string | Readonly<Record<string, Json>>
 
-/** The watched files and commits as text, with the marks by which the next survey tells what is new. */
+/** The watched files and commits as text, with the marks by which the next report tells what is new. */
 export interface Survey {
   readonly text: string
   readonly marks: SurveyMarks

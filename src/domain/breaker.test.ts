@@ -15,7 +15,7 @@ const S = 1000
 const MIN = 60 * S
 
 /** The breaker state after these outcomes of one model, one second apart. */
-function standingAfter(...codes: readonly (ErrorCode | null | readonly [ErrorCode, number])[]): Standing | undefined {
+function stateAfter(...codes: readonly (ErrorCode | null | readonly [ErrorCode, number])[]): Standing | undefined {
   return codes.reduce<Standing | undefined>((before, outcome, n) => {
     const [code, retryAfterMs] = Array.isArray(outcome) ? outcome : [outcome, undefined]
     return afterOutcome(before, { model: 'p/m', code, at: n * S, retryAfterMs } as CallOutcome)
@@ -45,7 +45,7 @@ test('E13: three failures in a row exclude a model, longer each time; an answer 
     [['model_auth', null], 0],
   ]
   for (const [codes, until] of rows) {
-    const standing = standingAfter(...codes)
+    const standing = stateAfter(...codes)
     const out = (standing?.until ?? 0) > (codes.length - 1) * S ? standing?.until : 0
     assert.equal(out, until, JSON.stringify(codes))
   }

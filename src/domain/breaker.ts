@@ -68,11 +68,11 @@ export const subjectsOf = ({ model, code }: CallOutcome): readonly string[] =>
   code === 'model_auth' ? [providerOf(model)] : code === null ? [model, providerOf(model)] : [model]
 
 /** The failure that excludes the model now; null where it is not excluded. */
-export function leftOut(standings: ReadonlyMap<string, Standing>, model: string, now: number): ErrorCode | null {
-  const standing = [providerOf(model), model]
-    .map((subject) => standings.get(subject))
+export function leftOut(states: ReadonlyMap<string, Standing>, model: string, now: number): ErrorCode | null {
+  const excluding = [providerOf(model), model]
+    .map((subject) => states.get(subject))
     .find((one) => (one?.until ?? 0) > now)
-  return standing?.code ?? null
+  return excluding?.code ?? null
 }
 
 /**

@@ -92,10 +92,10 @@ export class TirelessError extends Error {
 
   constructor(
     code: ErrorCode,
-    complaint: string | Complaint,
+    parts: string | Complaint,
     options: { cause?: unknown; retryAfterMs?: number | undefined } = {},
   ) {
-    super(typeof complaint === 'string' ? complaint : formatMessage(complaint), { cause: options.cause })
+    super(typeof parts === 'string' ? parts : formatMessage(parts), { cause: options.cause })
     this.name = 'TirelessError'
     this.code = code
     this.retry = ERROR_CODES[code].retry

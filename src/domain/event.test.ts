@@ -168,7 +168,7 @@ describe('DECIDE', () => {
       },
       { kind: 'final', answer: 'yes' },
       { kind: 'invalid', feedback: 'the object is not closed' },
-      { kind: 'invalid', feedback: 'the answer was cut at the output limit' },
+      { kind: 'invalid', feedback: 'the answer was truncated at the output limit' },
     ])
   })
 

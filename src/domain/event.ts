@@ -74,8 +74,8 @@ interface OpenTurn {
   cut?: Cut
   decision?: Decision
   choice?: Choice
-  ready: boolean
-  acted: boolean
+  isDecisionEmitted: boolean
+  isActEmitted: boolean
   readonly intended: Map<number, string>
   readonly results: Map<number, { readonly ok: boolean; readonly payload: Json }>
   failed: boolean
@@ -126,20 +126,20 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
   function setDecision(choice: Choice): void {
     startPhase('DECIDE')
     open.choice = choice
-    open.ready = false
+    open.isDecisionEmitted = false
   }
 
   /** Waits for the next record: it may replace the decision (`branched`). */
   function endDecide(): void {
-    if (!open.choice || open.ready) return
-    open.ready = true
+    if (!open.choice || open.isDecisionEmitted) return
+    open.isDecisionEmitted = true
     emit('DECIDE', 'decision_ready', open.choice.payload)
   }
 
   function endAct(): void {
     endDecide()
-    if (!open.choice || open.acted) return
-    open.acted = true
+    if (!open.choice || open.isActEmitted) return
+    open.isActEmitted = true
     startPhase('ACT')
     if (open.choice.kind !== 'act') {
       emit('ACT', 'skipped', { reason: `the decision is ${open.choice.kind}` })
@@ -306,8 +306,8 @@ function newTurn(turn: number): OpenTurn {
   return {
     turn,
     started: new Set(),
-    ready: false,
-    acted: false,
+    isDecisionEmitted: false,
+    isActEmitted: false,
     intended: new Map(),
     results: new Map(),
     failed: false,

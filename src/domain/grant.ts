@@ -71,11 +71,11 @@ function matchesPattern(pattern: string, destination: string): boolean {
           ? NAME_CHARACTERS
           : part.replaceAll(/[.+?^${}()|[\]\\/]/g, String.raw`\$&`),
     )
-  const shape = new RegExp(`^${parts.join('')}$`, 's')
+  const regex = new RegExp(`^${parts.join('')}$`, 's')
   const host = /^https?:\/\/([^/?#]*)/i.exec(destination)?.[1]
   // A grant for a host allows reading any of its pages.
   return (
-    shape.test(normalise(destination)) || (host !== undefined && !pattern.includes('/') && shape.test(normalise(host)))
+    regex.test(normalise(destination)) || (host !== undefined && !pattern.includes('/') && regex.test(normalise(host)))
   )
 }
 

@@ -23,7 +23,7 @@ export interface PlainRules {
 interface CopyState extends PlainRules {
   /** Keys and indexes from the root to the current value, and the objects on that path. */
   readonly path: (string | number)[]
-  readonly above: object[]
+  readonly ancestors: object[]
   values: number
   characters: number
 }
@@ -33,7 +33,7 @@ interface CopyState extends PlainRules {
  * data. Always terminates.
  */
 export function plainCopy(value: unknown, rules: PlainRules): Json {
-  const walk: CopyState = { ...rules, path: [], above: [], values: 0, characters: 0 }
+  const walk: CopyState = { ...rules, path: [], ancestors: [], values: 0, characters: 0 }
   try {
     return copyValue(value, walk)
   } catch (thrown) {
@@ -95,11 +95,11 @@ function copyValue(value: unknown, walk: CopyState): Json {
 }
 
 function copyObject(value: object, walk: CopyState): Json {
-  if (walk.above.includes(value)) throw notPlainError(walk, 'an object that contains itself', EXPECTED_PLAIN)
+  if (walk.ancestors.includes(value)) throw notPlainError(walk, 'an object that contains itself', EXPECTED_PLAIN)
   if (walk.path.length > MAX_DEPTH) throw notPlainError(walk, `more than ${MAX_DEPTH} levels`, 'fewer')
-  walk.above.push(value)
+  walk.ancestors.push(value)
   const copy = Array.isArray(value) ? copyList(value, walk) : copyFields(value, walk)
-  walk.above.pop()
+  walk.ancestors.pop()
   return copy
 }
 

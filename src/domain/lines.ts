@@ -44,14 +44,14 @@ const MAX_EDITS = 1000
 
 /** Pairs of equal lines, in order. */
 function keptLines(a: readonly string[], b: readonly string[]): readonly (readonly [number, number])[] {
-  const most = Math.min(a.length + b.length, MAX_EDITS)
-  const zero = most + 1
+  const maxEdits = Math.min(a.length + b.length, MAX_EDITS)
+  const zero = maxEdits + 1
   // Per diagonal the furthest position in `a`; one copy per number of edits, for the way back.
-  const furthest = new Int32Array(2 * most + 3)
+  const furthest = new Int32Array(2 * maxEdits + 3)
   const rounds: Int32Array[] = []
   const stepsDown = (reached: Int32Array, k: number, d: number): boolean =>
     k === -d || (k !== d && (reached[zero + k - 1] ?? 0) < (reached[zero + k + 1] ?? 0))
-  for (let d = 0; d <= most; d += 1) {
+  for (let d = 0; d <= maxEdits; d += 1) {
     rounds.push(furthest.slice())
     for (let k = -d; k <= d; k += 2) {
       let x = stepsDown(furthest, k, d) ? (furthest[zero + k + 1] ?? 0) : (furthest[zero + k - 1] ?? 0) + 1

@@ -6,18 +6,18 @@ const MAX_CELL = 80
 export function markdownTable(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
-  mostCell = MAX_CELL,
+  maxCell = MAX_CELL,
 ): string {
   return [
     `| ${columns.join(' | ')} |`,
     `|${columns.map(() => '---').join('|')}|`,
-    ...rows.map((row) => `| ${row.map((text) => tableCell(text, mostCell)).join(' | ')} |`),
+    ...rows.map((row) => `| ${row.map((text) => tableCell(text, maxCell)).join(' | ')} |`),
   ].join('\n')
 }
 
 /** Truncated before escaping, so that no escape is cut in two. */
-function tableCell(text: string, most: number): string {
-  return shortened(oneLine(text), most).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
+function tableCell(text: string, max: number): string {
+  return shortened(oneLine(text), max).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
 }
 
 /** Removes line breaks and anything that looks like a mark of the runtime block. */
@@ -29,7 +29,7 @@ export function oneLine(text: string): string {
     .trim()
 }
 
-export function shortened(text: string, most: number): string {
+export function shortened(text: string, max: number): string {
   const characters = [...text]
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`
 }

@@ -25,8 +25,8 @@ const ADDED_TOKENS = 2_000
 
 /** Upper bound for a request of that many bytes: a token is at least one byte. */
 export function mostCost({ input, output, cached = 0, cache_write = 0, max_output }: Price, bytes: number): number {
-  const dearest = Math.max(input, cached, cache_write)
-  return dearest + output === 0 ? 0 : Math.ceil((bytes + ADDED_TOKENS) * dearest + max_output * output)
+  const highestRate = Math.max(input, cached, cache_write)
+  return highestRate + output === 0 ? 0 : Math.ceil((bytes + ADDED_TOKENS) * highestRate + max_output * output)
 }
 
 export function costOf({ input, output, cached = input, cache_write = input }: Price, usage: Usage): number {

@@ -16,18 +16,18 @@ const MAX_TEXT = 2000
 const MAX_DIFF = 4096
 
 /** Contract: the text, or its beginning with the number of characters left out; never half a character. */
-export function shortened(text: string, most = MAX_TEXT): string {
-  if (text.length <= most) return text
-  const end = text.charCodeAt(most - 1) >= 0xd800 && text.charCodeAt(most - 1) <= 0xdbff ? most - 1 : most
+export function shortened(text: string, max = MAX_TEXT): string {
+  if (text.length <= max) return text
+  const end = text.charCodeAt(max - 1) >= 0xd800 && text.charCodeAt(max - 1) <= 0xdbff ? max - 1 : max
   return `${text.slice(0, end)}… (${text.length - end} characters more)`
 }
 
 /** Contract: the value, or the beginning of its JSON. */
-function truncateValue(value: object | Json, most = MAX_TEXT): Json {
-  if (typeof value === 'string') return shortened(value, most)
+function truncateValue(value: object | Json, max = MAX_TEXT): Json {
+  if (typeof value === 'string') return shortened(value, max)
   if (typeof value !== 'object' || value === null) return value
   const text = JSON.stringify(value)
-  return text.length <= most ? (value as Json) : shortened(text, most)
+  return text.length <= max ? (value as Json) : shortened(text, max)
 }
 
 export const startPayload = ({ agent_id, behaviour, task, setup }: RecordOf<'run_started'>): Payload => ({
@@ -110,7 +110,8 @@ export interface Choice {
 
 export function choiceOfAnswer({ text, calls, finish, said, fault }: Answer): Choice {
   if (fault !== undefined) return makeDecision('invalid', calls, { feedback: shortened(fault) })
-  if (finish === 'length') return makeDecision('invalid', calls, { feedback: 'the answer was cut at the output limit' })
+  if (finish === 'length')
+    return makeDecision('invalid', calls, { feedback: 'the answer was truncated at the output limit' })
   const [only] = calls
   if (only === undefined) return makeDecision('final', calls, { answer: shortened(said ?? text) })
   if (calls.length === 1 && only.tool === 'finish')

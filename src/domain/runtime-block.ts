@@ -44,8 +44,8 @@ const NONE = '(none)'
 /** Code points. */
 const MAX_VALUE = 2000
 
-/** `history`: newest first; at most `most` rows are shown. */
-export function renderBlock(runtime: Runtime, history: readonly CycleRow[], most: number): string {
+/** `history`: newest first; at most `maxRows` rows are shown. */
+export function renderBlock(runtime: Runtime, history: readonly CycleRow[], maxRows: number): string {
   const { failed_agents, agent_summary, error } = runtime
   const values = { ...runtime, failed_agents: failed_agents.join(', '), agent_summary, error: error ?? '' }
   return [
@@ -56,7 +56,7 @@ export function renderBlock(runtime: Runtime, history: readonly CycleRow[], most
     '### cycle_history',
     markdownTable(
       COLUMNS,
-      history.slice(0, most).map((row) => COLUMNS.map((key) => String(row[key]))),
+      history.slice(0, maxRows).map((row) => COLUMNS.map((key) => String(row[key]))),
     ),
     END,
   ].join('\n')
@@ -137,22 +137,22 @@ export const lifted = (text: string): Lifted => extractFrom(text, splitAtBlock(t
 const MAX_LOOKALIKES = 10
 
 /**
- * Extracts our block from an edit. Contract: our block is the one at the position it has in `like`, the text before the
- * edit; else an exact copy of `block` that was not there before (it was moved); else null, and every lookalike is
+ * Extracts our block from an edit. Contract: our block is the one at the position it has in `before`, the unedited
+ * text; else an exact copy of `block` that was not there before (it was moved); else null, and every lookalike is
  * ordinary text.
  */
-export function liftedLike(text: string, like: Lifted, block: string | null = like.block): Lifted {
+export function liftedLike(text: string, before: Lifted, block: string | null = before.block): Lifted {
   const found = findBlocks(text).slice(-MAX_LOOKALIKES)
   const none: Lifted = { text, block: null }
-  let [best, least] = [none, differingLines(like.text, text)]
-  for (const candidate of like.block === null ? [] : found.map((one) => extractFrom(text, one))) {
-    const lines = isAtOldPosition(candidate, like) ? differingLines(like.text, candidate.text) : least
-    if (lines < least) [best, least] = [candidate, lines]
+  let [best, fewest] = [none, differingLines(before.text, text)]
+  for (const candidate of before.block === null ? [] : found.map((one) => extractFrom(text, one))) {
+    const lines = isAtOldPosition(candidate, before) ? differingLines(before.text, candidate.text) : fewest
+    if (lines < fewest) [best, fewest] = [candidate, lines]
   }
   if (best.block !== null || block === null) return best
   const copies = found.filter((one) => isSameBlock(one.block, block))
-  const former = findBlocks(like.text).filter((one) => isSameBlock(one.block, block))
-  return copies.length > former.length ? extractFrom(text, copies.at(-1)) : none
+  const earlierCopies = findBlocks(before.text).filter((one) => isSameBlock(one.block, block))
+  return copies.length > earlierCopies.length ? extractFrom(text, copies.at(-1)) : none
 }
 
 const isSameBlock = (a: string, b: string): boolean => a.replaceAll('\r\n', '\n') === b.replaceAll('\r\n', '\n')
@@ -165,9 +165,9 @@ const changesBetween = (before: string, after: string): readonly Change[] =>
 const differingLines = (before: string, after: string): number =>
   changesBetween(before, after).reduce((sum, { from, to, lines }) => sum + to - from + lines.length, 0)
 
-function isAtOldPosition(lifted: Lifted, like: Lifted): boolean {
-  const place = trimmedLines(like.text).indexOf(BLOCK_POSITION)
-  return !changesBetween(like.text, lifted.text).some(({ from, to }) => from <= place && place < to)
+function isAtOldPosition(lifted: Lifted, before: Lifted): boolean {
+  const place = trimmedLines(before.text).indexOf(BLOCK_POSITION)
+  return !changesBetween(before.text, lifted.text).some(({ from, to }) => from <= place && place < to)
 }
 
 /** Added to a text that holds only a lookalike, so that the last block is ours. */
@@ -200,11 +200,11 @@ export function lowered({ text, block }: Lifted): string {
  * the text has a NUL line in its place.
  */
 export function changedOutside(text: string, change: (outside: string) => string): string {
-  const { block, text: around } = lifted(text)
+  const { block, text: textWithMark } = lifted(text)
   if (block === null) return change(text)
   const outside = outsideBlock(text)
   const isAdded = appendBlock(outside, block) === text
-  return lowered({ text: change(isAdded ? outside : around), block })
+  return lowered({ text: change(isAdded ? outside : textWithMark), block })
 }
 
 /** Only the system may write these marks. */

@@ -26,10 +26,10 @@ export function withSection(text: string, section: string, body: string): Writte
   const next = headings.find(({ line, rank }) => line > found.line && rank <= found.rank)?.line ?? lines.length
   const blocked = lines.findIndex((line, i) => i > found.line && line.includes('\0'))
   const end = blocked < 0 ? next : Math.min(next, blocked)
-  let below = end
-  while (below > found.line + 1 && lines[below - 1]?.trim() === '') below -= 1
+  let bodyEnd = end
+  while (bodyEnd > found.line + 1 && lines[bodyEnd - 1]?.trim() === '') bodyEnd -= 1
   const before = endLine(lines.slice(0, found.line + 1).join(''))
-  return { kind: 'written', text: `${before}${endLine(body)}${lines.slice(below).join('')}`, isNew: false }
+  return { kind: 'written', text: `${before}${endLine(body)}${lines.slice(bodyEnd).join('')}`, isNew: false }
 }
 
 /**

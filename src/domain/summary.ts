@@ -2,10 +2,10 @@
 
 const ELLIPSIS = '...'
 
-/** Contract: at most `most` code points; a truncated text ends with `...`. */
-export function clipped(text: string, most: number): string {
+/** Contract: at most `max` code points; a truncated text ends with `...`. */
+export function clipped(text: string, max: number): string {
   const points = [...text]
-  return points.length <= most ? text : `${points.slice(0, most - ELLIPSIS.length).join('')}${ELLIPSIS}`
+  return points.length <= max ? text : `${points.slice(0, max - ELLIPSIS.length).join('')}${ELLIPSIS}`
 }
 
 /** Matched at the start of a line only: a report may mention reasoning and tool calls. */

@@ -40,7 +40,7 @@ export function gistOf({ turn, messages }: PastTurn): Gist {
     turn,
     last: turn,
     size: messages.reduce((sum, message) => sum + messageText(message).length, 0),
-    request: clipped(oneLine(user?.text ?? ''), REQUEST_LIMIT),
+    request: clipped(collapseSpaces(user?.text ?? ''), REQUEST_LIMIT),
     tools,
     said: messages
       .filter((message) => message.role === 'assistant')
@@ -129,10 +129,10 @@ const sortByTurn = (lines: readonly SummaryLine[]): readonly string[] =>
 
 function lastSentence(text: string): string {
   const sentences = text.slice(-1000).split(/(?<=[.!?])\s+|(?<=[。！？])|[\r\n]+/)
-  return sentences.map(oneLine).findLast((sentence) => sentence !== '') ?? ''
+  return sentences.map(collapseSpaces).findLast((sentence) => sentence !== '') ?? ''
 }
 
-function oneLine(text: string): string {
+function collapseSpaces(text: string): string {
   return text
     .slice(0, 4 * REQUEST_LIMIT)
     .replace(/\s+/g, ' ')

@@ -71,9 +71,9 @@ export function mostTelling(forms: LineForms): readonly ResultLine[] {
 /** A result is mostly a list of similar lines; a line that looks different is worth more than all of them. */
 function oddnessOf(pieces: readonly string[]): readonly (readonly [string, number])[] {
   const times = new Map<string, number>()
-  const looks = pieces.map(shapeOf)
-  for (const look of looks) times.set(look, (times.get(look) ?? 0) + 1)
-  return pieces.map((piece, i) => [piece, 1 / (times.get(looks[i] ?? '') ?? 1)])
+  const shapes = pieces.map(shapeOf)
+  for (const shape of shapes) times.set(shape, (times.get(shape) ?? 0) + 1)
+  return pieces.map((piece, i) => [piece, 1 / (times.get(shapes[i] ?? '') ?? 1)])
 }
 
 /**
@@ -97,12 +97,12 @@ function addLine(forms: Map<string, LineForm>, form: string, { times, latest }: 
 }
 
 /** Drops the patterns with the lowest score; among equals, the oldest. */
-function keepBestPatterns(forms: ReadonlyMap<string, LineForm>, most: number): LineForms {
-  if (forms.size <= most) return forms
+function keepBestPatterns(forms: ReadonlyMap<string, LineForm>, max: number): LineForms {
+  if (forms.size <= max) return forms
   const kept = [...forms]
     .map(([form, lines], index) => ({ form, index, weight: scoreOf(lines.latest.at(-1), lines.times) }))
     .sort((a, b) => b.weight - a.weight || b.index - a.index)
-    .slice(0, most)
+    .slice(0, max)
   const names = new Set(kept.map(({ form }) => form))
   return new Map([...forms].filter(([form]) => names.has(form)))
 }
@@ -182,8 +182,8 @@ function scoreOf({ text = '', oddness = 0 }: Partial<ResultLine> = {}, times: nu
 }
 
 /** Score among all lines: the average rarity of its words. */
-function rarityOf(text: string, holding: ReadonlyMap<string, number>): number {
+function rarityOf(text: string, linesWithWord: ReadonlyMap<string, number>): number {
   const words = [...new Set(wordsOf(text))]
   if (words.length === 0) return 0
-  return (RARE_WORDS_WEIGHT * words.reduce((sum, word) => sum + 1 / (holding.get(word) ?? 1), 0)) / words.length
+  return (RARE_WORDS_WEIGHT * words.reduce((sum, word) => sum + 1 / (linesWithWord.get(word) ?? 1), 0)) / words.length
 }

@@ -56,11 +56,11 @@ export function semanticRecall(store: Pick<Store, 'facts' | 'recallFacts'>, embe
   async function rankByMeaning({ agent_id, text, now }: FactQuery): Promise<readonly Fact[]> {
     const facts = await store.facts({ agent_id, now, limit: MAX_COMPARED_FACTS })
     await cacheVectors(facts)
-    const [wanted = []] = await embed([text])
+    const [queryVector = []] = await embed([text])
     return facts
-      .map((fact) => ({ fact, likeness: cosine(wanted, vectors.get(fact.id) ?? []) }))
-      .filter(({ likeness }) => likeness >= MIN_SIMILARITY)
-      .toSorted((a, b) => b.likeness - a.likeness)
+      .map((fact) => ({ fact, similarity: cosine(queryVector, vectors.get(fact.id) ?? []) }))
+      .filter(({ similarity: likeness }) => likeness >= MIN_SIMILARITY)
+      .toSorted((a, b) => b.similarity - a.similarity)
       .slice(0, MAX_RANKED)
       .map(({ fact }) => fact)
   }

@@ -19,9 +19,9 @@ export function summaryMemory(n: number): Memory {
 
   const summariseTurns = (gone: readonly PastTurn[]): number => {
     if (gone.length === 0) return 0
-    const gists = gone.map(gistOf)
-    evicted = limitSummaries([...evicted, ...gists])
-    all = mergeAll(all ? [all, ...gists] : gists)
+    const summaries = gone.map(gistOf)
+    evicted = limitSummaries([...evicted, ...summaries])
+    all = mergeAll(all ? [all, ...summaries] : summaries)
     last = undefined
     return gone.length
   }
@@ -45,20 +45,20 @@ export function summaryMemory(n: number): Memory {
       recalled: [],
     }),
     summarise: (from, upto) => {
-      const gists = [...evicted, ...turns.shown().map(gistOf)]
-      return renderOrEmpty(mergeAll(gists.filter(({ turn, last: end }) => from <= turn && end < upto)), MAX_SUMMARY)
+      const summaries = [...evicted, ...turns.shown().map(gistOf)]
+      return renderOrEmpty(mergeAll(summaries.filter(({ turn, last: end }) => from <= turn && end < upto)), MAX_SUMMARY)
     },
     evict: () => summariseTurns(turns.halve()),
   }
 }
 
-function limitSummaries(gists: readonly Gist[]): readonly Gist[] {
-  const eldest = mergeAll(gists.slice(0, -MAX_SINGLE_SUMMARIES))
-  return eldest ? [eldest, ...gists.slice(-MAX_SINGLE_SUMMARIES)] : gists
+function limitSummaries(summaries: readonly Gist[]): readonly Gist[] {
+  const oldest = mergeAll(summaries.slice(0, -MAX_SINGLE_SUMMARIES))
+  return oldest ? [oldest, ...summaries.slice(-MAX_SINGLE_SUMMARIES)] : summaries
 }
 
-function renderOrEmpty(gist: Gist | undefined, limit: number): string {
-  return gist ? gistText(gist, limit) : ''
+function renderOrEmpty(summary: Gist | undefined, limit: number): string {
+  return summary ? gistText(summary, limit) : ''
 }
 
 function mergeAll([first, ...rest]: readonly Gist[]): Gist | undefined {

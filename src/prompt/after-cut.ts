@@ -48,7 +48,7 @@ export function openingMessage(cut: Cut, words: readonly OwnerWords[], left: Lef
 
 function omissionNote({ first, last, turns, messages }: LeftOutTurns, hasSummary: boolean): string {
   const which = turns === 1 ? `Turn ${first} is` : `${turns} turns (${first} to ${last}) are`
-  const rest = hasSummary ? 'What is kept of them follows.' : 'Nothing else is kept of them.'
+  const rest = hasSummary ? 'A summary or excerpts follow.' : 'No summary is available.'
   return `[${which} left out here, ${messages} messages, to save room. ${rest}]`
 }
 

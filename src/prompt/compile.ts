@@ -40,16 +40,16 @@ export function compile(sections: readonly Section[], limit: number | null): Com
     .map((section) => ({ ...section, need: estimateTokens(section.text) + between }))
   const allotted = allot(nonEmpty, limit)
   const parts = new Map<number, Fitted>()
-  let spare = 0
+  let unused = 0
   for (const i of byPriority(nonEmpty)) {
     const section = nonEmpty[i]
     const tokens = allotted[i] ?? 0
     if (!section || tokens === 0) continue
-    const room = tokensFor(section, tokens, spare, between)
+    const room = tokensFor(section, tokens, unused, between)
     const part = fitted(section.text, room)
     if (part) parts.set(i, part)
     // Sections are truncated at line ends; the unused rest goes to the next section.
-    spare += tokens - (part ? part.tokens + between : 0)
+    unused += tokens - (part ? part.tokens + between : 0)
   }
   const kept = nonEmpty.flatMap(({ name }, i): Part[] => {
     const part = parts.get(i)

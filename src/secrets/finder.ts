@@ -77,8 +77,8 @@ export class Finder {
     this.#table[hash] = 1
     for (const length of [1, 2]) this.#beginnings.add(letters.slice(piece.at, piece.at + length))
     const key = letters.slice(piece.at, piece.at + FEWEST_LETTERS)
-    const there = this.#pieces.get(key)
-    if (there) there.push(piece)
+    const existing = this.#pieces.get(key)
+    if (existing) existing.push(piece)
     else this.#pieces.set(key, [piece])
   }
 
@@ -132,10 +132,10 @@ export class Finder {
     let open = false
     for (const { form, at, length } of this.#pieces.get(start) ?? []) {
       if ((covered.get(form) ?? 0) > from) continue
-      const met = matchForward(text, from, form.letters, at)
-      if (met.ended && at + met.letters < form.letters.length) open = true
-      if (met.letters < length) continue
-      const range = { from: matchBackward(text, from, form.letters, at), to: met.to, name: form.name }
+      const match = matchForward(text, from, form.letters, at)
+      if (match.ended && at + match.letters < form.letters.length) open = true
+      if (match.letters < length) continue
+      const range = { from: matchBackward(text, from, form.letters, at), to: match.to, name: form.name }
       if (form.exact !== undefined && text.slice(range.from, range.to) !== form.exact) continue
       covered.set(form, range.to)
       ranges.push(range)
@@ -159,10 +159,10 @@ const rollHash = (hash: number, code: number): number => ((hash << HASH_SHIFT) ^
 
 export const lettersOf = (text: string): string => lettersFrom(text, 0, Number.POSITIVE_INFINITY)
 
-function lettersFrom(text: string, from: number, most: number): string {
+function lettersFrom(text: string, from: number, max: number): string {
   let letters = ''
   let escaped = false
-  for (let i = from; i < text.length && letters.length < most; i += 1) {
+  for (let i = from; i < text.length && letters.length < max; i += 1) {
     const code = text.charCodeAt(i)
     if (!isSkipped(code, escaped)) letters += text[i]
     escaped = code === BACKSLASH
@@ -215,8 +215,8 @@ function piecesOf(form: Encoding): readonly Piece[] {
   const whole = { form, at: 0, length }
   if (length <= MAX_WHOLE) return [whole]
   const starts = Array.from({ length: Math.floor(length / PIECE_LENGTH) }, (_, i) => i * PIECE_LENGTH)
-  const telling = starts.filter((at) => isDistinctive(form.letters.slice(at, at + PIECE_LENGTH)))
-  return [whole, ...telling.map((at) => ({ form, at, length: PIECE_LENGTH }))]
+  const distinctive = starts.filter((at) => isDistinctive(form.letters.slice(at, at + PIECE_LENGTH)))
+  return [whole, ...distinctive.map((at) => ({ form, at, length: PIECE_LENGTH }))]
 }
 
 /** A piece without digits may be common text, such as field names or the first line of a key. */
@@ -230,12 +230,12 @@ function exactText(text: string, letters: string): string | undefined {
 }
 
 function mergeRanges(text: string, ranges: readonly Range[]): readonly Range[] {
-  const inOrder = ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)
+  const sorted = ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)
   const all: Range[] = []
-  for (const range of inOrder) {
+  for (const range of sorted) {
     const last = all.at(-1)
-    const joins = last && (range.from < last.to || (range.from === last.to && range.name === last.name))
-    if (joins) all[all.length - 1] = { ...last, to: Math.max(last.to, range.to) }
+    const isAdjacent = last && (range.from < last.to || (range.from === last.to && range.name === last.name))
+    if (isAdjacent) all[all.length - 1] = { ...last, to: Math.max(last.to, range.to) }
     else all.push(range)
   }
   return all.map((range) => ({ ...range, from: includeEscapes(text, range.from) }))

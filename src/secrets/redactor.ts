@@ -54,7 +54,7 @@ export class Redactor {
     this.#latest = []
   }
 
-  #finders(): { readonly sure: Finder; readonly unsure: Finder } {
+  #matchers(): { readonly sure: Finder; readonly unsure: Finder } {
     this.#knownMatcher ??= new Finder([...this.#known].map(([value, name]) => ({ name, value })))
     this.#guessedMatcher ??= new Finder([...this.#guessed].map((value): Named => ({ name: '', value })))
     return { sure: this.#knownMatcher, unsure: this.#guessedMatcher }
@@ -63,7 +63,7 @@ export class Redactor {
   /** Contract: the text without known secrets in any encoding; nothing else changes. */
   hide = (text: string): string => {
     if (isLong(text) ? this.#latest.includes(text) : this.#withoutKnown.has(text)) return text
-    const { sure } = this.#finders()
+    const { sure } = this.#matchers()
     if (sure.isEmpty) return text
     const { ranges } = sure.find(text)
     if (ranges.length > 0) return replaceRanges(text, ranges)
@@ -76,7 +76,7 @@ export class Redactor {
   redact = (text: string): string => {
     if (this.#withoutAny.has(text)) return text
     const hidden = this.hide(text)
-    const { unsure } = this.#finders()
+    const { unsure } = this.#matchers()
     const left = withoutLooks(unsure.isEmpty ? hidden : replaceRanges(hidden, unsure.find(hidden).ranges))
     if (left === text && text.length <= MAX_CACHED_LENGTH && this.#withoutAny.size < MAX_CACHED)
       this.#withoutAny.add(text)
@@ -85,7 +85,7 @@ export class Redactor {
 
   /** Contract: at most `most` characters of the redacted text; secrets at the end are removed before truncating. */
   cut = (text: string, most: number): string => {
-    const { sure, unsure } = this.#finders()
+    const { sure, unsure } = this.#matchers()
     const margin = 2 * Math.max(sure.longest, unsure.longest, LONGEST_LOOK)
     const safe = this.redact(text.slice(0, most + margin))
     return text.length > most || safe.length > most ? `${safe.slice(0, most)}…` : safe
@@ -93,22 +93,22 @@ export class Redactor {
 
   /** Like `redactKnown`, piece by piece. */
   stream(): HidingStream {
-    let held = ''
+    let pending = ''
     return {
       push: (text) => {
-        held += text
-        const found = this.#finders().sure.find(held)
-        const upto = safeEnd(held, found)
+        pending += text
+        const found = this.#matchers().sure.find(pending)
+        const upto = safeEnd(pending, found)
         const safe = replaceRanges(
-          held.slice(0, upto),
+          pending.slice(0, upto),
           found.ranges.filter(({ from }) => from < upto),
         )
-        held = held.slice(upto)
+        pending = pending.slice(upto)
         return safe
       },
       end: () => {
-        const rest = this.hide(held)
-        held = ''
+        const rest = this.hide(pending)
+        pending = ''
         return rest
       },
     }

@@ -54,7 +54,7 @@ function checkComparable(a: Manifest, b: Manifest): void {
   if (open)
     throw new TirelessError('conflict', {
       what: `run ${open.run_id} has not ended`,
-      fix: 'wait for its end, then compare: tireless trace list shows its status',
+      fix: 'wait until it has ended; `tireless trace list` shows its status',
     })
   if (a.task !== b.task)
     throw new TirelessError('conflict', {
@@ -161,7 +161,7 @@ function firstDivergence(a: readonly Action[], b: readonly Action[]): Divergence
     if (one && other && JSON.stringify(one) === JSON.stringify(other)) continue
     const at = earlierAction(one, other)
     if (!at) return null
-    const [left, right] = [one, other].map((deed) => (deed && isSamePoint(deed, at) ? deed.value : null))
+    const [left, right] = [one, other].map((action) => (action && isSamePoint(action, at) ? action.value : null))
     return { step: at.step, phase: at.phase, ...showDifference(left ?? null, right ?? null) }
   }
   return null
@@ -171,7 +171,7 @@ const MAX_SHOWN = 1000
 const CONTEXT_BEFORE = 100
 
 const PHASE_ORDER = ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CRITIC', 'CHECK_STOP', 'END']
-const isSamePoint = (deed: Action, at: Action): boolean => deed.step === at.step && deed.phase === at.phase
+const isSamePoint = (action: Action, at: Action): boolean => action.step === at.step && action.phase === at.phase
 
 function earlierAction(a: Action | undefined, b: Action | undefined): Action | undefined {
   if (!a || !b) return a ?? b
@@ -185,14 +185,14 @@ function showDifference(a: Json, b: Json): { readonly a: Json; readonly b: Json 
   let at = 0
   while (at < left.length && left[at] === right[at]) at += 1
   const from = Math.max(0, at - CONTEXT_BEFORE)
-  const shown = (did: Json, text: string): Json =>
-    text.length <= MAX_SHOWN ? did : `${from > 0 ? '…' : ''}${shortened(text.slice(from), MAX_SHOWN)}`
-  return { a: shown(a, left), b: shown(b, right) }
+  const excerpt = (value: Json, text: string): Json =>
+    text.length <= MAX_SHOWN ? value : `${from > 0 ? '…' : ''}${shortened(text.slice(from), MAX_SHOWN)}`
+  return { a: excerpt(a, left), b: excerpt(b, right) }
 }
 
-const sideFrom = (manifest: Manifest, deeds: readonly Action[]): Side => ({
+const sideFrom = (manifest: Manifest, actions: readonly Action[]): Side => ({
   run_id: manifest.run_id,
-  steps: deeds.at(-1)?.step ?? 0,
+  steps: actions.at(-1)?.step ?? 0,
   cost_usd: manifest.cost_usd,
   stop_reason: manifest.stop_reason,
   answer: manifest.final_answer,

@@ -17,10 +17,10 @@ export interface EventFolds extends Omit<Sink, 'delta'> {
   following(): number
 }
 
-/** `fit`: applied to each record before it is folded (redaction). */
+/** `prepare`: applied to each record before it is folded (redaction). */
 export function eventFolds(
   emit: (event: Event) => void,
-  fit: (record: JournalRecord) => JournalRecord = (record) => record,
+  prepare: (record: JournalRecord) => JournalRecord = (record) => record,
 ): EventFolds {
   const activeRuns = new Map<string, ActiveRun>()
   return {
@@ -30,9 +30,10 @@ export function eventFolds(
       if (known?.last === lastOf(past)) known.holders = holders
       else {
         const fold = eventFold(run)
-        // A fold keeps no text of committed steps, so only later records need `fit`: opening a long history stays fast.
+        // A fold keeps no text of committed steps, so only later records are prepared: opening a long history stays
+        // fast.
         const kept = past.findLastIndex(({ kind }) => kind === 'step_committed') + 1
-        for (const [i, record] of past.entries()) fold.of(i < kept ? record : fit(record))
+        for (const [i, record] of past.entries()) fold.of(i < kept ? record : prepare(record))
         activeRuns.set(run.run_id, { fold, last: lastOf(past), holders })
       }
     },
@@ -41,7 +42,7 @@ export function eventFolds(
       // A record before `run_started` closes the session's previous run.
       if (!known || (known.last === 0 && record.kind !== 'run_started')) return
       known.last = record.seq
-      for (const event of known.fold.of(fit(record))) emit(event)
+      for (const event of known.fold.of(prepare(record))) emit(event)
     },
     closed(run) {
       const known = activeRuns.get(run.run_id)

@@ -40,9 +40,9 @@ export function readBody(
   text: string,
   from: number,
   name: string,
-  not: readonly string[] = [],
+  forbiddenTags: readonly string[] = [],
 ): { text: string; end: number } {
-  const forbidden = not.map((tag) => `|<${tag}(?=[\\s>/])`).join('')
+  const forbidden = forbiddenTags.map((tag) => `|<${tag}(?=[\\s>/])`).join('')
   const marks = new RegExp(`<!\\[CDATA\\[|</${name}\\s*>${forbidden}`, 'gi')
   const parts: { text: string; verbatim: boolean }[] = []
   let at = from
