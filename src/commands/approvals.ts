@@ -119,7 +119,7 @@ export const approvalsDeny = command({
 })
 
 async function answer(
-  { store, clock, ids }: Context,
+  { store, clock }: Context,
   approval_id: string,
   answer: 'allowed' | 'denied',
   reason: string | null,
@@ -129,7 +129,7 @@ async function answer(
   const now = clock.now()
   const entry = { ts: now, what: 'answer', approval: approval_id, answer, reason, grant: grant?.id ?? null }
   const [{ approval }] = await commitOne(store, [
-    { op: 'answer', approval_id, answer, reason, successor_id: ids.next(), now },
+    { op: 'answer', approval_id, answer, reason, now },
     { op: 'audit', entry },
     ...(grant ? [{ op: 'grant', grant } as const] : []),
   ])

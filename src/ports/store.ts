@@ -44,7 +44,10 @@ export type Op =
   | { readonly op: 'beat'; readonly epoch: number; readonly lease_until: number }
   /** Ends the epoch; its running dispatches become pending. */
   | { readonly op: 'leave'; readonly epoch: number; readonly now: number }
-  /** Running dispatches of workers with an expired lease become pending, or dead after too many crashes. */
+  /**
+   * Running dispatches of workers with an expired lease become pending, or dead after too many crashes. Open approvals
+   * of a dead one are denied, as `settle` does.
+   */
   | { readonly op: 'recover'; readonly now: number }
   /**
    * Atomic. A known (source, key) returns the id of the existing dispatch. A child of a paused dispatch is paused.
@@ -76,7 +79,10 @@ export type Op =
       readonly observation_ids: readonly string[]
       readonly now: number
     }
-  /** Needs the fence. Ends the run. Unread input after `done` creates a new dispatch of the session, in this commit. */
+  /**
+   * Needs the fence. Ends the run. Unread input after `done` creates a new dispatch of the session, in this commit. Open
+   * approvals of the session are denied, with the reason; the session is told with its next input.
+   */
   | {
       readonly op: 'settle'
       readonly status: 'done' | 'failed' | 'cancelled'
@@ -162,15 +168,14 @@ export type Op =
   /** Inserts an open approval, once per id. */
   | { readonly op: 'ask'; readonly approval: Approval }
   /**
-   * A person's answer to an open approval, once; published to its session in the same commit. An expired approval is a
-   * `conflict`.
+   * A person's answer to an open approval, once; published to its session in the same commit. A `conflict` if it has
+   * expired, or if it would allow a call of a session without active work.
    */
   | {
       readonly op: 'answer'
       readonly approval_id: string
       readonly answer: 'allowed' | 'denied'
       readonly reason: string | null
-      readonly successor_id: string
       readonly now: number
     }
   /** Adds a standing permission of the owner, once per id. */

@@ -16,6 +16,7 @@ import {
   message,
   NOW,
   record,
+  running,
   settleAs,
 } from './store-cases.ts'
 
@@ -51,7 +52,14 @@ const REASONS: Readonly<Record<string, (store: Store, fence: Fence) => Promise<u
   },
   'has an open approval': async (store, fence) => {
     const approval = { ...approvalOf('a'), session_id: `session-${fence.dispatch_id}` }
-    await commitOne(store, [{ op: 'ask', approval }, endAt(NOW)], fence)
+    await commitOne(
+      store,
+      [
+        { op: 'ask', approval },
+        { op: 'park', wait: forMessage, now: NOW },
+      ] as const,
+      fence,
+    )
   },
   'has an unknown outcome': (store, fence) =>
     commitOne(store, [{ op: 'unknown', unknown: unknownOf(fence.dispatch_id) }, endAt(NOW)], fence),
@@ -84,20 +92,24 @@ export const retentionConformance: readonly ConformanceCase[] = [
       },
     }),
   ),
-  {
-    name: 'E6: retention takes a session whose approval expired after its run ended, though nobody ever hears of it; not before that is old',
-    async run(store) {
-      const id = await sessionThat(store, 'has an open approval')
-      await commitOne(store, [{ op: 'promote', now: BEFORE }])
-      assert.deepEqual(
-        (await store.inbox(`session-${id}`)).map((observation) => observation.id),
-        ['approval-a'],
-      )
-      assert.deepEqual(await prune(store), [], 'it has just expired')
-      const [{ runs }] = await commitOne(store, [{ op: 'prune', before: BEFORE + 1, limit: 10 }])
-      assert.deepEqual(runs, [id])
-    },
-  },
+  ...(['expired before its run ended', 'was denied with the end of its run'] as const).map(
+    (what): ConformanceCase => ({
+      name: `E6: retention takes a session whose approval ${what}, though nobody ever hears of it; not before that is old`,
+      async run(store) {
+        const { fence } = await running(store)
+        await commitOne(store, [{ op: 'ask', approval: approvalOf('a') }], fence)
+        if (what === 'expired before its run ended') await commitOne(store, [{ op: 'promote', now: BEFORE }])
+        await commitOne(store, [endAt(BEFORE)], fence)
+        assert.deepEqual(
+          (await store.inbox('session-one')).map(({ id }) => id),
+          ['approval-a'],
+        )
+        assert.deepEqual(await prune(store), [], 'that was just now')
+        const [{ runs }] = await commitOne(store, [{ op: 'prune', before: BEFORE + 1, limit: 10 }])
+        assert.deepEqual(runs, ['one'])
+      },
+    }),
+  ),
   {
     name: 'E6: a session that is taken away goes with all that belongs to it; nothing of another session does',
     async run(store) {

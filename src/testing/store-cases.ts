@@ -67,7 +67,7 @@ export const forMessage: Extract<Wait, { kind: 'observation' }> = {
   reason: 'a reply',
 }
 
-export const settleAs = (status: 'done' | 'failed', successor_id = 'successor'): Op => ({
+export const settleAs = (status: 'done' | 'failed', successor_id = 'successor'): Extract<Op, { op: 'settle' }> => ({
   op: 'settle',
   status,
   result: status === 'done' ? 'answer' : null,

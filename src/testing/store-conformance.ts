@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { commitOne } from '../ports/store.ts'
+import { approvalConformance } from './approval-conformance.ts'
 import { cycleConformance } from './cycle-conformance.ts'
 import { documentConformance } from './document-conformance.ts'
 import { factConformance } from './fact-conformance.ts'
@@ -30,6 +31,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...journalConformance,
   ...inboxConformance,
   ...wordConformance,
+  ...approvalConformance,
   ...rangeConformance,
   {
     name: 'group commit: what is committed in one turn of the event loop shares a sync',

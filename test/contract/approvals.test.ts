@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Behaviour, Critic, Wish } from '../../src/ports/behaviour.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
@@ -145,21 +146,49 @@ describe('approvals: asked, answered, done', () => {
     assert.equal((await dispatchOf(app, asking.dispatch_id)).status, 'waiting')
   })
 
-  test('case 54: allowed after its run has ended: a dispatch of its own does it, and the agent hears the result', async (t) => {
+  const stopping: Critic = {
+    name: 'strict',
+    judge: (state) => (state === 1 ? { kind: 'continue' } : { kind: 'stop', reason: 'not like this' }),
+  }
+  const first: Wish = { kind: 'act', calls: [{ tool: 'send', args: LETTER }] }
+  const breaking = (state: unknown): Wish => (state === 0 ? first : assert.fail('it breaks'))
+  const endings: readonly [string, Partial<Behaviour>, object, string][] = [
+    ['its budget is spent', {}, { max_steps: 2 }, 'the run ended: budget'],
+    ['a critic stops it', { critics: [stopping] }, {}, 'the run ended: invalid_result'],
+    ['it breaks', { decide: breaking }, {}, 'the run ended: infra'],
+    ['its behaviour ends it', { shouldStop: (state) => state === 1 }, {}, 'the run ended: done'],
+  ]
+  for (const [what, more, input, reason] of endings)
+    test(`case 54: ${what}: what nobody has answered is denied with the run, and cannot be allowed any more`, async (t) => {
+      const send = sending()
+      const note = sending({ name: 'note', asks: () => undefined })
+      const own = aBehaviour({
+        ...{ tools: ['send', 'note'], initState: () => 0, reduce: (state) => Number(state) + 1 },
+        decide: (state) => (state === 0 ? first : undefined),
+        ...more,
+      })
+      const model = scriptedModel([{ calls: [call('note')] }, { text: 'and sent' }])
+      const app = await openApp(t, { model, tools: [send, note], behaviours: [own] })
+      const { session_id } = await runTaskIn(app, 'the task', { behaviour: 'own', ...input })
+      const { id, status, answer_reason } = await theApproval(app)
+      assert.deepEqual([status, answer_reason], ['denied', reason])
+      await assert.rejects(answer(app, 'allow', id), { code: 'conflict', message: /denied already/ })
+      await drained(app)
+      const { items } = (await app.run('queue list', {})) as { items: { session_id: string }[] }
+      assert.deepEqual([send.asked, items.length, items[0]?.session_id], [[], 1, session_id])
+    })
+
+  test('case 54: whoever takes up what ended hears that its call was denied with the run, and why', async (t) => {
     const send = sending()
-    const note = sending({ name: 'note', asks: () => undefined })
-    const model = scriptedModel([{ calls: [call('send', LETTER)] }, { calls: [call('note')] }, { text: 'and sent' }])
-    const app = await openApp(t, { model, tools: [send, note] })
-    assert.equal((await runTaskIn(app, 'the task', { max_steps: 2 })).stop_reason, 'budget_steps')
-    await answered(app, 'allow')
-    assert.deepEqual(send.asked, [LETTER])
-    assert.match(heard(model, 2), /\[approved: send\] sent/)
-    const { items } = (await app.run('queue list', {})) as { items: { dispatch_id: string; result: string }[] }
-    assert.deepEqual(
-      items.map(({ result }) => result),
-      ['and sent', null],
-    )
-    assert.equal((await replayed(app, items[0]?.dispatch_id ?? '')).identical, true)
+    const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'well' }])
+    const app = await openApp(t, { model, tools: [send] })
+    const { dispatch_id, stop_reason } = await runTaskIn(app, 'the task', { max_steps: 1 })
+    assert.equal(stop_reason, 'budget_steps')
+    await app.run('queue retry', { id: dispatch_id })
+    await drained(app)
+    assert.match(heard(model, 1), /\[event approval\].*denied.*the run ended: budget/)
+    assert.deepEqual([send.asked, (await dispatchOf(app, dispatch_id)).status], [[], 'done'])
+    assert.equal((await replayed(app, dispatch_id)).identical, true)
   })
 
   test('no lost wake-up: a program that runs hears the answer by itself', async (t) => {

@@ -209,19 +209,6 @@ describe('approvals: cancel, pause, stop', () => {
     assert.match(JSON.stringify(model.requests.at(-1)?.messages), /it is denied by now: its run was cancelled/)
   })
 
-  test('case 53: the same for a dispatch that was made for the answer and never claimed', async (t) => {
-    const send = sending()
-    const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'asked' }, { text: 'well' }])
-    const app = await openApp(t, { model, tools: [send] })
-    const { session_id } = await runTaskIn(app)
-    await answer(app, 'allow', (await theApproval(app)).id)
-    const { items } = (await app.run('queue list', { status: 'pending' })) as { items: { dispatch_id: string }[] }
-    await app.run('queue cancel', { id: items[0]?.dispatch_id })
-    await app.run('send', { session: session_id, text: 'are you there?' })
-    await drained(app)
-    assert.deepEqual([send.asked, (await theApproval(app)).status], [[], 'denied'])
-  })
-
   test('case 56: a paused run does what was allowed when it is resumed', async (t) => {
     const send = sending()
     const app = await openApp(t, { model: askAndWait(), tools: [send] })

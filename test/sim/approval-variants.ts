@@ -1,5 +1,6 @@
 /** Broken programs that let calls be run which nobody has allowed, or lose what somebody has. */
 
+import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
 import { answerObservation } from '../../src/domain/approval.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import { digestOf } from '../../src/engine/approved.ts'
@@ -21,6 +22,28 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
           return { ...op, records: op.records.map((record) => asGiven(record, calls)) }
         }),
       })),
+  },
+  {
+    name: 'open-after-the-end',
+    ops: (ops) => ({
+      ...ops,
+      settle(sql, op, held) {
+        const result = ops.settle(sql, op, held)
+        reopen(sql)
+        return result
+      },
+    }),
+  },
+  {
+    name: 'open-after-death',
+    ops: (ops) => ({
+      ...ops,
+      recover(sql, op, held) {
+        const result = ops.recover(sql, op, held)
+        if (result.dead.length > 0) reopen(sql)
+        return result
+      },
+    }),
   },
   { name: 'asked-unseen', seed: 11, ops: (ops) => ({ ...ops, ask: () => null }) },
   {
@@ -98,6 +121,13 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
     }),
   },
 ]
+
+/** As if nobody had denied them with their runs. */
+function reopen(sql: Sql): void {
+  const ended = "answer_reason LIKE 'the run ended: %'"
+  sql(`DELETE FROM inbox WHERE id IN (SELECT 'approval-' || id FROM approvals WHERE ${ended})`).run()
+  sql(`UPDATE approvals SET status = 'open', answered_at = NULL, answer_reason = NULL WHERE ${ended}`).run()
+}
 
 function asGiven(record: JournalRecord, calls: TurnState['calls'] | undefined): JournalRecord {
   if (record.kind !== 'call_settled') return record

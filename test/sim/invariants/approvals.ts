@@ -2,6 +2,7 @@
 
 import { isAnswer } from '../../../src/domain/approval.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
+import { sessionOf } from '../truth.ts'
 import type { World } from '../world.ts'
 import type { Fail } from './queue.ts'
 import type { SessionState, TurnState } from './session.ts'
@@ -66,9 +67,15 @@ export function checkParked(
   if (open.calls.size > 0) fail('approval', `${id} is parked, and others of its turn were run`)
 }
 
-/** One that nobody answered in time is told with whatever comes next. */
+/** One that nobody answered in time, or before its run ended, is told with whatever comes next. */
 export function canWait(observation: Observation): boolean {
-  return isAnswer(observation) && JSON.stringify(observation).includes('"answer":"expired"')
+  return isAnswer(observation) && /"answer":"expired"|"reason":"the run ended: /.test(JSON.stringify(observation))
+}
+
+/** With a run that is over goes what nobody has answered. `isInFlight`: of that session. */
+export function checkOpen(approvals: Approvals, isInFlight: (session_id: string) => boolean, fail: Fail): void {
+  for (const { id, status } of approvals.values())
+    if (status === 'open' && !isInFlight(sessionOf(id))) fail('approval', `${id} is open, and its run is over`)
 }
 
 export function checkAllDone(world: World): void {

@@ -38,11 +38,13 @@ export function checkLeft(world: World): void {
 function reasonToStay({ watch }: World, { n, session_id }: SessionState): string | undefined {
   for (const { session, dispatch_id, status } of watch.dispatches.values())
     if (session === n && !isTerminal(status)) return `${dispatch_id} is ${status}`
-  // That an approval has expired is told with whatever comes next; by itself it is nothing that anybody waits for.
-  const expired = new Set(
-    [...watch.approvals.values()].flatMap(({ id, status }) => (status === 'expired' ? [observationIdOf(id)] : [])),
+  // That an approval has expired, or was denied, is told with whatever comes next; by itself it is nothing that anybody waits for.
+  const over = new Set(
+    [...watch.approvals.values()].flatMap(({ id, status }) =>
+      status === 'expired' || status === 'denied' ? [observationIdOf(id)] : [],
+    ),
   )
-  const unread = watch.unread(n).find(({ id }) => !expired.has(id))
+  const unread = watch.unread(n).find(({ id }) => !over.has(id))
   if (unread) return `${unread.id} is unread`
   for (const listed of [watch.approvals, watch.unknowns])
     for (const { id, status } of listed.values())

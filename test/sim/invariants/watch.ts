@@ -7,7 +7,7 @@ import { branchesOf } from '../count.ts'
 import type { Life } from '../life.ts'
 import { asks } from '../ports/gate.ts'
 import type { World } from '../world.ts'
-import { type ApprovalRow, checkAnswers } from './approvals.ts'
+import { type ApprovalRow, checkAnswers, checkOpen } from './approvals.ts'
 import { checkAcknowledged, checkInbox, type InboxRow } from './inbox.ts'
 import { read, type Writing } from './journal.ts'
 import {
@@ -32,6 +32,10 @@ export interface UnknownRow {
 
 const DISPATCHES =
   'SELECT n, dispatch_id, session, status, token, epoch, attempts, prompt, priority, wait, due FROM dispatches ORDER BY n'
+/** They may end a run. */
+const ENDING = ['settle', 'recover', 'cancel'] as const
+const ANSWERING = ['ask', 'answer', 'promote', ...ENDING] as const
+const TELLING = ['publish', 'answer', 'acknowledge', 'promote', ...ENDING] as const
 const SILENT: ReadonlySet<Op['op']> = new Set(['append', 'beat', 'unknown', 'ask'])
 
 export class Watch {
@@ -62,7 +66,6 @@ export class Watch {
 
   /** Entries of the journal that were there before this commit. */
   #entries = 0
-
   #commit(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
     const done = batches.filter((_, i) => outcomes[i]?.ok)
     for (const batch of done) this.#checkFence(life, batch)
@@ -73,14 +76,14 @@ export class Watch {
     if (ops.has('join'))
       this.joined.set(life.epoch ?? 0, Math.max(0, ...[...this.dispatches.values()].map(({ n }) => n)))
     if (ops.has('unknown') || ops.has('resolve') || ops.has('recover')) this.#readUnknowns(ops)
-    if (ops.has('ask') || ops.has('answer') || ops.has('promote') || ops.has('settle')) this.#readApprovals()
+    if (ANSWERING.some((op) => ops.has(op))) this.#readApprovals()
     if (ops.has('enqueue')) this.#readSessions()
     const closed = done.flatMap((batch) => this.#readJournal(life, batch))
     for (const [i, batch] of batches.entries())
       for (const branch of branchesOf(this, batch, outcomes[i])) this.#world.counters.add(branch)
     if ([...ops].every((op) => SILENT.has(op))) return
     const before = this.inbox
-    if (ops.has('publish') || ops.has('answer') || ops.has('acknowledge') || ops.has('promote')) {
+    if (TELLING.some((op) => ops.has(op))) {
       this.inbox = this.readInbox()
       checkAcknowledged(before, this.inbox, done, closed, this.#fail)
     }
@@ -222,6 +225,7 @@ export class Watch {
         checkAsleep(row, this.unread(row.session), (id) => this.unknowns.get(id)?.status === 'resolved', this.#fail)
     }
     checkInbox(this.inbox, latest, this.#fail)
+    checkOpen(this.approvals, (id) => inFlight.has(this.byId.get(id)?.n ?? 0), this.#fail)
     this.#checkTally()
   }
 

@@ -36,6 +36,9 @@ export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): App
   if (approval.status !== 'open') throw new Refused('conflict', `${approval.id} was ${approval.status} already`)
   if (isExpired(approval, op.now))
     throw new Refused('conflict', `${approval.id} has expired, at ${approval.expires_at}; it has to be asked for again`)
+  // A home of an earlier version may have one: with the run it went on being open.
+  if (op.answer === 'allowed' && !isInFlight(sql, approval.session_id))
+    throw new Refused('conflict', `the run that asked for ${approval.id} has ended; it has to be asked for again`)
   return closed(sql, approval, op.answer, op.reason, op.now)
 }
 
@@ -47,13 +50,27 @@ export function expireApprovals(sql: Sql, now: number): readonly Approval[] {
   return (due as Row[]).map((row) => closed(sql, approvalOf(row), 'expired', null, now))
 }
 
-/** Its run was cancelled: what nobody has answered, and what was allowed and has not reached the session, is not to be done any more. */
-export function withdrawApprovals(sql: Sql, session: number, now: number): void {
-  const found = sql(
-    `SELECT ${APPROVAL_COLUMNS} WHERE a.session = ?1 AND (a.status = 'open' OR a.status = 'allowed' AND EXISTS
-       (SELECT 1 FROM inbox i WHERE i.session = ?1 AND i.read_at IS NULL AND i.id = ?2 || a.id)) AND ${readableRows('approvals', 'a')}`,
+const isInFlight = (sql: Sql, session_id: string): boolean =>
+  sql(
+    `SELECT 1 FROM dispatches d JOIN sessions s ON s.n = d.session
+     WHERE s.session_id = ? AND d.status IN ('pending', 'running', 'waiting')`,
+  ).get(session_id) !== undefined
+
+/** Contract: those that nobody has answered, each once. */
+export function denyOpenApprovals(sql: Sql, session: number, reason: string, now: number): readonly Approval[] {
+  const open = sql(
+    `SELECT ${APPROVAL_COLUMNS} WHERE a.session = ? AND a.status = 'open' AND ${readableRows('approvals', 'a')} ORDER BY a.n`,
+  ).all(session)
+  return (open as Row[]).map((row) => closed(sql, approvalOf(row), 'denied', reason, now))
+}
+
+/** What was allowed and has not reached the session. */
+export function denyUnheardApprovals(sql: Sql, session: number, reason: string, now: number): void {
+  const unheard = sql(
+    `SELECT ${APPROVAL_COLUMNS} WHERE a.session = ?1 AND a.status = 'allowed' AND EXISTS
+       (SELECT 1 FROM inbox i WHERE i.session = ?1 AND i.read_at IS NULL AND i.id = ?2 || a.id) AND ${readableRows('approvals', 'a')}`,
   ).all(session, observationIdOf(''))
-  for (const row of found as Row[]) closed(sql, approvalOf(row), 'denied', 'its run was cancelled', now)
+  for (const row of unheard as Row[]) closed(sql, approvalOf(row), 'denied', reason, now)
 }
 
 function closed(sql: Sql, approval: Approval, answer: ApprovalAnswer, reason: string | null, now: number): Approval {

@@ -5,7 +5,7 @@ import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakes } from '../../../domain/wait.ts'
 import type { Results } from '../../../ports/store.ts'
 import { type Apply, sessionNumber } from './apply.ts'
-import { answerApproval, expireApprovals } from './approvals.ts'
+import { answerApproval, denyOpenApprovals, denyUnheardApprovals, expireApprovals } from './approvals.ts'
 import { succeed, wake } from './dispatches.ts'
 import type { Sql } from './refused.ts'
 import { readableRows } from './unreadable.ts'
@@ -24,8 +24,21 @@ export const answer: Apply<'answer'> = (sql, op) => {
   const approval = answerApproval(sql, op)
   const observation = answerObservation(approval, op.answer, op.reason, op.now)
   const session = sessionNumber(sql, approval.session_id)
-  const { dispatch_id } = tell(sql, session, observation, op.successor_id, op.now)
+  const { dispatch_id } = tell(sql, session, observation, null, op.now)
   return { approval, dispatch_id }
+}
+
+/** The run of a session is over: nobody can answer for it any more. The session hears that with whatever comes next. */
+export function closeApprovals(sql: Sql, session: number, reason: string, now: number): void {
+  for (const approval of denyOpenApprovals(sql, session, reason, now))
+    tell(sql, session, answerObservation(approval, 'denied', reason, now), null, now)
+}
+
+/** As `closeApprovals`; and what was allowed and not heard yet is not to be done either. */
+export function withdrawApprovals(sql: Sql, session: number, now: number): void {
+  const reason = 'its run was cancelled'
+  denyUnheardApprovals(sql, session, reason, now)
+  closeApprovals(sql, session, reason, now)
 }
 
 export const promote: Apply<'promote'> = (sql, op) => {

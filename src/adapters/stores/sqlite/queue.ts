@@ -4,8 +4,8 @@ import type { DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakes } from '../../../domain/wait.ts'
 import { type Apply, holding, sessionNumber } from './apply.ts'
-import { withdrawApprovals } from './approvals.ts'
 import { succeed, wake } from './dispatches.ts'
+import { closeApprovals, withdrawApprovals } from './inbox.ts'
 import { Refused, type Sql } from './refused.ts'
 import { DISPATCH_COLUMNS, dispatchOf, type Row } from './rows.ts'
 import { readableRows } from './unreadable.ts'
@@ -45,9 +45,12 @@ export const settle: Apply<'settle'> = (sql, op, held) => {
   sql(
     'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
   ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
-  if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
   const unread = op.status === 'done' && sql(`SELECT 1 FROM inbox WHERE ${UNREAD} LIMIT 1`).get(session)
-  return { successor: unread ? succeed(sql, session, op.successor_id, op.now) : null }
+  const successor = unread ? succeed(sql, session, op.successor_id, op.now) : null
+  // Behind the look into the inbox: what is told here is no reason for another run.
+  if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
+  else closeApprovals(sql, session, `the run ended: ${op.failure_class ?? op.status}`, op.now)
+  return { successor }
 }
 
 export const park: Apply<'park'> = (sql, op, held) => {

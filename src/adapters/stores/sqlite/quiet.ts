@@ -5,8 +5,10 @@ import type { Op, Store } from '../../../ports/store.ts'
 /** More sessions than this are not worth remembering. */
 const MOST_QUIET = 4096
 
-/** They may put something into an inbox. */
-const TELLING: ReadonlySet<Op['op']> = new Set(['publish', 'answer', 'promote', 'set_aside'])
+/** They may put something into an inbox: the end of a run, that its approvals were denied. */
+const TELLING: ReadonlySet<Op['op']> = new Set([
+  ...(['publish', 'answer', 'promote', 'set_aside', 'settle', 'recover', 'cancel'] as const),
+])
 
 type Inbox = Pick<Store, 'inbox' | 'commit'>
 

@@ -6,14 +6,14 @@ import type { Sql } from './refused.ts'
 import { readableRows } from './unreadable.ts'
 
 /**
- * Sessions in which nothing has happened since, and nothing is open. That an approval has expired is told with whatever comes next: alone it
- * is nothing that anybody waits for. What cannot be read is not judged.
+ * Sessions in which nothing has happened since, and nothing is open. That an approval has expired, or was denied, is told with whatever comes
+ * next: alone it is nothing that anybody waits for. What cannot be read is not judged.
  */
 export const PRUNABLE = `SELECT s.n, s.last FROM sessions s WHERE s.created_at < ?1 AND ${readableRows('sessions', 's')}
   AND NOT EXISTS (SELECT 1 FROM dispatches d WHERE d.session = s.n
     AND (d.updated_at >= ?1 OR d.status IN ('pending', 'running', 'waiting') OR NOT ${readableRows('dispatches', 'd')}))
   AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.n AND i.read_at IS NULL AND NOT EXISTS (
-    SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status = 'expired' AND a.answered_at < ?1
+    SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status IN ('expired', 'denied') AND a.answered_at < ?1
     AND i.id = '${observationIdOf('')}' || a.id))
   AND NOT EXISTS (SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status NOT IN ('allowed', 'denied', 'expired'))
   AND NOT EXISTS (SELECT 1 FROM unknowns u WHERE u.session = s.n AND u.status NOT IN ('told_model', 'resolved'))

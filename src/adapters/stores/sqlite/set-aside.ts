@@ -6,7 +6,7 @@ import { LOST_COMMITS } from '../../../domain/lost-commits.ts'
 import { isNeverMoved, type UnreadableRow } from '../../../domain/unreadable.ts'
 import type { Apply } from './apply.ts'
 import { TABLES, type TableName } from './columns.ts'
-import { tell } from './inbox.ts'
+import { closeApprovals, tell } from './inbox.ts'
 import type { Sql } from './refused.ts'
 import type { Row } from './rows.ts'
 import { isBad } from './scan-rows.ts'
@@ -103,11 +103,20 @@ function moveDispatches(mover: Mover, place: Place, why: string): void {
   remove(mover, place)
 }
 
+/** A run that nobody can take up is over, whatever it was. */
+function moveDispatch(mover: Mover, place: Place, why: string): void {
+  const { sql, now } = mover
+  const session = Number(sql(`SELECT session FROM dispatches WHERE ${place.where}`).get(place.value)?.session)
+  moveDispatches(mover, place, why)
+  const goesOn = sql("SELECT 1 FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')")
+  if (!goesOn.get(session)) closeApprovals(sql, session, 'the run ended: set aside, because it cannot be read', now)
+}
+
 type Moving = (mover: Mover, place: Place, why: string) => void
 
 /** Where the row is missed by something that goes on, it gets what is safe instead. */
 const MOVING: Partial<Record<TableName, Moving>> = {
-  dispatches: moveDispatches,
+  dispatches: moveDispatch,
   /** What it held is given back, as if it had left. */
   workers(mover, place, why) {
     const { sql, now } = mover

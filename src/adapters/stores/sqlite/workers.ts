@@ -2,6 +2,7 @@
 
 import { afterBarrenCrash } from '../../../domain/dispatch.ts'
 import type { Apply } from './apply.ts'
+import { closeApprovals } from './inbox.ts'
 import { listInterrupted } from './interrupted.ts'
 import { readableRows } from './unreadable.ts'
 
@@ -50,7 +51,10 @@ export const recover: Apply<'recover'> = (sql, op) => {
       sql(
         'UPDATE dispatches SET status = ?, epoch = NULL, crashes = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
       ).run(status, crashes, error, status === 'dead' ? 'infra' : null, op.now, Number(orphan.n))
-      if (status === 'dead') listInterrupted(sql, Number(orphan.session), String(orphan.dispatch_id))
+      if (status === 'dead') {
+        listInterrupted(sql, Number(orphan.session), String(orphan.dispatch_id))
+        closeApprovals(sql, Number(orphan.session), 'the run ended: dead', op.now)
+      }
       const list = status === 'dead' ? dead : recovered
       list.push(String(orphan.dispatch_id))
     }
