@@ -19,7 +19,7 @@ import { reach } from './ticks.ts'
  * Contract: returns since when it waited in vain; undefined if all finished or parked.
  */
 export async function settled(
-  { store, clock, bell }: Surroundings,
+  { store, clock, bell: wakeSignal }: Surroundings,
   ids: readonly string[],
   { deadline, giveWay }: Pick<Trigger, 'deadline' | 'giveWay'>,
   signal: AbortSignal,
@@ -30,12 +30,12 @@ export async function settled(
   const until = AbortSignal.any([timeout.signal, giveWay, signal])
   try {
     for (;;) {
-      const since = bell.rung()
+      const since = wakeSignal.rung()
       const found = await readDispatches(store, ids)
       const now = clock.now()
       if (found.every((dispatch) => isTerminal(dispatch.status) || isParked(dispatch, now))) return undefined
       if (until.aborted) return Math.min(deadline, clock.now())
-      await bell.wait(since, until)
+      await wakeSignal.wait(since, until)
     }
   } finally {
     finished.abort('over')

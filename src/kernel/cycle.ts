@@ -181,7 +181,7 @@ export async function orient(
     ? due.map((name) => agents.find(({ agent_id }) => agent_id === name) ?? nobodySpecial(name))
     : agents.filter((agent) => agent.schedule === null)
   return Promise.all(
-    selected.map(async (agent) => {
+    selected.map(async (agent): Promise<Candidate> => {
       const recent = await store.recent(id, agent.agent_id, MAX_RECENT).catch((thrown): readonly Dispatch[] => {
         log('warn', 'recent dispatches unreadable', {
           agent_id: agent.agent_id,

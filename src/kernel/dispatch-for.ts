@@ -21,7 +21,7 @@ export async function dispatchFor(
   notes: Note[],
 ): Promise<NewDispatch> {
   const { ids, settings, workspace } = deps
-  const { agent, sight } = candidate
+  const { agent, sight: fingerprint } = candidate
   const { id: kernel_id, user_id, channel, chat_id } = settings()
   const dispatch_id = ids.next()
   const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
@@ -58,7 +58,7 @@ export async function dispatchFor(
       ...(chat_id === null ? {} : { chat_id }),
       ...(agent.timeout === undefined ? {} : { budget: { ms: agent.timeout } }),
       ...(survey ? { watched: { ...survey.marks } } : {}),
-      ...{ sight, reason },
+      ...{ sight: fingerprint, reason },
     },
     source: 'cycle',
     workspace: await workspace(session_id, agent.workspace),

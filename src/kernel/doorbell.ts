@@ -60,15 +60,16 @@ const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
 ])
 
 /** Makes a store ring by itself, so that no caller forgets to; also on a failed commit, which waiters must notice. */
-export function ringing(store: Store, bell: Doorbell): Store {
+export function ringing(store: Store, wakeSignal: Doorbell): Store {
   return {
     ...store,
     async commit(batches) {
       const outcomes = await store.commit(batches).catch((thrown) => {
-        bell.ring()
+        wakeSignal.ring()
         throw thrown
       })
-      if (batches.some((batch, i) => outcomes[i]?.ok && batch.ops.some(({ op }) => WAKING_OPS.has(op)))) bell.ring()
+      if (batches.some((batch, i) => outcomes[i]?.ok && batch.ops.some(({ op }) => WAKING_OPS.has(op))))
+        wakeSignal.ring()
       return outcomes
     },
   }

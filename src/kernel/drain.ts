@@ -40,8 +40,8 @@ interface RunControl {
 }
 
 /** Contract: signals the run of this dispatch, if it runs in this process; otherwise does nothing. */
-export function tellRein(reins: Reins, dispatch_id: string, what: Cancel | 'pause'): void {
-  const control = reins.get(dispatch_id)
+export function tellRein(controls: Reins, dispatch_id: string, what: Cancel | 'pause'): void {
+  const control = controls.get(dispatch_id)
   if (what === 'pause') control?.pause.abort()
   else if (what === 'after_step') control?.afterStep.abort()
   else control?.immediate.abort(new Interruption('cancelled'))
@@ -72,8 +72,8 @@ export async function leaveHome({ engine, epoch }: Kernel): Promise<void> {
 }
 
 /** Contract: resolves when drained or stopped, with nothing left running; rejects if the store has failed. */
-export async function drain(kernel: Kernel, options: DrainOptions): Promise<void> {
-  const { engine, bell } = kernel
+export async function drain(deps: Kernel, options: DrainOptions): Promise<void> {
+  const { engine, bell: wakeSignal } = deps
   const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
   const broken = new AbortController()
   const signals: Signals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
@@ -85,17 +85,17 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
   function fail(thrown: unknown): void {
     failure ??= asTirelessError(thrown)
     broken.abort()
-    bell.ring()
+    wakeSignal.ring()
   }
 
   async function work(dispatch: Dispatch): Promise<void> {
     const { dispatch_id } = dispatch
     const control = createControl()
-    kernel.reins.set(dispatch_id, control)
+    deps.reins.set(dispatch_id, control)
     const cancelling: Cancelling = { afterStep: control.afterStep.signal, immediate: control.immediate.signal }
     const runSignals = { ...signals, drain: AbortSignal.any([signals.drain, control.pause.signal]) }
     try {
-      await applyPendingRequests(kernel, dispatch_id)
+      await applyPendingRequests(deps, dispatch_id)
       const outcome = await advance(engine, dispatch, runSignals, cancelling)
       if (
         outcome.kind === 'park' &&
@@ -108,29 +108,29 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
       // A fenced run has lost its dispatch to another worker, which continues it. Anything else is a store failure.
       if (error.code !== 'store_fenced') fail(error)
     } finally {
-      if (kernel.reins.get(dispatch_id) === control) kernel.reins.delete(dispatch_id)
+      if (deps.reins.get(dispatch_id) === control) deps.reins.delete(dispatch_id)
     }
   }
 
   const beating = new AbortController()
-  const heartbeat = beat(kernel, () => running.size > 0, beating.signal).catch(fail)
+  const heartbeat = beat(deps, () => running.size > 0, beating.signal).catch(fail)
   try {
     while (!failure && !signals.drain.aborted) {
-      const since = bell.rung()
+      const since = wakeSignal.rung()
       const now = engine.clock.now()
       const nextTimer = await engine.store.nextTimer()
       if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
       for (const [id, until] of retries) if (until <= now) retries.delete(id)
-      for (const dispatch of await claim(kernel, kernel.maxConcurrent - running.size, options.only, signals.drain)) {
+      for (const dispatch of await claim(deps, deps.maxConcurrent - running.size, options.only, signals.drain)) {
         const working = work(dispatch).finally(() => {
           running.delete(working)
-          bell.ring()
+          wakeSignal.ring()
         })
         running.add(working)
       }
       const { untilIdle } = options
       if ((typeof untilIdle === 'function' ? untilIdle() : untilIdle) && running.size === 0 && retries.size === 0) break
-      await waitForWork(kernel, since, signals.drain)
+      await waitForWork(deps, since, signals.drain)
     }
   } finally {
     beating.abort()
@@ -140,10 +140,10 @@ export async function drain(kernel: Kernel, options: DrainOptions): Promise<void
 }
 
 /** Called after the control is registered: requests made between the claim and now were signalled to no run. */
-async function applyPendingRequests({ engine, reins }: Kernel, dispatch_id: string): Promise<void> {
+async function applyPendingRequests({ engine, reins: controls }: Kernel, dispatch_id: string): Promise<void> {
   const { cancel, paused } = (await engine.store.dispatch(dispatch_id)) ?? {}
-  if (cancel) tellRein(reins, dispatch_id, cancel)
-  if (paused) tellRein(reins, dispatch_id, 'pause')
+  if (cancel) tellRein(controls, dispatch_id, cancel)
+  if (paused) tellRein(controls, dispatch_id, 'pause')
 }
 
 const createControl = (): RunControl => ({
@@ -170,11 +170,11 @@ async function claim(
   return claimed
 }
 
-async function waitForWork({ engine, bell }: Kernel, since: number, stop: AbortSignal): Promise<void> {
+async function waitForWork({ engine, bell: wakeSignal }: Kernel, since: number, stop: AbortSignal): Promise<void> {
   const finished = new AbortController()
   const either = AbortSignal.any([finished.signal, stop])
   const timer = await engine.store.nextTimer()
-  const waits = [bell.wait(since, either)]
+  const waits = [wakeSignal.wait(since, either)]
   if (timer !== undefined)
     waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), MAX_SLEEP_MS), either))
   await Promise.race(waits)
@@ -185,12 +185,16 @@ async function waitForWork({ engine, bell }: Kernel, since: number, stop: AbortS
  * One heartbeat per worker, not per dispatch. An idle worker needs no lease, so it writes nothing (I8). A failed store
  * also rings, and the heartbeat then detects the failure.
  */
-async function beat({ engine, bell, epoch }: Kernel, isBusy: () => boolean, signal: AbortSignal): Promise<void> {
-  let lastRung = bell.rung()
+async function beat(
+  { engine, bell: wakeSignal, epoch }: Kernel,
+  isBusy: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  let lastRung = wakeSignal.rung()
   while (!signal.aborted) {
     await engine.clock.sleep(BEAT_MS, signal)
     if (signal.aborted) return
-    const rung = bell.rung()
+    const rung = wakeSignal.rung()
     if (!isBusy() && rung === lastRung) continue
     lastRung = rung
     await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }])

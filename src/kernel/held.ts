@@ -12,7 +12,7 @@ export interface HeldDispatches {
   hold(dispatchIds: readonly string[]): () => void
 }
 
-export function createHeldDispatches(bell: Doorbell): HeldDispatches {
+export function createHeldDispatches(wakeSignal: Doorbell): HeldDispatches {
   const ids = new Set<string>()
   return {
     ids,
@@ -20,7 +20,7 @@ export function createHeldDispatches(bell: Doorbell): HeldDispatches {
       for (const id of dispatchIds) ids.add(id)
       return () => {
         for (const id of dispatchIds) ids.delete(id)
-        bell.ring()
+        wakeSignal.ring()
       }
     },
   }

@@ -53,21 +53,21 @@ export interface NotifierParts extends Carriage {
 }
 
 export class Notifier implements Postbox {
-  readonly #parts: NotifierParts
+  readonly #deps: NotifierParts
   readonly #deliverer: Deliverer
   /** Running pings by the controller that aborts them. */
   readonly #pings = new Map<AbortController, Promise<void>>()
   #digestSettings: Settings | undefined
   #digestSchedule: Schedule | undefined
 
-  constructor(parts: NotifierParts) {
-    this.#parts = parts
-    this.#deliverer = new Deliverer({ ...parts, refuse: (posted) => this.#refuse(posted) })
+  constructor(deps: NotifierParts) {
+    this.#deps = deps
+    this.#deliverer = new Deliverer({ ...deps, refuse: (posted) => this.#refuse(posted) })
   }
 
   /** Contract: ops for the commit that ends the cycle; `alerts`: all current alerts. Rejects if the store fails. */
   async news(cycled: Cycled, alerts: readonly Note[]): Promise<readonly Op[]> {
-    const { clock, settings, log } = this.#parts
+    const { clock, settings, log } = this.#deps
     try {
       const target = await this.target()
       const now = clock.now()
@@ -90,7 +90,7 @@ export class Notifier implements Postbox {
 
   /** Sends the dead man's ping: its absence raises the alarm elsewhere. Contract: never throws, does not wait. */
   ended({ status }: CycleResult): void {
-    const { clock, log, ping, settings } = this.#parts
+    const { clock, log, ping, settings } = this.#deps
     const { ping_url } = settings()
     if (ping_url === null || status === 'failed' || status === 'error') return
     const timeout = new AbortController()
@@ -107,22 +107,22 @@ export class Notifier implements Postbox {
 
   /** Contract: the current target of notices; null if there is none. */
   async target(): Promise<Target | null> {
-    return targetOf(this.#parts.settings(), (await this.unpairedTarget()) ? null : await this.#bound())
+    return targetOf(this.#deps.settings(), (await this.unpairedTarget()) ? null : await this.#bound())
   }
 
   /** Contract: the target chat if it is not (or no longer) paired, so that it gets no notices; otherwise null. */
   async unpairedTarget(): Promise<Target | null> {
-    const target = targetOf(this.#parts.settings(), await this.#bound())
+    const target = targetOf(this.#deps.settings(), await this.#bound())
     const isChat = target !== null && target.by === 'person' && target.chat_id !== null
-    return isChat && !(await isOwnersChat(this.#parts, target)) ? target : null
+    return isChat && !(await isOwnersChat(this.#deps, target)) ? target : null
   }
 
   /** Contract: posts digests and delivers messages until stopped; rejects only if the store fails. */
   async run(signal: AbortSignal): Promise<void> {
-    const { store, clock, bell } = this.#parts
+    const { store, clock, bell: wakeSignal } = this.#deps
     try {
       while (!signal.aborted) {
-        const since = bell.rung()
+        const since = wakeSignal.rung()
         const nextDigest = await this.#postDigest()
         const now = clock.now()
         const running = await this.#deliverer.begin(now)
@@ -130,7 +130,7 @@ export class Notifier implements Postbox {
         const finished = new AbortController()
         const either = AbortSignal.any([finished.signal, signal])
         const timer = clock.sleep(Math.min(next - now, MAX_SLEEP_MS), either)
-        await Promise.race([...running, bell.wait(since, either), timer])
+        await Promise.race([...running, wakeSignal.wait(since, either), timer])
         finished.abort('over')
       }
     } finally {
@@ -153,7 +153,7 @@ export class Notifier implements Postbox {
   }
 
   async post({ id, to, text, urgent }: Letter): Promise<{ readonly channel: string }> {
-    const { store, clock } = this.#parts
+    const { store, clock } = this.#deps
     const target = to === null ? ((await this.target()) ?? TERMINAL) : this.#resolveTarget(to)
     const now = clock.now()
     const kind = to !== null ? 'reply' : urgent ? 'alert' : 'notice'
@@ -164,7 +164,7 @@ export class Notifier implements Postbox {
   }
 
   isOwners(to: string): boolean {
-    const { channel, chat_id } = this.#parts.settings()
+    const { channel, chat_id } = this.#deps.settings()
     return (
       OWN_MACHINE.includes(to) || (channel !== null && to === (chat_id === null ? channel : `${channel}:${chat_id}`))
     )
@@ -180,12 +180,12 @@ export class Notifier implements Postbox {
   }
 
   #bound(): Promise<Json> {
-    return unlessUnreadable(this.#parts.store.setting(BOUND), null)
+    return unlessUnreadable(this.#deps.store.setting(BOUND), null)
   }
 
   /** A queued notice is refused if its chat is no longer the owner's. Replies go to the chat that asked. */
   async #refuse({ kind, channel, chat_id }: Posted): Promise<TirelessError | null> {
-    if (kind === 'reply' || chat_id === null || (await isOwnersChat(this.#parts, { channel, chat_id }))) return null
+    if (kind === 'reply' || chat_id === null || (await isOwnersChat(this.#deps, { channel, chat_id }))) return null
     return new TirelessError('channel_refused', {
       what: `the chat ${chat_id} of ${channel} is not paired`,
       fix: `if it is yours: ${pairCommand(channel, chat_id)}`,
@@ -193,7 +193,7 @@ export class Notifier implements Postbox {
   }
 
   #resolveTarget(to: string): Pick<Target, 'channel' | 'chat_id'> {
-    const { channels } = this.#parts
+    const { channels } = this.#deps
     const [, channel = '', chat_id = null] = /^([^:]+)(?::(.+))?$/s.exec(to) ?? []
     if (channels.get(channel)?.trouble() === null) return { channel, chat_id }
     const why = channels.has(channel)
@@ -209,7 +209,7 @@ export class Notifier implements Postbox {
 
   async #told(target: Target | null): Promise<Told> {
     const key = JSON.stringify(target && [target.channel, target.chat_id])
-    const told = (await unlessUnreadable(this.#parts.store.setting(TOLD), null)) as Partial<Told> | null
+    const told = (await unlessUnreadable(this.#deps.store.setting(TOLD), null)) as Partial<Told> | null
     const isKnown = told?.target === key && typeof told.matters === 'object' && told.matters !== null
     return { target: key, matters: (isKnown && told.matters) || {} }
   }
@@ -220,7 +220,7 @@ export class Notifier implements Postbox {
     message: Pick<NewMessage, 'id' | 'kind' | 'text'>,
     now: number,
   ): Extract<Op, { op: 'post' }> {
-    const { settings, redact } = this.#parts
+    const { settings, redact } = this.#deps
     const quiet = message.kind === 'alert' ? undefined : quietUntil(settings().quiet_hours, this.#zone(), now)
     const text = clipped(redact(message.text), MAX_TEXT)
     return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
@@ -228,7 +228,7 @@ export class Notifier implements Postbox {
 
   /** Contract: posts a due digest; returns when the next one is due. Of missed digests only the newest is posted. */
   async #postDigest(): Promise<number> {
-    const { store, clock, settings } = this.#parts
+    const { store, clock, settings } = this.#deps
     const { id: kernel_id } = settings()
     const schedule = this.#currentDigestSchedule()
     // A kernel without agents has no cycles.
@@ -253,7 +253,7 @@ export class Notifier implements Postbox {
   }
 
   #currentDigestSchedule(): Schedule | undefined {
-    const settings = this.#parts.settings()
+    const settings = this.#deps.settings()
     const { digest } = settings
     // Called at each wake-up, so it is cached; a changed configuration is a new object.
     if (this.#digestSettings !== settings) {
@@ -265,11 +265,11 @@ export class Notifier implements Postbox {
   }
 
   #zone(): string {
-    return this.#parts.settings().timezone ?? ownZone()
+    return this.#deps.settings().timezone ?? ownZone()
   }
 
   /** The language of notices. */
   language(): Language {
-    return languageOfAll(this.#parts.settings().agents)
+    return languageOfAll(this.#deps.settings().agents)
   }
 }

@@ -106,15 +106,15 @@ function refusedKey({ providers, others }: Canary): Note {
 
 /** Waits until a provider accepts its key, all have answered, the first dispatch is over, or the timeout. */
 async function awaitCanary(deps: Surroundings, { first, providers }: Canary, signal: AbortSignal): Promise<void> {
-  const { breaker, store, bell, clock } = deps
+  const { breaker, store, bell: wakeSignal, clock } = deps
   const finished = new AbortController()
   const either = AbortSignal.any([finished.signal, signal])
   const ended = async (): Promise<void> => {
     for (;;) {
-      const since = bell.rung()
+      const since = wakeSignal.rung()
       const status = (await store.dispatch(first.dispatch_id))?.status
       if (status === undefined || isTerminal(status) || either.aborted) return
-      await bell.wait(since, either)
+      await wakeSignal.wait(since, either)
     }
   }
   const answers = providers.map((provider) => breaker.hearing(provider, either))

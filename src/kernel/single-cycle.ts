@@ -13,7 +13,7 @@ import type { Hands } from './work-on.ts'
 
 /** `limit`: configured timeout in milliseconds. Contract: rejects if the store fails. */
 export async function runSingleCycle(
-  { store, clock, bell, drain }: Hands,
+  { store, clock, bell: wakeSignal, drain }: Hands,
   cycle: (signal: AbortSignal, planned: () => void) => Promise<Cycled>,
   limit: number | null | undefined,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export async function runSingleCycle(
   } finally {
     isOver = true
     startDrain()
-    bell.ring()
+    wakeSignal.ring()
     await draining?.finally(() => finished.abort())
   }
 }

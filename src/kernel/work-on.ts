@@ -19,14 +19,14 @@ export interface Hands {
 
 /** Loops because some may be claimed by another drain of this process, and some may wait before a retry. */
 export async function workOn(
-  { store, bell, clock, drain }: Hands,
+  { store, bell: wakeSignal, clock, drain }: Hands,
   ids: readonly string[],
   until: AbortSignal,
 ): Promise<void> {
   while (!until.aborted) {
     await drain({ untilIdle: true, only: ids, until })
     // Read after the drain, because a drain that ends also rings.
-    const since = bell.rung()
+    const since = wakeSignal.rung()
     const found = await readDispatches(store, ids)
     const retryTimes = found.flatMap(({ wait }) => (wait?.kind === 'retry' ? [wait.until] : []))
     const isBusy = found.some(({ status }) => status !== 'waiting' && !isTerminal(status))
@@ -35,7 +35,7 @@ export async function workOn(
     const either = AbortSignal.any([finished.signal, until])
     const retry =
       retryTimes.length > 0 ? clock.sleep(Math.max(0, Math.min(...retryTimes) - clock.now()), either) : undefined
-    await Promise.race([bell.wait(since, either), ...(retry ? [retry] : [])])
+    await Promise.race([wakeSignal.wait(since, either), ...(retry ? [retry] : [])])
     finished.abort('over')
   }
 }

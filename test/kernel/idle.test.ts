@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { z } from 'zod'
 import { TirelessError } from '../../src/domain/error.ts'
 import { createDoorbell, ringing } from '../../src/kernel/doorbell.ts'
-import { drain, joinHome } from '../../src/kernel/drain.ts'
+import { drain, joinHome, type Kernel } from '../../src/kernel/drain.ts'
 import { createHeldDispatches } from '../../src/kernel/held.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { commitOne, type Store } from '../../src/ports/store.ts'
@@ -94,7 +94,7 @@ test('case 101: a store that fails while nothing is at work ends the drain all t
     isGone ? Promise.reject(new TirelessError('store_failed', 'the disk is gone')) : engine.store.commit(batches)
   const store = ringing({ ...engine.store, commit }, bell)
   const { epoch } = await joinHome({ ...engine, store }, 'worker')
-  const kernel = {
+  const kernel: Kernel = {
     engine: { ...engine, store },
     bell,
     epoch,

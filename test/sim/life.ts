@@ -9,7 +9,7 @@ import { drain, joinHome, type Kernel, leaveHome } from '../../src/kernel/drain.
 import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/held.ts'
 import { compose } from './compose.ts'
 import type { KernelPlan } from './kernel-plan.ts'
-import { settingsOf, simKernel } from './ports/kernel.ts'
+import { type Parts, settingsOf, simKernel } from './ports/kernel.ts'
 import { simStore } from './ports/store.ts'
 import { COMMANDS } from './verbs.ts'
 import type { World } from './world.ts'
@@ -125,7 +125,7 @@ export class Life {
     const { store, clock, ids, purse } = engine
     const signals = { drain: this.term.signal, abort: this.abort.signal }
     const drains = (wanted: Parameters<Context['drain']>[0]): Promise<void> => this.#drain(engine, wanted, signals)
-    const parts = { engine, store, clock, bell: this.#bell, drain: drains, hold: this.#held.hold }
+    const parts: Parts = { engine, store, clock, bell: this.#bell, drain: drains, hold: this.#held.hold }
     const { kernel } = this.#world.plan
     const used: Used = {
       store,

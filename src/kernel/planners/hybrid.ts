@@ -42,7 +42,7 @@ export function hybridPlanner(llm: Planner): Planner {
 }
 
 /** After a failed dispatch there is always news: it did not deal with what it saw. */
-function hasNews({ recent, sight }: Candidate): boolean {
+function hasNews({ recent, sight: fingerprint }: Candidate): boolean {
   const [last] = recent
-  return last === undefined || last.status !== 'done' || last.metadata.sight !== sight
+  return last === undefined || last.status !== 'done' || last.metadata.sight !== fingerprint
 }

@@ -28,8 +28,8 @@ function sameInARow(recent: readonly Dispatch[], counts: (dispatch: Dispatch) =>
 }
 
 /** Counts only dispatches with the current fingerprint; one that no cycle sent (a message arrived) ends the row. */
-const sameWithoutChange = ({ recent, sight }: Candidate): number =>
-  sameInARow(recent, ({ cycle_id, metadata }) => cycle_id !== null && metadata.sight === sight)
+const sameWithoutChange = ({ recent, sight: fingerprint }: Candidate): number =>
+  sameInARow(recent, ({ cycle_id, metadata }) => cycle_id !== null && metadata.sight === fingerprint)
 
 function outcomeOf({ status, failure_class, result, error }: Dispatch): string {
   const summary = summaryOf(result ?? error ?? '').replaceAll(/\s+/g, ' ')
