@@ -72,10 +72,10 @@ export class Loop {
   }
 
   /** Computed on each call, so that a late beat or a changed clock cannot leave a schedule without a next beat. */
-  #upcomingBeats(now: number): readonly { readonly due: number; readonly fires: number }[] {
+  #upcomingBeats(from: number): readonly { readonly due: number; readonly fires: number }[] {
     const { settings } = this.#deps
     return [...this.#open.values()].flatMap(
-      ({ row, over }) => comingBeat(row.schedule, policyOf(row, settings()), over, now) ?? [],
+      ({ row, over }) => comingBeat(row.schedule, policyOf(row, settings()), over, from) ?? [],
     )
   }
 

@@ -32,7 +32,7 @@ export interface Row {
   readonly created_at: string | null
 }
 
-/** Contract: throws `usage` for an invalid configured schedule; leaves out invalid added ones (see `meaningless`). */
+/** Contract: throws `usage` for an invalid configured schedule; leaves out invalid added ones. */
 export function rowsOf(settings: Settings, entries: readonly ScheduleEntry[]): readonly Row[] {
   const { id, enabled, agents, schedule } = settings
   const timezone = settings.timezone ?? ownZone()

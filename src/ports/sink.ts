@@ -12,7 +12,7 @@ export interface Sink {
   /** A run is started or resumed; `past` holds the records already in its journal. */
   opened(run: RunRef, past: readonly JournalRecord[]): void
   recorded(run: RunRef, record: JournalRecord): void
-  /** Called once for each `opened`: the run ended, parked, or was taken over by another worker. */
+  /** Called once per start or resume: the run ended, parked, or was taken over by another worker. */
   closed(run: RunRef): void
   delta(delta: Delta): void
 }
