@@ -68,6 +68,9 @@ test('cgroup v2: beside our own group, where the one around it hands controllers
   )
   writeFileSync(join(folder, 'pids.current'), '12\n')
   assert.equal(group?.count(), 12)
+  assert.equal(group?.exists(), true)
+  rmSync(folder, { recursive: true })
+  assert.equal(group?.exists(), false)
 })
 
 test('cgroup v2: as root only below our own group; a namespace’s root is its own mount', (t) => {

@@ -3,7 +3,16 @@
  * our help. Version 1 and version 2. Where none can be made, `resource-limits.ts` counts instead.
  */
 
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ResourceLimits } from './resource-limits.ts'
 
@@ -12,6 +21,8 @@ export interface CommandGroup {
   readonly holds: ReadonlySet<'processes' | 'memory'>
   /** Files that a process writes a 0 to, to be in the group with all it starts. */
   readonly joins: readonly string[]
+  /** Contract: whether it is still there: whoever takes it for left over may have removed it. */
+  exists(): boolean
   /** Contract: how many processes and threads are in it; undefined where it does not count them. */
   count(): number | undefined
   /** Contract: removes the group, if nothing is in it any more. */
@@ -95,11 +106,14 @@ function makeUnified(
     if (tryWrite(join(made, 'pids.max'), String(limits.processes))) holds.add('processes')
     if (tryWrite(join(made, 'memory.max'), String(limits.memoryBytes))) holds.add('memory')
     tryWrite(join(made, 'memory.swap.max'), '0')
-    if (holds.has('processes')) return groupOf(2, holds, [made])
+    if (holds.has('processes') && isJoinable(made)) return groupOf(2, holds, [made])
     removeFolder(made)
   }
   return undefined
 }
+
+/** Below a group that has processes of its own and hands down `pids` alone, a new one takes none: every command would fail. */
+const isJoinable = (group: string): boolean => linesOf(join(group, 'cgroup.type'))[0] !== 'domain invalid'
 
 const handsDown = (group: string): boolean =>
   linesOf(join(group, 'cgroup.subtree_control')).join(' ').split(' ').includes('pids')
@@ -140,6 +154,7 @@ function groupOf(version: 1 | 2, holds: CommandGroup['holds'], folders: readonly
     version,
     holds,
     joins: folders.map((folder) => join(folder, 'cgroup.procs')),
+    exists: () => folders.every((folder) => existsSync(folder)),
     count() {
       const counts = folders.map((folder) => Number.parseInt(linesOf(join(folder, 'pids.current'))[0] ?? '', 10))
       return counts.find((count) => Number.isInteger(count))

@@ -50,7 +50,6 @@ const SLACK_FILES = 10_000
 const FREE_FILES_PERCENT = 1
 /** Looks in a row at which the group is full, until a command is ended for it. */
 const MOST_FULL_LOOKS = 5
-const PAGE_BYTES = 4096
 
 interface Running {
   shell: number | undefined
@@ -69,7 +68,7 @@ export function commandLimits(
   const running = new Set<Running>()
   let fullLooks = 0
   const open = (): CommandGroup | undefined => {
-    if (!isMade) group = makeGroup(limits)
+    if (!isMade || group?.exists() === false) group = makeGroup(limits)
     isMade = true
     return group
   }
@@ -159,15 +158,16 @@ function takenBy(commands: readonly Running[], table: ProcessTable): readonly Ta
       for (const row of rows) if (members.has(row.parent) || members.has(row.session)) members.add(row.pid)
     }
     const [threads, bytes] = [...members].reduce(
-      ([sum, memory], pid) => [
-        sum + numberIn(`/proc/${pid}/stat`, 17, 1),
-        memory + numberIn(`/proc/${pid}/statm`, 1, 0) * PAGE_BYTES,
-      ],
+      ([sum, memory], pid) => [sum + numberIn(`/proc/${pid}/stat`, 17, 1), memory + residentBytes(pid)],
       [0, 0],
     )
     return { command, threads, bytes }
   })
 }
+
+/** In kilobytes, because pages differ in size from one machine to the next. */
+const residentBytes = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 
 /** The word at that place, behind the name where there is one; names may hold blanks. */
 function numberIn(file: string, at: number, otherwise: number): number {
