@@ -1,11 +1,12 @@
 /** Work into the queue, and what is in it. */
 
 import { z } from 'zod'
-import { CANCELS, DISPATCH_STATUSES, type DispatchStatus, isTerminal } from '../domain/dispatch.ts'
+import { CANCELS, DISPATCH_STATUSES, type Dispatch, type DispatchStatus, isTerminal } from '../domain/dispatch.ts'
 import { parseInstant } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
+import { titleOf } from '../domain/title.ts'
 import { UNTRUSTED } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
@@ -51,7 +52,7 @@ export const queueList = command({
   }),
   output: z.object({ items: z.array(dispatchShape) }),
   run: async ({ store }, { status, agent, limit }) => ({
-    items: [...(await store.dispatches({ status, agent_id: agent, limit }))],
+    items: (await store.dispatches({ status, agent_id: agent, limit })).map(withTitle),
   }),
 })
 
@@ -66,9 +67,11 @@ export const queueShow = command({
     const dispatch = await store.dispatch(id)
     if (!dispatch)
       throw new TirelessError('not_found', { what: 'there is no such dispatch', got: id, fix: 'see: queue list' })
-    return dispatch
+    return withTitle(dispatch)
   },
 })
+
+const withTitle = (dispatch: Dispatch) => ({ ...dispatch, title: titleOf(dispatch.prompt) })
 
 const reached = z.object({
   items: z.array(

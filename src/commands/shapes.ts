@@ -14,6 +14,7 @@ export const dispatchShape = z.object({
   agent_id: z.string(),
   session_id: z.string(),
   prompt: z.string(),
+  title: z.string().describe('of the prompt, the words that are no filled-in data'),
   priority: z.number(),
   status: z.enum(DISPATCH_STATUSES),
   metadata: z.record(z.string(), z.unknown()),

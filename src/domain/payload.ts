@@ -8,6 +8,7 @@ import { assertNever } from './error.ts'
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
 import type { Answer, Cut, JournalRecord, Setup } from './record.ts'
+import { titleOf } from './title.ts'
 
 export type Payload = Readonly<Record<string, Json>>
 export type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
@@ -34,6 +35,7 @@ export const startPayload = ({ agent_id, behaviour, task, setup }: RecordOf<'run
   agent_id,
   behaviour,
   task: shortened(task),
+  title: titleOf(task),
   setup: setupPayload(setup),
 })
 

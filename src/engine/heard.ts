@@ -5,8 +5,8 @@
 
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
+import { withoutFences } from '../domain/title.ts'
 import { CLEAN, type Label, lowest } from '../domain/trust.ts'
-import { withoutFences } from '../prompt/data-fence.ts'
 import type { Thread } from './thread.ts'
 
 export interface Heard {

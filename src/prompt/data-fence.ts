@@ -40,15 +40,6 @@ export function nonceOf(...words: readonly (string | number)[]): string {
   return hash('sha256', JSON.stringify(words)).slice(0, 12)
 }
 
-const FENCE = /<data ([0-9a-f]{12}) [^>\n]*>\n[\s\S]*?\n<\/data \1>/g
-
-/** The text outside data fences. An unclosed fence extends to the end. */
-export function withoutFences(text: string): string {
-  const left = text.replaceAll(FENCE, '')
-  const open = left.search(/<data [0-9a-f]{12} /)
-  return open < 0 ? left : left.slice(0, open)
-}
-
 interface CutEnds {
   readonly head: string
   /** Closes the fence that the head leaves open; empty where none is open. */

@@ -94,7 +94,7 @@ describe('the page in a browser', { skip }, () => {
 
   test('Now: a cycle that is asked for on the page is seen to run and to finish', async (t) => {
     const yaml =
-      'server: { port: 0 }\nkernel: { agents: [{ agent_id: tender, prompt: Tend the folder, priority: 1, enabled: true }] }\n'
+      'server: { port: 0 }\nkernel: { agents: [{ agent_id: tender, prompt: "{STATE} Tend the folder", priority: 1, enabled: true }] }\n'
     const call = { tool: 'create_file', args: { path: 'report.md', content: 'x' } }
     const model = scriptedModel([{ calls: [call] }, { text: '## Execution Summary\nreport.md is written.' }])
     const to = await servedApp(t, { yaml, model })
@@ -106,6 +106,9 @@ describe('the page in a browser', { skip }, () => {
     await cycle.getByText('success · 1 of 1').waitFor()
     assert.match(await cycle.innerText(), /tender/)
     await page.locator('[data-finished]').getByText('tender').waitFor()
+    const finished = await page.locator('[data-finished]').innerText()
+    assert.match(finished, /Tend the folder/)
+    assert.doesNotMatch(finished, /<data/, 'what was filled in is no title')
     assert.deepEqual(complaints, [])
   })
 

@@ -143,7 +143,7 @@ export function openHome(changed: () => void, locked: () => void): Home {
     await fetchLists()
     const { items } = await ask<List<Dispatch>>('queue list', { status: 'running', limit: '20' })
     // One that has only just been claimed has nothing to show yet; its events will be told.
-    await Promise.allSettled(items.map(({ dispatch_id, agent_id, prompt }) => fetchRun(dispatch_id, agent_id, prompt)))
+    await Promise.allSettled(items.map(({ dispatch_id, agent_id, title }) => fetchRun(dispatch_id, agent_id, title)))
     changed()
   }
 

@@ -99,7 +99,7 @@ const TAKE: Readonly<Record<string, Taking>> = {
   'INIT start'(run, { payload, ts }) {
     run.from = ts
     run.agent = word(payload.agent_id) || run.agent
-    run.task = word(payload.task) || run.task
+    run.task = word(payload.title) || run.task
     run.model = word((payload.setup as Fields | undefined)?.model) || null
   },
   'DECIDE model_input'(run, { payload }) {

@@ -40,7 +40,8 @@ export interface Dispatch {
   readonly dispatch_id: string
   readonly agent_id: string
   readonly session_id: string
-  readonly prompt: string
+  /** The words of its prompt that are the owner's. */
+  readonly title: string
   readonly status: string
   readonly wait: { readonly kind: string; readonly reason: string; readonly until: number | null } | null
   readonly result: string | null

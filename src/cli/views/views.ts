@@ -1,5 +1,6 @@
 /** Output for people: one small view per verb where it pays, plain fields otherwise. */
 
+import { titleOf } from '../../domain/title.ts'
 import { showOnOneLine, style } from '../terminal.ts'
 import { approvalList, approvalView } from './approvals.ts'
 import { begun } from './init.ts'
@@ -36,7 +37,7 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
     status: string
   }) => answer ?? (wait ? `parked: ${wait.reason}` : `${status}: ${error ?? 'no answer'}`),
   'queue list': ({ items }: { items: Fields[] }) =>
-    table(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'prompt']),
+    table(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'title']),
   'sessions list': ({ items }: { items: Fields[] }) => table(items, ['session_id', 'agent_id', 'status', 'created_at']),
   'agent list': ({ items }: { items: Fields[] }) =>
     table(items.map(withSchedule), [
@@ -117,7 +118,10 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
       .concat(set_aside.length === 0 ? [] : table(set_aside, ['n', 'at', 'source', 'why', 'body']))
       .join('\n'),
   'trace list': ({ items }: { items: Fields[] }) =>
-    table(items, ['run_id', 'status', 'stop_reason', 'step_count', 'started_at', 'task']),
+    table(
+      items.map((item) => ({ ...item, task: typeof item.task === 'string' ? titleOf(item.task) : null })),
+      ['run_id', 'status', 'stop_reason', 'step_count', 'started_at', 'task'],
+    ),
   'trace show': traceSteps,
   'trace export': ({ file, bytes }: { file: string; bytes: number }) =>
     `${file} (${Math.ceil(bytes / 1024)} kB): open it in any browser`,

@@ -43,14 +43,14 @@ export function Parked({ scene, view }: { readonly scene: Scene; readonly view: 
               <Hint words={words.answerWith} command={`tireless unknowns resolve ${id} --as …`} />
             </Item>
           ))}
-          {waiting.map(({ dispatch_id, agent_id, wait, prompt }) => (
+          {waiting.map(({ dispatch_id, agent_id, wait, title }) => (
             <Item
               key={dispatch_id}
               tone="other"
               title={`${agent_id} ${words.waits}`}
               more={wait?.until ? words.until(time(wait.until)) : ''}
             >
-              <span class="line-clamp-2">{oneLine(wait?.reason || prompt)}</span>
+              <span class="line-clamp-2">{oneLine(wait?.reason || title)}</span>
             </Item>
           ))}
           {all > shown && <li class="label px-4 py-2">{words.more(all - shown)}</li>}

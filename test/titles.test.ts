@@ -1,0 +1,47 @@
+/** What a run is called where people see it: the owner's words, never the data that was filled into its prompt. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { render } from '../src/cli/views/views.ts'
+import type { Event } from '../src/domain/event.ts'
+import { titleOf } from '../src/domain/title.ts'
+import { kernelApp, once } from './kernel/kernels.ts'
+
+const YAML = `kernel:
+  agents:
+    - agent_id: tender
+      prompt: "{STATE}\\n{GOAL}\\n{MEMORY}\\nTend the garden.\\n{CYCLE_HISTORY}"
+`
+
+test('a run is titled with the words of its owner: in queue list and show, in its events and in trace list', async (t) => {
+  const { app } = await kernelApp(t, { agents: [], options: { yaml: YAML } as object })
+  await once(app)
+  const listed = (await app.run('queue list', {})) as {
+    items: { dispatch_id: string; prompt: string; title: string }[]
+  }
+  const [dispatch] = listed.items
+  assert.match(dispatch?.prompt ?? '', /<data \w+ STATE>/, 'the prompt is whole')
+  const titled = /^Tend the garden\. Execution requirements:/
+  assert.match(dispatch?.title ?? '', titled)
+  const id = dispatch?.dispatch_id ?? ''
+  assert.match(((await app.run('queue show', { id })) as { title: string }).title, titled)
+  const { events } = (await app.run('trace show', { run: id, events: true })) as { events: Event[] }
+  assert.match(String(events[0]?.payload.title), titled)
+  for (const [verb, output] of [
+    ['queue list', listed],
+    ['trace list', await app.run('trace list', {})],
+  ] as const) {
+    assert.match(render(verb, output), /Tend the garden/)
+    assert.doesNotMatch(render(verb, output), /<data/)
+  }
+})
+
+test('a title is one line, without fences that are closed or not, and never empty', () => {
+  const [nonce, other] = ['0123456789ab', 'ba9876543210']
+  const fence = (mark: string, text: string) => `<data ${mark} STATE>\n${text}\n</data ${mark}>`
+  assert.equal(titleOf(`Before\n${fence(nonce, `x </data ${other}>\n<data x`)}\nafter`), 'Before after')
+  assert.equal(titleOf(`Before <data ${nonce} STATE>\nnever closed`), 'Before')
+  assert.equal(titleOf(fence(nonce, 'x')), '(nothing but data)')
+  assert.equal(titleOf('plain <data> words'), 'plain <data> words')
+  assert.equal([...titleOf('x'.repeat(5000))].length, 200)
+})
