@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
 import { unifiedDiff } from '../domain/lines.ts'
+import { CLEAN, lowest, TRUSTS } from '../domain/trust.ts'
 import type { Documents } from '../ports/documents.ts'
 import { recordAct } from './audit.ts'
 import { command } from './command.ts'
@@ -19,6 +20,8 @@ const versionShape = z.object({
   cycle_id: z.string().nullable(),
   ts: z.string(),
 })
+/** `untrusted`: it came from outside. `private`: it must not reach third parties. */
+const labelFields = { trust: z.enum(TRUSTS), private: z.boolean() }
 const documentShape = versionShape.extend({ text: z.string() })
 
 const document = z.enum(DOCUMENT_NAMES).default('STATE.md').describe('which document')
@@ -50,11 +53,23 @@ export const stateShow = command({
   runsIn: 'any_process',
   positional: ['version'],
   input: z.object({ version: number.optional().describe('version from state log'), document }),
-  output: documentShape.extend({ pending: z.boolean() }),
+  output: documentShape.extend({
+    pending: z.boolean(),
+    ...labelFields,
+    sections: z
+      .array(z.object({ title: z.string().describe('empty: before the first heading'), ...labelFields }))
+      .describe('those that are not trusted, or private'),
+  }),
   async run({ documents }, { version, document: name }) {
     const latest = await standing(documents, name)
     const shown = version === undefined ? latest : await versionOf(documents, name, version)
-    return { ...shown, pending: (await documents.pending(name)) !== undefined }
+    const labelled = await documents.labels(name, shown.text)
+    return {
+      ...shown,
+      pending: (await documents.pending(name)) !== undefined,
+      ...labelled.map(({ label }) => label).reduce(lowest, CLEAN),
+      sections: labelled.map(({ title, label }) => ({ title, ...label })),
+    }
   },
 })
 

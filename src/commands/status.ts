@@ -1,11 +1,21 @@
 /** The state of the whole, at a glance. All keys always; null or empty where the room is not built. */
 
 import { z } from 'zod'
+import type { CycleResult } from '../domain/cycle.ts'
 import { MICROS } from '../domain/money.ts'
+import { type Label, TRUSTS, UNTRUSTED } from '../domain/trust.ts'
+import { labelOfJournal } from '../engine/heard.ts'
 import { isPaused } from '../kernel/paused.ts'
 import { iso } from '../ports/clock.ts'
+import { type Store, unlessUnreadable } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 import { cycleShape, resultOf } from './cycles.ts'
+
+const labelledAgent = cycleShape.shape.agents.element.extend({
+  label: z
+    .object({ trust: z.enum(TRUSTS), private: z.boolean() })
+    .describe('of what its session has read, and so of its summary'),
+})
 
 /** More than this nobody counts. */
 const MANY = 10_000
@@ -21,6 +31,25 @@ async function spendToday({ store, clock, purse }: Context) {
   }
 }
 
+/** Of the last cycle only: status is asked for again and again, and a journal may be long. */
+const labelsByStore = new WeakMap<Store, { readonly cycle_id: string; readonly labels: readonly Label[] }>()
+
+/** The summary of an agent that has read text from outside may be that text. */
+async function labelledAgents(store: Store, { cycle_id, agents }: CycleResult) {
+  const known = labelsByStore.get(store)
+  const labels =
+    known?.cycle_id === cycle_id
+      ? known.labels
+      : await Promise.all(
+          agents.map(async ({ session_id }) => {
+            const journal = await unlessUnreadable(store.journal(session_id), undefined)
+            return journal ? labelOfJournal(journal) : UNTRUSTED
+          }),
+        )
+  labelsByStore.set(store, { cycle_id, labels })
+  return agents.map((agent, i) => ({ ...agent, label: { ...(labels[i] ?? UNTRUSTED) } }))
+}
+
 async function kernelState({ store, kernel, kernelId, draining }: Context) {
   const paused = await isPaused(store)
   const next = kernel.nextBeat()
@@ -28,7 +57,7 @@ async function kernelState({ store, kernel, kernelId, draining }: Context) {
   return {
     state: paused ? ('paused' as const) : draining() ? ('running' as const) : ('stopped' as const),
     next_beat: next === undefined ? null : iso(next),
-    last_cycle: last ? resultOf(last) : null,
+    last_cycle: last ? { ...resultOf(last), agents: await labelledAgents(store, last) } : null,
   }
 }
 
@@ -49,7 +78,7 @@ export const status = command({
       id: z.string(),
       state: z.enum(['running', 'paused', 'stopped']),
       next_beat: z.string().nullable(),
-      last_cycle: cycleShape.nullable(),
+      last_cycle: cycleShape.extend({ agents: z.array(labelledAgent) }).nullable(),
     }),
     queue: z.object({
       pending: z.number(),

@@ -39,3 +39,9 @@ export const isClean = (label: Label): boolean => label.trust === 'trusted' && !
 /** Labels of tools: the result shows workspace contents, or only the program's own text. */
 export const OF_WORKSPACE: Given = { trust: 'workspace', private: false }
 export const OWN_WORDS: Given = CLEAN
+
+/** Contract: pure; the label in one word, for tables. */
+export function labelWord({ trust, private: isPrivate }: Label): string {
+  if (trust === 'trusted') return isPrivate ? 'private' : 'trusted'
+  return isPrivate ? 'untrusted+private' : 'untrusted'
+}

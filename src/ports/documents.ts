@@ -15,6 +15,12 @@ export interface By {
   readonly label?: Label
 }
 
+/** `title`: empty for what stands before the first heading. */
+export interface LabelledSection {
+  readonly title: string
+  readonly label: Label
+}
+
 /** Result of importing an edited file. `clash`: the document is unchanged and the edit was saved beside the file. */
 export type Taken = 'taken' | 'clash' | 'none'
 
@@ -31,6 +37,8 @@ export interface Documents {
    * for a text that a document cannot hold.
    */
   write(name: DocumentName, change: (text: string) => string, by: By): Promise<Document>
+  /** Contract: returns the sections of `text`, a version of the document, that are not fully trusted and public. */
+  labels(name: DocumentName, text: string): Promise<readonly LabelledSection[]>
   /** Contract: returns the lowest label of its sections. */
   label(name: DocumentName): Promise<Label>
   /** Contract: marks the whole document as trusted, by order of the owner; returns the sections that were not. */

@@ -11,7 +11,7 @@ import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { sectionsOf } from '../../domain/section.ts'
 import { CLEAN, lowest } from '../../domain/trust.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Documents } from '../../ports/documents.ts'
+import type { Documents, LabelledSection } from '../../ports/documents.ts'
 import { type Store, unlessUnreadable } from '../../ports/store.ts'
 import type { Files } from './files.ts'
 import { createFollower, type Settled } from './follow.ts'
@@ -103,6 +103,11 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
       })
     })
 
+  async function labels(name: DocumentName, text: string): Promise<readonly LabelledSection[]> {
+    const sections = sectionsOf(text)
+    return (await versions.stained(name)).filter(({ title }) => sections.has(title))
+  }
+
   async function findVersion(name: DocumentName, version: number): Promise<Document> {
     const found = await store.documentVersion(kernel_id, name, version)
     if (found) return found
@@ -115,9 +120,9 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
   }
 
   return {
+    labels,
     async label(name) {
-      const sections = sectionsOf((await versions.latest(name))?.text ?? '')
-      const tainted = (await versions.stained(name)).filter(({ title }) => sections.has(title))
+      const tainted = await labels(name, (await versions.latest(name))?.text ?? '')
       return tainted.map(({ label }) => label).reduce(lowest, CLEAN)
     },
     async trust(name) {

@@ -1,6 +1,7 @@
 /** Output for people: one small view per verb where it pays, plain fields otherwise. */
 
 import { titleOf } from '../../domain/title.ts'
+import { type Label, labelWord } from '../../domain/trust.ts'
 import { showOnOneLine, style } from '../terminal.ts'
 import { approvalList, approvalView } from './approvals.ts'
 import { begun } from './init.ts'
@@ -21,7 +22,7 @@ interface Check {
   readonly remedy: string | null
 }
 
-const FACT_COLUMNS = ['agent_id', 'key', 'status', 'created_at', 'text']
+const FACT_COLUMNS = ['agent_id', 'key', 'label', 'session_id', 'turn', 'status', 'created_at', 'text']
 
 const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   init: begun,
@@ -72,8 +73,9 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'state diff': stateDifference,
   'state revert': stateReverted,
   'state accept': stateAccepted,
-  'memory list': ({ items }: { items: Fields[] }) => table(items, FACT_COLUMNS),
-  'memory search': ({ items }: { items: Fields[] }) => table(items, FACT_COLUMNS),
+  'memory list': factList,
+  'memory search': factList,
+  status: (output: Fields) => fields(withLabelWords(output), ''),
   'channels pair': ({ code, expires_at, ...said }: { code: string | null; expires_at: string | null }) =>
     code === null
       ? JSON.stringify(said)
@@ -127,6 +129,21 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
     `${file} (${Math.ceil(bytes / 1024)} kB): open it in any browser`,
   compare: comparison,
   logs: ({ items }: { items: Entry[] }) => items.map(logLine).join('\n') || 'none',
+}
+
+function factList({ items }: { items: readonly (Fields & Label)[] }): string {
+  return table(
+    items.map((fact) => ({ ...fact, label: labelWord(fact) })),
+    FACT_COLUMNS,
+  )
+}
+
+/** Each label as one word. */
+function withLabelWords(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withLabelWords)
+  if ('trust' in value && 'private' in value && Object.keys(value).length === 2) return labelWord(value as Label)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withLabelWords(item)]))
 }
 
 /** An interval is kept in milliseconds, and nobody reads those. */

@@ -1,0 +1,101 @@
+/** What the owner is shown says what it is worth and where it comes from: trusted or not, private or not. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { z } from 'zod'
+import { render } from '../src/cli/views/views.ts'
+import { labelWord } from '../src/domain/trust.ts'
+import { defineTool } from '../src/ports/define-tool.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
+import { kernelApp, once } from './kernel/kernels.ts'
+import { ask } from './served.ts'
+
+const mail = defineTool<object>({
+  name: 'read_mail',
+  description: 'Reads the mail.',
+  args: z.strictObject({}),
+  effect: () => ({ recovery: 'pure', reach: 'none' }),
+  gives: () => ({ trust: 'untrusted', private: true }),
+  run: async () => ({ status: 'ok', content: 'The vault is open.' }),
+})
+
+const calling = (tool: string, args = {}) => ({ calls: [{ tool, args }] })
+const remembering = (key: string) => calling('remember', { key, text: `about ${key}` })
+
+async function worked(t: Parameters<typeof kernelApp>[0]) {
+  const model = scriptedModel([
+    remembering('own'),
+    calling('read_mail'),
+    remembering('told'),
+    { text: '## Execution Summary\nread and remembered' },
+  ])
+  const { app } = await kernelApp(t, {
+    agents: [{ agent_id: 'a' }],
+    model,
+    config: { server: { port: 0 } },
+    options: { tools: [mail] },
+  })
+  await once(app)
+  return app
+}
+
+describe('labels are shown', () => {
+  test('memory list: label and origin of each fact, as one word in the table and as fields in JSON', async (t) => {
+    const app = await worked(t)
+    type Listed = { items: { key: string; trust: 'trusted'; private: boolean; session_id: string; turn: number }[] }
+    const listed = (await app.run('memory list', {})) as Listed
+    const shown = new Map(listed.items.map((fact) => [fact.key, fact]))
+    const [own, told] = [shown.get('own'), shown.get('told')]
+    assert.deepEqual([own && labelWord(own), told && labelWord(told)], ['trusted', 'untrusted+private'])
+    const lines = render('memory list', listed).split('\n')
+    for (const [key, word, turn] of [
+      ['own', 'trusted', own?.turn],
+      ['told', 'untrusted+private', told?.turn],
+    ])
+      assert.ok(
+        lines.some((line) =>
+          new RegExp(`^a +${key} +${String(word).replace('+', '\\+')} +kernel-a-\\S+ +${turn} `).test(line),
+        ),
+        lines.join('\n'),
+      )
+  })
+
+  test('status: each agent of the last cycle with the label of what its session has read; also over HTTP', async (t) => {
+    const app = await worked(t)
+    type Status = { kernel: { last_cycle: { agents: { agent_id: string; label: object }[] } } }
+    const status = (await app.run('status', {})) as Status
+    const wanted = [{ trust: 'untrusted', private: true }]
+    assert.deepEqual(
+      status.kernel.last_cycle.agents.map(({ label }) => label),
+      wanted,
+    )
+    assert.match(render('status', status), /label: untrusted\+private/)
+    const served = await app.context.serve()
+    const port = Number(new URL(served.url).port)
+    const authorization = `Bearer ${readFileSync(served.token_file, 'utf8').trim()}`
+    const answer = (await ask({ port }, '/api/v1/status', { headers: { authorization } })).json<Status>()
+    assert.deepEqual(
+      answer.kernel.last_cycle.agents.map(({ label }) => label),
+      wanted,
+    )
+  })
+
+  test('state show: the label of the whole, the sections that lower it, and who wrote it', async (t) => {
+    const app = await worked(t)
+    const { documents } = app.context
+    await documents.write('STATE.md', (text) => `${text}\n## From the mail\n\nThe vault is open.\n`, {
+      ...{ author: 'a', reason: 'noted', label: { trust: 'untrusted', private: false } },
+    })
+    type Shown = { trust: string; private: boolean; sections: { title: string }[]; author: string; version: number }
+    const shown = (await app.run('state show', {})) as Shown
+    assert.deepEqual([shown.trust, shown.private, shown.author], ['untrusted', false, 'a'])
+    const isMail = ({ title }: { title: string }) => title === 'From the mail'
+    assert.deepEqual(shown.sections.find(isMail), { title: 'From the mail', trust: 'untrusted', private: false })
+    const text = render('state show', shown)
+    assert.match(text, new RegExp(`-- version ${shown.version} by a \\(noted\\), \\S+: untrusted`))
+    assert.match(text, /-- untrusted: From the mail/)
+    const before = (await app.run('state show', { version: 1 })) as Shown
+    assert.equal(before.sections.some(isMail), false)
+  })
+})
