@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
 import { unifiedDiff } from '../domain/lines.ts'
-import { CLEAN, lowest, TRUSTS } from '../domain/trust.ts'
+import { CLEAN, labelWord, lowest, TRUSTS } from '../domain/trust.ts'
 import type { Documents } from '../ports/documents.ts'
 import { recordAct } from './audit.ts'
 import { command } from './command.ts'
@@ -60,14 +60,20 @@ export const stateShow = command({
       .array(z.object({ title: z.string().describe('empty: before the first heading'), ...labelFields }))
       .describe('those that are not trusted, or private'),
   }),
-  async run({ documents }, { version, document: name }) {
+  async run({ documents }, { version, document: name }, tell) {
     const latest = await standing(documents, name)
     const shown = version === undefined ? latest : await versionOf(documents, name, version)
     const labelled = await documents.labels(name, shown.text)
+    const whole = labelled.map(({ label }) => label).reduce(lowest, CLEAN)
+    // Beside the text, not in it: the text is for files and pipes, too.
+    const { author, reason, ts } = shown
+    tell({ kind: 'note', text: `version ${shown.version} by ${author} (${reason}), ${ts}: ${labelWord(whole)}` })
+    for (const { title, label } of labelled)
+      tell({ kind: 'note', text: `${labelWord(label)}: ${title || 'before the first heading'}` })
     return {
       ...shown,
       pending: (await documents.pending(name)) !== undefined,
-      ...labelled.map(({ label }) => label).reduce(lowest, CLEAN),
+      ...whole,
       sections: labelled.map(({ title, label }) => ({ title, ...label })),
     }
   },

@@ -1,29 +1,12 @@
 /** Documents as people read them. */
 
-import { type Label, labelWord } from '../../domain/trust.ts'
-import { style } from '../terminal.ts'
-
-interface Shown extends Label {
+interface Shown {
   readonly text: string
   readonly pending: boolean
-  readonly version: number
-  readonly author: string
-  readonly reason: string
-  readonly ts: string
-  readonly sections: readonly (Label & { readonly title: string })[]
 }
 
-/** The text, then its origin and its label. */
-export function stateText({ text, pending, sections, ...shown }: Shown): string {
-  const { version, author, reason, ts } = shown
-  const whole = [
-    text.replace(/\n$/, ''),
-    '',
-    style('dim', `-- version ${version} by ${author} (${reason}), ${ts}: ${labelWord(shown)}`),
-    ...sections.map((section) =>
-      style('dim', `-- ${labelWord(section)}: ${section.title || 'before the first heading'}`),
-    ),
-  ].join('\n')
+export function stateText({ text, pending }: Shown): string {
+  const whole = text.replace(/\n$/, '')
   return pending
     ? `${whole}\n\nThe file was edited, and the edit is not in use: the sandbox is off. Look: tireless state diff. To accept it: tireless state accept`
     : whole
