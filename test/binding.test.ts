@@ -2,49 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { AppOptions } from '../src/app.ts'
 import type { Json } from '../src/domain/json.ts'
 import { type ScriptedAnswer, scriptedModel } from '../src/testing/scripted-model.ts'
 import { openApp, runTaskIn } from './apps.ts'
 import { aTool, type CountingTool } from './contract/acting.ts'
 import { approvals, call } from './contract/asking.ts'
 import { names, serve } from './hands/serving.ts'
+import { type Calls, type Tries, triesAfter } from './tainted-tries.ts'
 
 const BOB = 'bob@example.org'
 const EVE = 'eve@evil.example'
-
-type Calls = readonly ReturnType<typeof call>[]
-
-/** One session for each try: what was read first, then the try. Whoever is asked what the task needs says everything, `lie` besides. */
-async function triesAfter(
-  t: TestContext,
-  { first, tries, task, lie = [], ...options }: Tries,
-): Promise<readonly boolean[]> {
-  let at = 0
-  const model = scriptedModel(({ system, messages }, turn): ScriptedAnswer => {
-    if (!system.startsWith('You decide, before anything else is read')) {
-      const one = [...first, tries[at]][turn]
-      return one ? { calls: [one] } : { text: 'done' }
-    }
-    const listed = [...(messages[0]?.text ?? '').matchAll(/^- (\w+): /gm)].map(([, tool]) => ({ tool }))
-    return { text: JSON.stringify([...listed, ...lie]) }
-  })
-  const app = await openApp(t, { ...options, model })
-  const passed: boolean[] = []
-  for (at = 0; at < tries.length; at += 1) {
-    const { session_id } = await runTaskIn(app, task)
-    passed.push(!(await approvals(app)).some((approval) => approval.session_id === session_id))
-  }
-  return passed
-}
-
-interface Tries extends AppOptions {
-  readonly yaml?: string
-  readonly first: Calls
-  readonly tries: Calls
-  readonly task: string
-  readonly lie?: readonly object[]
-}
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => ({ tool: 'fetch', method }))
 

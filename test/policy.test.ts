@@ -116,7 +116,7 @@ describe('policy: what goes to others', () => {
       assert.match((await theApproval(app)).reason, /your words alone do not ask for send/)
     })
 
-  test('what a task needs for a place is not what names none', async (t) => {
+  test('what a task needs for a place is not what names none, which has to be made of its words', async (t) => {
     const posting = aTool({ name: 'post', effect: { recovery: 'once', reach: 'third_party' } })
     const steps = [{ calls: [call('read')] }, { calls: [call('post', { title: 'Party', date: 'today' })] }, done]
     for (const [needs, isAsked] of [
@@ -124,7 +124,7 @@ describe('policy: what goes to others', () => {
       [[{ tool: 'post' }], false],
     ] as const) {
       const app = await openApp(t, { model: mind(steps, needs), tools: [posting, read()] })
-      await runTaskIn(app, `post it for ${BOB}`)
+      await runTaskIn(app, `post for ${BOB} that there is a party today`)
       assert.equal((await approvals(app)).length, isAsked ? 1 : 0)
     }
   })

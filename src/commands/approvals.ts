@@ -13,6 +13,10 @@ import { type Context, command } from './command.ts'
 import { approvalShape, grantShape } from './shapes.ts'
 
 const id = z.string().describe('id from approvals list')
+const step = z
+  .boolean()
+  .default(false)
+  .describe('also what the same step has asked for beside it; money, destruction and credentials one at a time')
 const reason = z.string().trim().min(1).optional().describe('a word to the agent with it')
 
 export const approvalsList = command({
@@ -55,12 +59,13 @@ export const approvalsAllow = command({
       .string()
       .default('once')
       .describe('how long this holds for the same tool to the same place: once, session, or 7d'),
+    step,
     reason,
   }),
   output: approvalShape,
-  async run(context, { id, grant, reason = null }) {
+  async run(context, { id, grant, step, reason = null }) {
     const lasting = lastingOf(grant)
-    if (lasting === undefined) return answer(context, id, 'allowed', reason)
+    if (lasting === undefined) return answer(context, { id, answer: 'allowed', reason, step })
     const approval = await context.store.approval(id)
     if (!approval) throw unheardOf(id)
     const { agent_id } = (await context.store.session(approval.session_id)) ?? {}
@@ -71,7 +76,8 @@ export const approvalsAllow = command({
         got: grant,
         expected: 'once',
       })
-    return answer(context, id, 'allowed', reason, grantOf(approval, agent_id, lasting, context.clock.now()))
+    const lent = grantOf(approval, agent_id, lasting, context.clock.now())
+    return answer(context, { id, answer: 'allowed', reason, step, grant: lent })
   },
 })
 
@@ -113,27 +119,52 @@ export const approvalsDeny = command({
   summary: 'say that it must not be run',
   runsIn: 'any_process',
   positional: ['id'],
-  input: z.object({ id, reason }),
+  input: z.object({ id, step, reason }),
   output: approvalShape,
-  run: (context, { id, reason = null }) => answer(context, id, 'denied', reason),
+  run: (context, { id, step, reason = null }) => answer(context, { id, answer: 'denied', reason, step }),
 })
 
-async function answer(
-  { store, clock }: Context,
-  approval_id: string,
-  answer: 'allowed' | 'denied',
-  reason: string | null,
-  grant?: Grant,
-): Promise<Approval> {
-  if (!(await store.approval(approval_id))) throw unheardOf(approval_id)
+interface GivenAnswer {
+  readonly id: string
+  readonly answer: 'allowed' | 'denied'
+  readonly reason: string | null
+  /** For everything that its step asked for. */
+  readonly step: boolean
+  readonly grant?: Grant
+}
+
+async function answer(context: Context, { id, answer, reason, step, grant }: GivenAnswer): Promise<Approval> {
+  const { store, clock } = context
+  const asked = await store.approval(id)
+  if (!asked) throw unheardOf(id)
   const now = clock.now()
-  const entry = { ts: now, what: 'answer', approval: approval_id, answer, reason, grant: grant?.id ?? null }
+  const others = step ? await askedBeside(context, asked) : []
+  const said = (approval_id: string) => ({ op: 'answer', approval_id, answer, reason, now }) as const
+  const noted = (approval: string, granted: string | null) =>
+    ({ op: 'audit', entry: { ts: now, what: 'answer', approval, answer, reason, grant: granted } }) as const
   const [{ approval }] = await commitOne(store, [
-    { op: 'answer', approval_id, answer, reason, now },
-    { op: 'audit', entry },
+    said(id),
+    noted(id, grant?.id ?? null),
+    ...others.flatMap((other) => [said(other.id), noted(other.id, null)]),
     ...(grant ? [{ op: 'grant', grant } as const] : []),
   ])
   return approval
+}
+
+/** Contract: the other open ones of the same step; none where one of the two must be asked about each time. */
+async function askedBeside(
+  { store }: Context,
+  { id, session_id, origin, effect }: Approval,
+): Promise<readonly Approval[]> {
+  if (isNeverGranted(effect)) return []
+  const open = await store.approvals({ session_id, status: 'open', limit: 1000 })
+  return open.filter(
+    (one) =>
+      one.id !== id &&
+      one.origin.run_id === origin.run_id &&
+      one.origin.step === origin.step &&
+      !isNeverGranted(one.effect),
+  )
 }
 
 const unheardOf = (id: string): TirelessError =>

@@ -151,11 +151,33 @@ function ruleOfSending(call: Ruled, standing: Standing): Ruling {
   const foreign = foreignIn(call, standing)
   if (foreign !== undefined) return ask(foreign)
   if (isGranted) return allow(GRANTED)
+  const unasked = unaskedIn(call, standing)
+  if (unasked !== undefined) return ask(`${unasked}, and the session has read text from outside`)
   if (isIntended === undefined) return { kind: 'consult' }
   return isIntended
     ? allow('your words ask for it, and it goes where they say')
     : ask(`your words alone do not ask for ${call.tool}, and the session has read text from outside`)
 }
+
+/**
+ * What the owner's words do not ask for, by the words themselves. Whoever judges the task's intent is a model, and may be wrong in any way: what it says
+ * never suffices on its own.
+ */
+function unaskedIn(call: Ruled, standing: Standing): string | undefined {
+  const { destinations, texts, effect } = call
+  const { words } = standing
+  if (destinations.length === 0 && !texts.every((text) => words.supplies(text)))
+    return `it does not say where it goes, and your words do not say ${quoted(texts)}`
+  if (effect.method === undefined) {
+    if (!words.asksToTellAnybody) return 'your words do not ask to tell anybody anything'
+    const read = isPlainReply(call, standing) ? [] : destinations.filter((to) => !words.asksToTell(to))
+    return read.length === 0 ? undefined : `your words name ${quoted(read)}, but not to tell anything there`
+  }
+  return PRESSES.has(effect.method) && !words.asksToPress ? `your words do not ask to ${effect.method}` : undefined
+}
+
+/** What is done to a page. Other methods have to stand in the words themselves, or in a grant. */
+const PRESSES = new Set(['click', 'type', 'select'])
 
 /** An answer to whoever has written, in the owner's own words, gives nothing away. */
 const isPlainReply = ({ destinations, texts }: Ruled, { words, isSender }: Standing): boolean =>

@@ -5,6 +5,7 @@
 
 import { placeText } from '../domain/address.ts'
 import { pageOf, webAddressOf, writtenAddresses } from './links.ts'
+import { type Asked, askedIn } from './verbs.ts'
 
 export interface OwnerMentions {
   /** Whether a destination stands there as a whole. */
@@ -15,6 +16,12 @@ export interface OwnerMentions {
   supplies(text: string, more?: readonly string[]): boolean
   /** Whether a number does, in whatever spelling. */
   counts(number: number): boolean
+  /** Whether they ask to tell something there, or leave open what is to be done: who is only named to be read from is not. */
+  asksToTell(destination: string): boolean
+  /** Whether they ask to tell anybody anything. */
+  readonly asksToTellAnybody: boolean
+  /** Whether they ask to press, choose or fill in anything. */
+  readonly asksToPress: boolean
 }
 
 /** What is a word by itself, and what holds words apart. Han has no spaces, so there each word is what the language's rules say. */
@@ -28,6 +35,13 @@ const inARow = (words: readonly string[]): string => `${BETWEEN}${words.join(BET
 
 export function mentionsIn(texts: Iterable<string>): OwnerMentions {
   const given = [...texts]
+  // Both are found out when somebody asks: most never do.
+  let asked: Asked | undefined
+  let telling: OwnerMentions | undefined
+  const askedFor = (): Asked => {
+    asked ??= askedIn(given)
+    return asked
+  }
   const rows = given.map((text) => inARow(splitWords(text)))
   const addresses = given.flatMap(writtenAddresses)
   const pages = new Set(addresses.map(pageOf))
@@ -50,6 +64,16 @@ export function mentionsIn(texts: Iterable<string>): OwnerMentions {
     namesHost: (host) => hosts.has(host.toLowerCase()) || standsThere(host),
     supplies: (text, more = []) => isMadeOf(text, more.length === 0 ? tokens : new Set([...tokens, ...more])),
     counts: (number) => numbers.has(number),
+    asksToTell(destination) {
+      telling ??= mentionsIn(askedFor().telling)
+      return telling.names(destination)
+    },
+    get asksToTellAnybody() {
+      return askedFor().tells
+    },
+    get asksToPress() {
+      return askedFor().presses
+    },
   }
 }
 
