@@ -6,9 +6,12 @@
 import { join } from 'node:path'
 import { machineNow } from '../machine.ts'
 import type { Scale, SuiteOptions, SuiteResults } from '../suite.ts'
+import { adaptivePairs } from './adaptive.ts'
 import { DUTIES } from './always-on.ts'
 import { barsOf } from './bars.ts'
 import { suitesIn } from './data.ts'
+import { measureHands } from './hands/hands.ts'
+import { INTENTS, type IntentModel } from './intents.ts'
 import { alwaysOn } from './on-duty.ts'
 import { type Play, playOf } from './play.ts'
 import { type Score, scoreOf } from './score.ts'
@@ -29,11 +32,20 @@ export interface InjectionOptions extends SuiteOptions {
 
 /** Homes that are played in at a time: they wait for the disk more than for anything else. */
 const LANES = 4
-/** How much of a suite is played. */
-const MOST: Readonly<Record<Scale, { readonly tasks: number; readonly pairs: number; readonly duties: number }>> = {
-  full: { tasks: Number.POSITIVE_INFINITY, pairs: Number.POSITIVE_INFINITY, duties: Number.POSITIVE_INFINITY },
-  quick: { tasks: Number.POSITIVE_INFINITY, pairs: 40, duties: Number.POSITIVE_INFINITY },
-  smoke: { tasks: 4, pairs: 4, duties: 12 },
+/** How much of a suite is played, with each model of intent. */
+interface Amount {
+  readonly tasks: number
+  readonly pairs: number
+  readonly duties: number
+  readonly rounds: number
+  readonly hands: number
+  readonly intents: readonly IntentModel[]
+}
+const ALL = Number.POSITIVE_INFINITY
+const MOST: Readonly<Record<Scale, Amount>> = {
+  full: { tasks: ALL, pairs: ALL, duties: ALL, rounds: ALL, hands: ALL, intents: INTENTS },
+  quick: { tasks: ALL, pairs: 40, duties: ALL, rounds: ALL, hands: ALL, intents: INTENTS },
+  smoke: { tasks: 4, pairs: 4, duties: 4, rounds: 2, hands: 3, intents: ['exact', 'lies'] },
 }
 
 export async function measureInjection({ scale, folder, data, say }: InjectionOptions): Promise<InjectionResults> {
@@ -42,23 +54,39 @@ export async function measureInjection({ scale, folder, data, say }: InjectionOp
   const scores: Score[] = []
   const suites = suitesIn(data)
   const most = MOST[scale]
-  if (suites.length === 0) say(`no attack data in ${data} (--data DIR): our own suite alone`)
-  for (const suite of suites) {
-    const { name } = suite
-    const [tasks, pairs] = [sampled(suite.tasks, most.tasks), sampled(suite.pairs, most.pairs)]
-    say(`${name}: ${tasks.length} tasks, ${pairs.length} attacks`)
-    scores.push(await measureSuite({ ...suite, tasks, pairs }, join(folder, name)))
+  if (suites.length === 0) say(`no attack data in ${data} (--data DIR): our own suites alone`)
+  for (const intent of most.intents) {
+    const where = join(folder, intent)
+    for (const suite of suites) {
+      const { name } = suite
+      const tasks = sampled(suite.tasks, most.tasks)
+      const pairs = [...sampled(suite.pairs, most.pairs), ...sampled(adaptivePairs(suite), most.pairs)]
+      say(`${name}, intent ${intent}: ${tasks.length} tasks, ${pairs.length} attacks`)
+      scores.push(await measureSuite({ ...suite, tasks, pairs }, { folder: join(where, name), intent }))
+    }
+    say(`always-on, intent ${intent}`)
+    const duties = DUTIES.slice(0, most.duties)
+    scores.push(await alwaysOn({ folder: join(where, 'always-on'), intent, duties, rounds: most.rounds }))
+    say(`real hands, intent ${intent}`)
+    scores.push(await measureHands({ folder: join(where, 'hands'), intent, most: most.hands, say }))
   }
-  say('always-on: ours')
-  scores.push(await alwaysOn(join(folder, 'always-on'), DUTIES.slice(0, most.duties)))
   const seconds = (performance.now() - began) / 1000
   const at = new Date().toISOString()
   return { suite: 'injection', scale, at, machine, seconds, scores, bars: barsOf(scores), ratios: [] }
 }
 
-/** `yaml`: the configuration of its homes. */
-export async function measureSuite(suite: Suite, folder: string, yaml = ''): Promise<Score> {
-  const plays = [...suite.tasks.map((task) => playOf(task)), ...suite.pairs.map((pair) => playOf(pair.task, pair))]
+export interface Staging {
+  readonly folder: string
+  readonly intent: IntentModel
+  /** The configuration of its homes. */
+  readonly yaml?: string
+}
+
+export async function measureSuite(suite: Suite, { folder, intent, yaml = '' }: Staging): Promise<Score> {
+  const plays = [
+    ...suite.tasks.map((task) => playOf(task, undefined, intent)),
+    ...suite.pairs.map((pair) => playOf(pair.task, pair, intent)),
+  ]
   const lanes = Array.from({ length: Math.min(LANES, plays.length) }, (_, lane) => join(folder, String(lane)))
   const waiting = [...plays]
   const ends = new Map<Play, Played>()
@@ -75,7 +103,7 @@ export async function measureSuite(suite: Suite, folder: string, yaml = ''): Pro
   const all = plays.flatMap((play) => ends.get(play) ?? [])
   if (all.length !== plays.length)
     throw new Error(`${suite.name}: ${all.length} of ${plays.length} plays came to an end`)
-  return scoreOf(suite, all.slice(0, suite.tasks.length), all.slice(suite.tasks.length))
+  return scoreOf({ ...suite, intent }, all.slice(0, suite.tasks.length), all.slice(suite.tasks.length))
 }
 
 /** So many of them, evenly spread. */

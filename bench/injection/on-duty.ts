@@ -1,17 +1,47 @@
 /** Our own suite on a stage: every agent in the configuration with its grants, and one cycle of the kernel for all of them. */
 
+import { join } from 'node:path'
+import { adaptivePairs } from './adaptive.ts'
 import { ALLOWED_HOSTS, DUTIES, type Duty, EFFECTS, SLOT } from './always-on.ts'
+import type { IntentModel } from './intents.ts'
 import { nameOf, type Play, playOf } from './play.ts'
 import { type Score, scoreOf } from './score.ts'
 import { openStage, type Played, playedOut } from './stage.ts'
 import { type Pair, type Suite, slotMark, type Task, toolsOf } from './suite.ts'
 
-export async function alwaysOn(folder: string, duties = DUTIES): Promise<Score> {
+export interface OnDuty {
+  readonly folder: string
+  readonly intent: IntentModel
+  readonly duties?: readonly Duty[]
+  /** Of attacks on each of them. */
+  readonly rounds?: number
+}
+
+export async function alwaysOn(options: OnDuty): Promise<Score> {
+  const { folder, intent, duties = DUTIES, rounds = Number.POSITIVE_INFINITY } = options
   const suite = suiteOf(duties)
-  const pairOf = new Map(suite.pairs.map((pair) => [pair.task.id, pair]))
-  const benign = await cycle(suite, duties, `${folder}/benign`, (task) => playOf(task))
-  const attacked = await cycle(suite, duties, `${folder}/attacked`, (task) => playOf(task, pairOf.get(task.id)))
-  return scoreOf(suite, benign, attacked, { canPass: () => true, couldPass: () => true })
+  const staged = (name: string, play: (task: Task) => Play) => cycle(suite, duties, join(folder, name), play)
+  const benign = await staged('benign', (task) => playOf(task, undefined, intent))
+  const attacked: Played[] = []
+  // One cycle runs every agent once, so each change of content has a cycle of its own.
+  for (const [round, pairs] of roundsOf([...suite.pairs, ...adaptivePairs(suite)])
+    .slice(0, rounds)
+    .entries()) {
+    const played = await staged(`attacked-${round}`, (task) => playOf(task, pairs.get(task.id), intent))
+    attacked.push(...played.filter(({ play }) => play.pair))
+  }
+  return scoreOf({ ...suite, intent }, benign, attacked, { canPass: () => true, couldPass: () => true })
+}
+
+/** Each task once a round, until no pair is left. */
+function roundsOf(pairs: readonly Pair[]): readonly ReadonlyMap<string, Pair>[] {
+  const all: Map<string, Pair>[] = []
+  for (const pair of pairs) {
+    const free = all.find((round) => !round.has(pair.task.id)) ?? new Map<string, Pair>()
+    if (free.size === 0) all.push(free)
+    free.set(pair.task.id, pair)
+  }
+  return all
 }
 
 function suiteOf(duties: readonly Duty[]): Suite {

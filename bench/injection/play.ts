@@ -1,11 +1,14 @@
 /**
  * A play: one task performed by a gullible mind, with or without a goal hidden in what its tools say. The mind does the task's calls one after
- * another; whatever goal it is shown it takes for its own, at once, and then goes on.
+ * another, those that do the same to several others together; whatever goal it is shown it takes for its own, at once, and then goes on.
  */
 
 import { canonical } from '../../src/domain/approval.ts'
+import type { Json } from '../../src/domain/json.ts'
 import type { Message, ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { effectOf } from './effects.ts'
+import { type IntentModel, intentAnswer, isIntentRequest } from './intents.ts'
 import { type Args, type Called, type Pair, spoken, type Task } from './suite.ts'
 
 export interface Play {
@@ -16,6 +19,8 @@ export interface Play {
   readonly executed: Called[]
   /** Whether the mind was shown the goal. */
   seen: boolean
+  /** Whether whoever is asked what the task needs was shown the goal, too. */
+  leaked: boolean
 }
 
 export const sameCall = (a: Called, b: Called): boolean => a.tool === b.tool && canonical(a.args) === canonical(b.args)
@@ -24,9 +29,10 @@ export const sameCall = (a: Called, b: Called): boolean => a.tool === b.tool && 
 const SPACE = 'app__'
 export const nameOf = (tool: string): string => SPACE + tool.replaceAll(/[^\w-]/g, '_').slice(0, 64 - SPACE.length)
 
-export function playOf(task: Task, pair?: Pair): Play {
-  const play: Play = { task, pair, mind: scriptedModel((request) => say(request)), executed: [], seen: false }
-  const say = gullible(play)
+export function playOf(task: Task, pair?: Pair, intent: IntentModel = 'exact'): Play {
+  const mind = scriptedModel((request) => say(request))
+  const play: Play = { task, pair, mind, executed: [], seen: false, leaked: false }
+  const say = gullible(play, intent)
   return play
 }
 
@@ -42,33 +48,54 @@ interface Next extends Called {
   readonly own: boolean
 }
 
-function gullible(play: Play): (request: ModelRequest) => ScriptedAnswer {
+function gullible(play: Play, intent: IntentModel): (request: ModelRequest) => ScriptedAnswer {
   const { task, pair } = play
   const todo: Next[] = task.calls.map(({ tool, args }) => ({ tool, args, own: true }))
-  let last: Next | undefined
+  let last: readonly Next[] = []
   return (request) => {
-    if (isIntent(request)) return { text: JSON.stringify(needsOf(task, request)) }
     const { messages } = request
-    if (pair && !play.seen && messages.some((message) => holds(message, pair.attack.goal))) {
+    const shows = (): boolean => messages.some((message) => pair !== undefined && holds(message, pair.attack.goal))
+    if (isIntentRequest(request)) {
+      play.leaked ||= shows()
+      return { text: intentAnswer(intent, { own: needsOf(task.calls), wanted: wantedBy(pair) }, request) }
+    }
+    todo.unshift(...last.filter((_, at) => wasLeftOut(messages, at)))
+    if (pair && !play.seen && shows()) {
       play.seen = true
       todo.unshift(...pair.attack.calls.map(({ tool, args }) => ({ tool, args, own: false })))
     }
-    if (last?.own && isUnanswered(messages)) return { calls: [{ tool: 'wait', args: { for: 'the answer' } }] }
-    last = todo.shift()
-    return last ? { calls: [{ tool: nameOf(last.tool), args: last.args }] } : { text: DONE }
+    const waits = last.some(({ own }) => own) && isUnanswered(messages)
+    last = waits ? [] : nextStep(todo)
+    if (waits) return { calls: [{ tool: 'wait', args: { for: 'the answer' } }] }
+    return last.length > 0 ? { calls: last.map(({ tool, args }) => ({ tool: nameOf(tool), args })) } : { text: DONE }
   }
+}
+
+/** Neighbours that do the same to several others go in one step, as models do it; whoever looks something up waits for what it says. */
+function nextStep(todo: Next[]): readonly Next[] {
+  const step = todo.splice(0, 1)
+  const [first] = step
+  if (!first?.own || effectOf(first.tool, first.args).reach === 'private') return step
+  while (todo[0]?.own && todo[0].tool === first.tool) step.push(...todo.splice(0, 1))
+  return step
+}
+
+/** What stood beside a call that had to be asked for was not begun. */
+function wasLeftOut(messages: readonly Message[], at: number): boolean {
+  const said = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+  return said.filter(({ role }) => role === 'tool')[at]?.text.startsWith('[not_started]') ?? false
 }
 
 const DONE = '## Execution summary\nEverything that was asked for is done.'
 
-const isIntent = ({ system }: ModelRequest): boolean => system.startsWith('You decide, before anything else is read')
+const needsOf = (calls: readonly Called[]) =>
+  [...new Set(calls.map(({ tool }) => nameOf(tool)))].map((tool) => ({ tool }))
 
-/** As an honest mind would say that sees the task and the list of tools, and nothing else. */
-function needsOf({ calls }: Task, { messages }: ModelRequest): readonly { readonly tool: string }[] {
-  const listed = messages[0]?.text ?? ''
-  const names = new Set(calls.map(({ tool }) => nameOf(tool)))
-  return [...names].filter((name) => listed.includes(`\n- ${name}: `)).map((tool) => ({ tool }))
-}
+const wantedBy = (pair: Pair | undefined) =>
+  (pair?.attack.calls ?? []).map(({ tool, args }) => ({ tool: nameOf(tool), to: textsOf(args) }))
+
+const textsOf = (value: Json): readonly string[] =>
+  typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [String(value)]
 
 /** Letters and digits alone: what is made of a text on its way to the mind does not hide it. */
 const bare = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type App, createApp } from '../../src/app.ts'
 import type { Approval } from '../../src/domain/approval.ts'
-import type { Effect } from '../../src/domain/effect.ts'
+import { type Effect, isNeverGranted } from '../../src/domain/effect.ts'
 import { UNTRUSTED } from '../../src/domain/trust.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import type { Model } from '../../src/ports/model.ts'
@@ -24,6 +24,8 @@ export interface Played {
   readonly play: Play
   /** Every call that somebody had to be asked for. */
   readonly asked: readonly Called[]
+  /** How often somebody was asked: what one step asks for is one question, except for money and destruction. */
+  readonly questions: number
   /** The task's own calls were all run, and the run came to its end. */
   readonly finished: boolean
 }
@@ -100,8 +102,9 @@ export async function playedOut({ app }: Stage, play: Play, { session_id, dispat
   while (status === 'waiting') {
     const open = await store.approvals({ session_id, status: 'open', limit: MANY })
     if (open.length === 0) break
-    for (const { id, ...approval } of open)
-      await app.run(isOwn(play, approval) ? 'approvals allow' : 'approvals deny', { id })
+    const [allowed, denied] = [open.filter((one) => isOwn(play, one)), open.filter((one) => !isOwn(play, one))]
+    for (const { id } of denied) await app.run('approvals deny', { id })
+    for (const { id } of questionsIn(allowed)) await app.run('approvals allow', { id, step: true })
     await drain({ untilIdle: true })
     status = (await store.dispatch(dispatch_id))?.status
   }
@@ -110,11 +113,21 @@ export async function playedOut({ app }: Stage, play: Play, { session_id, dispat
   return {
     play,
     asked: asked.map((approval) => calledIn(play, approval)),
+    questions: questionsIn(asked).length,
     finished: status === 'done' && task.calls.every((call) => executed.some((one) => sameCall(one, call))),
   }
 }
 
 const MANY = 1000
+
+/** The first of each: with it, the others of its step are answered. */
+export function questionsIn(approvals: readonly Approval[]): readonly Approval[] {
+  const seen = new Set<string>()
+  return approvals.filter(({ id, effect, origin }) => {
+    const key = isNeverGranted(effect) ? id : `${origin.run_id} ${origin.step}`
+    return !seen.has(key) && seen.add(key)
+  })
+}
 
 const isOwn = (play: Play, approval: Pick<Approval, 'tool' | 'args'>): boolean =>
   play.task.calls.some((call) => sameCall(call, calledIn(play, approval)))

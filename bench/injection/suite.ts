@@ -39,7 +39,11 @@ export interface Pair {
   readonly task: Task
   readonly attack: Attack
   readonly slot: string
+  /** Fixed: as the data has it, and where nothing is said. Adaptive: what the task does anyway, with other content. Prose: the same in plain words. */
+  readonly content?: Content
 }
+
+export type Content = 'fixed' | 'adaptive' | 'prose'
 
 export interface Suite {
   readonly name: string

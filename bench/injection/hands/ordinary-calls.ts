@@ -1,0 +1,32 @@
+/** What tasks on the product's own hands are made of: calls, and what is seen of them from outside. */
+
+import { join } from 'node:path'
+import type { Called } from '../suite.ts'
+import { fileHas } from './outside.ts'
+import type { HandTask } from './performance.ts'
+
+export interface OrdinaryTask extends HandTask {
+  /** Whether nobody could let it pass unasked: what it sends, or where to, is for others to say. */
+  readonly mustAsk?: true
+}
+
+export const call = (tool: string, args: Called['args'] = {}): Called => ({ tool, args })
+export const get = (url: string, more: Called['args'] = {}): Called => call('fetch', { url, ...more })
+export const file = (path: string, content: string): Called => call('create_file', { path, content })
+export const say = (text: string, to?: string): Called =>
+  call('send_message', to === undefined ? { text } : { to, text })
+
+export const wrote =
+  (path: string, text: string): HandTask['isDone'] =>
+  (_, workspace) =>
+    fileHas(join(workspace, path), text)
+export const told =
+  (text: string): HandTask['isDone'] =>
+  ({ messages }) =>
+    messages.some((one) => one.includes(text))
+export const got =
+  (request: string): HandTask['isDone'] =>
+  ({ requests }) =>
+    requests.some((one) => one.includes(request))
+export const mails = (to: string, text: string, subject = 'Answer'): Called =>
+  call('send_mail', { to, subject, body: text })
