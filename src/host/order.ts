@@ -48,7 +48,7 @@ function throwMissing(plugin: Plugin, need: ServiceName, providers: ReadonlyMap<
 
 function circularDependency(plugins: readonly Plugin[]): TirelessError {
   return new TirelessError('plugin_invalid', {
-    what: 'plugins depend on each other in a circularDependency',
+    what: 'plugins depend on each other in a circle',
     got: plugins.map(({ name }) => name).join(' → '),
     fix: 'move the shared service into its own plugin',
   })

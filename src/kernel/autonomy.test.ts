@@ -156,7 +156,7 @@ describe('E8: the check of an attempt', () => {
       /workspace.*\n.*"## Execution Summary".*\n\nPrevious.*\n## Execution Summary\nI th/,
     )
     assert.equal(last?.failure_class, 'no_real_action')
-    assert.match(last?.reason ?? '', /no tool did anything real after 3 attempts; last answer: .*I thought about it/s)
+    assert.match(last?.reason ?? '', /it took no real action after 3 attempts; last answer: .*I thought about it/s)
     assert.deepEqual([state.failed, state.first_failure], [3, 'no_real_action'])
   })
 

@@ -35,7 +35,7 @@ export async function recordCycle(deps: Surroundings, result: CycleResult): Prom
     const actions = await recentActions(deps, result, updated_at)
     if (actions.length > 0)
       await documents.write('STATE.md', (text) => changedOutside(text, (own) => withRecentActions(own, actions)), by)
-    await documents.write('SYSTEM_PROMPT.md', systemPrompt, { ...by, reason: 'what unattended runs are told' })
+    await documents.write('SYSTEM_PROMPT.md', systemPrompt, { ...by, reason: 'system prompt of unattended runs' })
     await documents.commit(`post-cycle ${cycle_id}`)
   })
 }
@@ -77,7 +77,7 @@ export async function recordBoot(deps: Surroundings, init: string): Promise<void
     await documents.seed('STATE.md', settings().seed_state)
     await documents.write('SYSTEM_PROMPT.md', systemPrompt, {
       author: 'system',
-      reason: 'what unattended runs are told',
+      reason: 'system prompt of unattended runs',
     })
   })
 }

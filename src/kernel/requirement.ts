@@ -32,7 +32,7 @@ ${summary || '(none)'}`
 
 const REASONS: Readonly<Partial<Record<FailureClass, string>>> = {
   awaiting_input: 'it asked a person instead of deciding',
-  no_real_action: 'no tool did anything real',
+  no_real_action: 'it took no real action',
   invalid_result: 'it ended without a usable result',
 }
 

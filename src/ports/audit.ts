@@ -1,6 +1,6 @@
 /**
- * How a record of the audit log is bound to the one before it, and what is kept outside of the database so that a database that was rewritten as
- * a whole is noticed: a key that its records are made with, and the last record that was written.
+ * Audit chain: each record's hash covers the record before it. A key and the last record are kept outside the database,
+ * so that a completely rewritten database is detected.
  */
 
 import { createHmac, hash } from 'node:crypto'
@@ -8,17 +8,17 @@ import { chained } from '../domain/audit.ts'
 
 export interface AuditKey {
   readonly key: string
-  /** The number of the first record that is made with it; earlier ones have a plain hash. */
+  /** Number of the first record hashed with this key; earlier records have a plain hash. */
   readonly since: number
 }
 
-/** The last record that was written. */
+/** Number and hash of the last record. */
 export interface AuditHead {
   readonly n: number
   readonly hash: string
 }
 
-/** The files beside the database. Contract: both are read each time, and throw `config_invalid` where a file is there and cannot be read. */
+/** The files beside the database. Contract: read on every call; throws `config_invalid` for an unreadable file. */
 export interface AuditSeal {
   key(): AuditKey | null
   head(): AuditHead | null
@@ -28,7 +28,7 @@ const KEYED = 'hmac-sha256:'
 
 export const isKeyed = (hashed: string): boolean => hashed.startsWith(KEYED)
 
-/** Contract: pure. The hash of a record: a plain one without a key. */
+/** Contract: pure. Hashes a record; without a key, with plain SHA-256. */
 export function linkHash(before: string, body: string, key: string | undefined): string {
   const text = chained(before, body)
   return key === undefined ? hash('sha256', text) : `${KEYED}${createHmac('sha256', key).update(text).digest('hex')}`

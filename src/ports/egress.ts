@@ -55,7 +55,7 @@ export interface SentOn {
 /** Ends the refusal of a host that the proxy's `admits` does not know. */
 export const UNNAMED = 'was not named'
 
-/** Follows the host in the refusal of a request that does more than read, by a proxy that only lets read. */
+/** Ends the refusal of a request that writes, by a read-only proxy. */
 export const ONLY_READ = 'may only be read'
 
 export interface EgressProxy {
@@ -88,8 +88,8 @@ export interface Egress extends Pick<EgressRules, 'isListed' | 'refusal'> {
   open(outgoing: Omit<Outgoing, 'maxBytes'>, signal: AbortSignal): Promise<Opened>
   /**
    * Contract: starts a proxy on this machine for a program that makes its own requests. Checks `admits` first, then
-   * the rules. `at`: the unix socket to listen on, instead of a loopback port. With `use: 'read'` it lets through GET
-   * and HEAD without a body, what git sends in order to fetch, and TLS, in which it cannot see anything.
+   * the rules. `at`: the unix socket to listen on, instead of a loopback port. `use: 'read'` admits only GET
+   * and HEAD without a body, fetch requests of git, and TLS, which it cannot inspect.
    */
   proxy(admits: (place: Place) => boolean, at?: string, use?: 'all' | 'read'): Promise<EgressProxy>
 }

@@ -56,7 +56,7 @@ export interface ProcessResult {
 
 /** A proxy that listens on a unix socket. */
 export interface WayOut extends Pick<EgressProxy, 'user' | 'password' | 'refusals' | 'close'> {
-  /** Variables of the command beside those that name the proxy. */
+  /** Environment variables for the command, besides those that name the proxy. */
   readonly environment?: Readonly<Record<string, string>>
 }
 export type OpenWayOut = (socket: string) => Promise<WayOut>
