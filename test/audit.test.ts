@@ -150,7 +150,7 @@ describe('audit: keyed, with its head outside of the database', () => {
     assert.match(broken?.why ?? '', /made with another key/)
     await another.close()
     writeFileSync(key, 'nonsense')
-    await assert.rejects(openApp(t, { home }), /audit\.key.*put it back as it was; or remove it/s)
+    await assert.rejects(openApp(t, { home }), /audit\.key.*restore the file, or delete it/s)
   })
 
   test('a head that a crash has left behind is brought forward at the next start, and holds from there', async (t) => {

@@ -128,7 +128,7 @@ describe('schedule', () => {
     await refused(add({ agent: 'default', cron: '@daily' }), 'usage', /default has no prompt of its own.*--prompt/)
     await refused(add({ cron: '@daily', id: 'kernel:default' }), 'usage', /schedule add: .*1 to 64/)
     await add({ cron: '@daily', id: 'tea' })
-    await refused(add({ cron: '@hourly', id: 'tea' }), 'conflict', /there is a schedule tea already/)
+    await refused(add({ cron: '@hourly', id: 'tea' }), 'conflict', /schedule tea already exists/)
     assert.deepEqual(
       (await list(app)).slice(2).map(({ id, schedule }) => [id, schedule]),
       [['tea', '@daily']],

@@ -316,8 +316,8 @@ describe('queue retry, sessions archive', () => {
     await app.run('start', { until_idle: true })
     const after = await shown()
     assert.deepEqual([after.status, after.result, after.error], ['done', 'done after all', null])
-    await assert.rejects(app.run('queue retry', { id: dispatch_id }), /is done; only what failed or is dead/)
-    await assert.rejects(app.run('queue retry', { id: 'nobody' }), /no dispatch has the id nobody/)
+    await assert.rejects(app.run('queue retry', { id: dispatch_id }), /is done; only a failed or dead dispatch/)
+    await assert.rejects(app.run('queue retry', { id: 'nobody' }), /unknown dispatch nobody/)
     const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
     assert.equal(replayed.identical, true)
     const put = (await app.run('sessions archive', { id: session_id })) as { status: string }

@@ -81,7 +81,7 @@ describe('approvals: one answer, one use', () => {
     await assert.rejects(answer(app, 'allow', id), { code: 'conflict' })
     await drained(app)
     await assert.rejects(answer(app, 'allow', id), { code: 'conflict' })
-    await assert.rejects(answer(app, 'deny', id), { code: 'conflict', message: /allowed already/ })
+    await assert.rejects(answer(app, 'deny', id), { code: 'conflict', message: /already allowed/ })
     await drained(app)
     assert.equal(send.asked.length, 1)
   })
@@ -188,7 +188,7 @@ describe('approvals: cancel, pause, stop', () => {
     const { dispatch_id } = await runTaskIn(app)
     await app.run('queue cancel', { id: dispatch_id })
     const { id, status, answer_reason } = await theApproval(app)
-    assert.deepEqual([status, answer_reason], ['denied', 'its run was cancelled'])
+    assert.deepEqual([status, answer_reason], ['denied', 'the run was cancelled'])
     await assert.rejects(answer(app, 'allow', id), { code: 'conflict' })
     await drained(app)
     assert.deepEqual(send.asked, [])
@@ -206,7 +206,7 @@ describe('approvals: cancel, pause, stop', () => {
     await app.run('send', { session: session_id, text: 'are you there?' })
     await drained(app)
     assert.deepEqual(send.asked, [])
-    assert.match(JSON.stringify(model.requests.at(-1)?.messages), /it is denied by now: its run was cancelled/)
+    assert.match(JSON.stringify(model.requests.at(-1)?.messages), /it is denied by now: the run was cancelled/)
   })
 
   test('case 56: a paused run does what was allowed when it is resumed', async (t) => {

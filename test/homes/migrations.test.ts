@@ -111,7 +111,7 @@ describe('migrations', () => {
     assert.throws(
       () => migrateTo(file, BROKEN),
       (error: Error & { code?: string }) =>
-        error.code === 'store_failed' && /brought to schema.*is as it was.*do this/s.test(error.message),
+        error.code === 'store_failed' && /could not be migrated to schema.*it is unchanged.*do this/s.test(error.message),
     )
     assert.equal(isWhole(file, before), 'old')
     assert.deepEqual(copies(file), [])
@@ -123,15 +123,15 @@ describe('migrations', () => {
       ...NEXT,
       migrations: [...NEXT.migrations].map((step) => ({ ...step, apply: 'DELETE FROM sessions WHERE n = 1' })),
     }
-    assert.throws(() => migrateTo(file, history), /refer to what is not there/)
+    assert.throws(() => migrateTo(file, history), /refer to missing rows/)
     assert.equal(versionOf(file), SCHEMA_VERSION)
   })
 
   test('a newer database, one that was never released and one of another program are refused with what to do, and not touched', async (t) => {
     const cases: readonly (readonly [string, RegExp])[] = [
       [`PRAGMA user_version = ${SCHEMA_VERSION + 1}`, /newer version.*do this: install that version.*restore/],
-      [`PRAGMA user_version = ${OLDEST_MIGRATED - 1}`, /never released.*do this: run the checkout/],
-      ['CREATE TABLE theirs (x)', /another program.*do this: name another folder/],
+      [`PRAGMA user_version = ${OLDEST_MIGRATED - 1}`, /unreleased.*do this: run the checkout/],
+      ['CREATE TABLE theirs (x)', /another program.*do this: choose another folder/],
     ]
     for (const [sql, said] of cases) {
       const home = freshFolder(t)

@@ -48,13 +48,13 @@ test('B1: a wait until the year 13000: the commands say so and go on; the advice
   assert.equal(shown.exit, 1)
   assert.match(
     shown.stderr,
-    new RegExp(`dispatches ${id}: this stored row cannot be read.*wait: until: got ${YEAR_13000}`),
+    new RegExp(`dispatches ${id}: a stored row cannot be read.*wait: until: got ${YEAR_13000}`),
   )
   assert.match(shown.stderr, /tireless doctor --fix/)
   assert.doesNotMatch(shown.stderr, /backup/)
   const doctor = await tireless(home, 'doctor')
   assert.match(doctor.stdout, new RegExp(`stored rows.*: 1 stored row cannot be read: dispatches ${id}`))
-  assert.match(doctor.stdout, /do this: set them aside: tireless doctor --fix/)
+  assert.match(doctor.stdout, /do this: run `tireless doctor --fix` to set them aside/)
   const fixed = await tireless(home, 'doctor', '--fix')
   assert.match(fixed.stdout, /set aside now: 1 stored row.*tireless doctor --set-aside/)
   const listed = await json<{ set_aside: { source: string; why: string; body: string }[] }>(

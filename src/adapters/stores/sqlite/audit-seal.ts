@@ -1,9 +1,10 @@
 /**
- * The key and the head of the audit log, in two files beside the database that nobody but the owner can read: whoever can only write the database
- * cannot make a record, and cannot take the last ones away unnoticed.
+ * The key and the head of the audit log, in two files next to the database that only the owner can read. A writer with
+ * access to the database alone can neither add a valid record nor remove the last ones unnoticed.
  *
- * The head is written after its record is on disk and is never synced, so it may be behind the database after a crash, never ahead. It moves
- * only to a record that follows the one it names: after records were taken away it stays, and `audit verify` goes on naming them.
+ * The head is written after its record is on disk, without fsync, so after a crash it may be behind the database, never
+ * ahead. It moves only to the record that follows it; if records were removed, it stays, and `audit verify` reports
+ * them.
  */
 
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
@@ -15,17 +16,17 @@ import type { WrittenBatch } from './encode.ts'
 export interface AuditSealOptions {
   readonly keyFile: string
   readonly headFile: string
-  /** Contract: a secret that cannot be guessed. */
+  /** Contract: a new random secret. */
   newKey(): string
 }
 
-/** Long enough for every head: it is overwritten in place, so that a kill leaves the old one or the new one. */
+/** Fixed length of the head file: it is overwritten in place, so that a kill leaves the old or the new head. */
 const HEAD_CHARS = 128
 
-/** Contract: as the files are now. */
+/** Contract: reads the files at each call. */
 export const auditSealIn = ({ keyFile, headFile }: Pick<AuditSealOptions, 'keyFile' | 'headFile'>): AuditSeal => ({
-  key: () => parsed(keyFile, keyIn),
-  head: () => parsed(headFile, headIn),
+  key: () => readJsonFile(keyFile, validateKey),
+  head: () => readJsonFile(headFile, validateHead),
 })
 
 export class AuditSealWriter {
@@ -40,18 +41,18 @@ export class AuditSealWriter {
     this.#head = head
   }
 
-  /** Contract: makes the files where there are none, and has them on disk when it resolves. */
+  /** Contract: creates missing files; they are on disk when this resolves. */
   static async open(options: AuditSealOptions, reader: Pick<Store, 'audit'>): Promise<AuditSealWriter> {
     const { keyFile, headFile, newKey } = options
     const seal = auditSealIn(options)
-    const last = await lastOf(reader)
-    const { key } = seal.key() ?? created(keyFile, { key: newKey(), since: last.n + 1 })
-    const head = headOrNull(seal)
-    if (head === undefined) writeNew(headFile, lineOf(last))
-    const isBehind = head && head.n < last.n && (await hashAt(reader, head.n)) === head.hash
-    const sealing = new AuditSealWriter(key, headFile, head === undefined || isBehind ? last : head)
-    if (isBehind) sealing.#write()
-    return sealing
+    const last = await readLastHead(reader)
+    const { key } = seal.key() ?? createKeyFile(keyFile, { key: newKey(), since: last.n + 1 })
+    const head = readHead(seal)
+    if (head === undefined) writeNew(headFile, formatHead(last))
+    const isBehind = head && head.n < last.n && (await readHash(reader, head.n)) === head.hash
+    const writer = new AuditSealWriter(key, headFile, head === undefined || isBehind ? last : head)
+    if (isBehind) writer.#write()
+    return writer
   }
 
   /** Contract: never throws. Called before the commit is acknowledged. */
@@ -72,9 +73,9 @@ export class AuditSealWriter {
   #write(): void {
     if (!this.#head) return
     try {
-      // One that was removed is not made again: that is for the owner to see, and for the next start.
+      // A removed file is not created again here, so that the owner notices; the next start creates it.
       this.#handle ??= openSync(this.#headFile, constants.O_WRONLY)
-      writeSync(this.#handle, lineOf(this.#head), 0, 'latin1')
+      writeSync(this.#handle, formatHead(this.#head), 0, 'latin1')
     } catch {
       this.#head = null
     }
@@ -86,8 +87,10 @@ export class AuditSealWriter {
   }
 }
 
-/** Undefined: there is none. Null: it cannot be read, so it stays as it is, and `audit verify` says so. */
-function headOrNull(seal: AuditSeal): AuditHead | null | undefined {
+/**
+ * Contract: undefined without a file; null if it is unreadable. It then stays unchanged, and `audit verify` reports it.
+ */
+function readHead(seal: AuditSeal): AuditHead | null | undefined {
   try {
     return seal.head() ?? undefined
   } catch {
@@ -95,25 +98,25 @@ function headOrNull(seal: AuditSeal): AuditHead | null | undefined {
   }
 }
 
-async function lastOf(reader: Pick<Store, 'audit'>): Promise<AuditHead> {
+async function readLastHead(reader: Pick<Store, 'audit'>): Promise<AuditHead> {
   const { last } = await reader.audit(Number.MAX_SAFE_INTEGER, { limit: 1 })
-  return { n: last, hash: (await hashAt(reader, last)) ?? '' }
+  return { n: last, hash: (await readHash(reader, last)) ?? '' }
 }
 
-async function hashAt(reader: Pick<Store, 'audit'>, n: number): Promise<string | undefined> {
+async function readHash(reader: Pick<Store, 'audit'>, n: number): Promise<string | undefined> {
   if (n === 0) return ''
   const [link] = (await reader.audit(n, { limit: 1 })).links
   return link?.n === n ? link.hash : undefined
 }
 
-const lineOf = ({ n, hash }: AuditHead): string => `${JSON.stringify({ n, hash }).padEnd(HEAD_CHARS - 1)}\n`
+const formatHead = ({ n, hash }: AuditHead): string => `${JSON.stringify({ n, hash }).padEnd(HEAD_CHARS - 1)}\n`
 
-function created(file: string, key: AuditKey): AuditKey {
+function createKeyFile(file: string, key: AuditKey): AuditKey {
   writeNew(file, `${JSON.stringify(key)}\n`)
   return key
 }
 
-/** Whole or not at all, whenever the process is killed; with its mode from the first byte on. */
+/** Atomic also on a kill; the file has its final mode from the start. */
 function writeNew(file: string, text: string): void {
   const draft = `${file}.draft`
   rmSync(draft, { force: true })
@@ -127,28 +130,29 @@ function writeNew(file: string, text: string): void {
   renameSync(draft, file)
 }
 
-const keyIn = (value: Partial<AuditKey> | null): AuditKey | undefined =>
+const validateKey = (value: Partial<AuditKey> | null): AuditKey | undefined =>
   typeof value?.key === 'string' && value.key.length >= 32 && Number.isSafeInteger(value.since)
     ? { key: value.key, since: Number(value.since) }
     : undefined
 
-const headIn = (value: Partial<AuditHead> | null): AuditHead | undefined =>
+const validateHead = (value: Partial<AuditHead> | null): AuditHead | undefined =>
   Number.isSafeInteger(value?.n) && typeof value?.hash === 'string'
     ? { n: Number(value.n), hash: value.hash }
     : undefined
 
-function parsed<T>(file: string, shape: (value: Partial<T> | null) => T | undefined): T | null {
+function readJsonFile<T>(file: string, validate: (value: Partial<T> | null) => T | undefined): T | null {
   try {
-    const read = shape(JSON.parse(readFileSync(file, 'utf8')) as Partial<T> | null)
-    if (read !== undefined) return read
-    throw new TypeError('another shape')
+    const valid = validate(JSON.parse(readFileSync(file, 'utf8')) as Partial<T> | null)
+    if (valid !== undefined) return valid
+    throw new TypeError('unexpected content')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw new TirelessError(
       'config_invalid',
       {
         ...{ what: 'a file of the audit log cannot be read', where: file, got: String(cause) },
-        fix: 'put it back as it was; or remove it: a new one is made at the next start, and what was written before cannot be checked with it',
+        fix:
+          'restore the file, or delete it: the next start creates a new one, ' + 'which cannot verify earlier records',
       },
       { cause },
     )

@@ -1,4 +1,4 @@
-/** What the columns of each table have to hold so that a row can be read. Text that may be anything is not named. */
+/** What each column must contain so that a row can be read. Columns with arbitrary text are not listed. */
 
 import { APPROVAL_STATUSES } from '../../../domain/approval.ts'
 import { CYCLE_STATUSES } from '../../../domain/cycle.ts'
@@ -31,14 +31,14 @@ import {
   whole,
 } from './shape.ts'
 
-/** A row as it was read; a whole number that no JavaScript number can hold is a bigint. */
+/** A row as read; integers beyond the safe range are bigints. */
 export type StoredRow = Readonly<Record<string, unknown>>
 
 export interface TableColumns {
-  /** The columns that name a row. */
+  /** The columns that identify a row. */
   readonly key: readonly [string, ...string[]]
   readonly columns: Readonly<Record<string, Shape>>
-  /** Why its columns do not go together, though each of them fits. */
+  /** Contract: why the columns contradict each other; undefined if they do not. */
   readonly mismatch?: (row: StoredRow) => string | undefined
 }
 
@@ -62,10 +62,10 @@ const cycleResult = fields({
   ...{ duration_ms: number, agents: listOf(agentResult) },
 })
 
-const every = fields({ every: count })
-const at = fields({ at: text })
+const everyShape = fields({ every: count })
+const atShape = fields({ at: text })
 const scheduleSpec: Shape = (value) =>
-  typeof value === 'object' && value !== null && 'every' in value ? every(value) : text(value) && at(value)
+  typeof value === 'object' && value !== null && 'every' in value ? everyShape(value) : text(value) && atShape(value)
 
 export const TABLES = {
   workers: { key: ['epoch'], columns: { joined_at: instant, lease_until: instant, left_at: orNull(instant) } },
@@ -79,7 +79,7 @@ export const TABLES = {
       last: orNull(count),
     },
     mismatch: ({ head, last }) =>
-      (head === 0) === (last === null) ? undefined : 'its journal has a head or a last entry, and not both',
+      (head === 0) === (last === null) ? undefined : 'the journal needs both head and last, or neither',
   },
   dispatches: {
     key: ['dispatch_id'],
@@ -90,13 +90,14 @@ export const TABLES = {
       ...{ due: orNull(instant), failure_class: orNull(oneOf(FAILURE_CLASSES)), cancel: orNull(oneOf(CANCELS)) },
       ...{ paused: flag, created_at: instant, updated_at: instant },
     },
-    mismatch: whyNoDispatch,
+    mismatch: describeBadDispatch,
   },
   tally: { key: ['status'], columns: { status: oneOf(DISPATCH_STATUSES), n: count } },
   inbox: {
     key: ['session', 'id'],
     columns: { id: text, body: json(observation(instant)), read_at: orNull(instant) },
-    mismatch: ({ id, body }) => (JSON.parse(String(body)).id === id ? undefined : 'its body is that of another'),
+    mismatch: ({ id, body }) =>
+      JSON.parse(String(body)).id === id ? undefined : 'the body belongs to another observation',
   },
   unknowns: {
     key: ['id'],
@@ -105,7 +106,7 @@ export const TABLES = {
       ...{ status: oneOf(['open', 'told_model', 'resolved']), resolution: orNull(oneOf(RESOLUTIONS)) },
     },
     mismatch: ({ status, resolution }) =>
-      status === 'resolved' && resolution === null ? 'it is resolved, and nothing says how' : undefined,
+      status === 'resolved' && resolution === null ? 'it is resolved without a resolution' : undefined,
   },
   selections: { key: ['scope'], columns: { chosen_at: instant } },
   cycles: {
@@ -115,7 +116,7 @@ export const TABLES = {
       ...{ result: orNull(json(cycleResult)), open: json(listOf(text)) },
     },
     mismatch: ({ ended_at, result }) =>
-      (ended_at === null) === (result === null) ? undefined : 'it has an end or a result, and not both',
+      (ended_at === null) === (result === null) ? undefined : 'it needs both end and result, or neither',
   },
   settings: {
     key: ['name'],
@@ -162,7 +163,7 @@ export const TABLES = {
   heard: { key: ['channel', 'message_id'], columns: { ts: instant } },
 } as const satisfies Record<string, TableColumns>
 
-/** What is kept as JSON has to fit when it is written, too. */
+/** Checks JSON parts of ops before they are written. */
 export const OP_SHAPES: Partial<Record<Op['op'], Shape>> = {
   enqueue: fields({ dispatches: listOf(fields({ metadata })) }),
   park: fields({ wait: wait(instant) }),
@@ -176,12 +177,9 @@ export const OP_SHAPES: Partial<Record<Op['op'], Shape>> = {
 export type TableName = keyof typeof TABLES
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
-function whyNoDispatch({ status, wait, due, epoch }: StoredRow): string | undefined {
-  if ((status === 'waiting') !== (wait !== null))
-    return 'it is waiting for something or not, and its status says otherwise'
-  if (due !== (wait === null ? null : JSON.parse(String(wait)).until))
-    return 'it is due at another time than it waits for'
-  if ((status === 'running') !== (epoch !== null))
-    return 'it is running without a worker, or has one and is not running'
+function describeBadDispatch({ status, wait, due, epoch }: StoredRow): string | undefined {
+  if ((status === 'waiting') !== (wait !== null)) return 'its status and its wait contradict each other'
+  if (due !== (wait === null ? null : JSON.parse(String(wait)).until)) return 'its due time differs from its wait'
+  if ((status === 'running') !== (epoch !== null)) return 'its status and its worker contradict each other'
   return undefined
 }

@@ -1,9 +1,11 @@
 /**
- * Notes of the last commits, in a small file beside the database: SQLite drops the end of a damaged log without a word, and only what
- * lies elsewhere can tell that something was there.
+ * Notes of the latest commits in a small file next to the database. SQLite silently drops the end of a damaged WAL; the
+ * notes reveal such a loss.
  *
- * A note is written after its commit is on disk, in the same turn of the event loop, and never synced: after a kill or a power cut the notes
- * may be behind the database, but not ahead of it. A note that cannot be written is not worth a commit: then there are none until the next start.
+ * A note is written after its commit is on disk, in the same turn of the event loop, without fsync. So after a kill or
+ * a
+ * power cut the notes may be behind the database, never ahead. If a note cannot be written, notes stop until the next
+ * start.
  */
 
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
@@ -12,36 +14,36 @@ import type { LostCommits } from '../../../domain/lost-commits.ts'
 import type { Outcome } from '../../../ports/store.ts'
 import type { Written, WrittenBatch } from './encode.ts'
 
-/** Where a database stands: it has passed another that is smaller by `count`, or as large and smaller by `entry`. */
+/** How far a database has come; positions are ordered by `count`, then by `entry`. */
 export interface Position {
-  /** Of the database; a new one has another. */
+  /** Random id of the database. */
   readonly id: string
-  /** Commits that the journal does not tell of. */
+  /** Number of commits without a journal entry. */
   readonly count: number
-  /** The journal's last entry. */
+  /** The last entry of the journal. */
   readonly entry: number
 }
 
-/** What a commit has moved. `count` is there where it was raised. */
+/** The position after a commit; `count` only if it was raised. */
 export interface MovedPosition {
   readonly count?: number
   readonly entry: number
 }
 
-/** What a commit was about. */
-interface Touched {
+/** Number of records and sessions in a commit. */
+interface CommitContent {
   readonly records: number
   readonly sessions: readonly string[]
 }
 
-interface Note extends Position, Touched {}
+interface Note extends Position, CommitContent {}
 
-/** Within a page of the disk's cache, so that a note is there as a whole or not at all. */
+/** Never crosses a page of the disk cache, so that a note is written completely or not at all. */
 const SLOT_BYTES = 256
-/** More commits than a log holds before it is folded into the database. */
+/** More commits than a WAL holds before a checkpoint. */
 const SLOTS = 512
 const CHECK_CHARS = 8
-/** Between the checksum and its space, and the end of the line. */
+/** The slot without checksum, space and line break. */
 const TEXT_CHARS = SLOT_BYTES - CHECK_CHARS - 2
 
 export const notesFile = (database: string): string => `${database}-commits`
@@ -58,18 +60,18 @@ export class CommitNotes {
     readonly outcomes: readonly Outcome[]
   }[] = []
 
-  /** `at`: where the database stands. */
+  /** `at`: the current position of the database. */
   constructor(database: string, at: Position) {
     this.#file = notesFile(database)
     this.#at = at
     const slots = readSlots(this.#file)
-    this.#next = slots.indexOf(latestOf(slots)) + 1
+    this.#next = slots.indexOf(findLatest(slots)) + 1
   }
 
-  /** Contract: what was noted of this database and is not in it. */
+  /** Contract: the commits that were noted but are missing in the database. */
   lost(): LostCommits | undefined {
-    const notes = readSlots(this.#file).flatMap((note) => (note && isBeyond(note, this.#at) ? [note] : []))
-    const last = latestOf(notes)
+    const notes = readSlots(this.#file).flatMap((note) => (note && isAhead(note, this.#at) ? [note] : []))
+    const last = findLatest(notes)
     if (!last) return undefined
     return {
       commits: notes.length,
@@ -80,7 +82,7 @@ export class CommitNotes {
     }
   }
 
-  /** Contract: never throws. Written with the others of this turn of the event loop. */
+  /** Contract: never throws. Notes of one turn of the event loop are written together. */
   add(
     { count = this.#at.count, entry }: MovedPosition,
     batches: readonly WrittenBatch[],
@@ -97,19 +99,19 @@ export class CommitNotes {
     if (this.#isOver || waiting.length === 0) return
     try {
       this.#handle ??= openSync(this.#file, constants.O_RDWR | constants.O_CREAT, 0o600)
-      const slots = waiting.map(({ at, batches, outcomes }) => slotOf(at, touchedBy(batches, outcomes)))
+      const slots = waiting.map(({ at, batches, outcomes }) => formatSlot(at, summarizeCommit(batches, outcomes)))
       while (slots.length > 0) {
         const from = this.#next % SLOTS
-        const together = slots.splice(0, SLOTS - from)
-        writeSync(this.#handle, together.join(''), from * SLOT_BYTES, 'latin1')
-        this.#next += together.length
+        const chunk = slots.splice(0, SLOTS - from)
+        writeSync(this.#handle, chunk.join(''), from * SLOT_BYTES, 'latin1')
+        this.#next += chunk.length
       }
     } catch {
       this.#isOver = true
     }
   }
 
-  /** Contract: on disk when it returns. What is gone was told. */
+  /** Contract: deletes all notes, on disk when this returns. Call it once the loss is recorded. */
   forget(): void {
     const handle = openSync(this.#file, constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
@@ -129,8 +131,8 @@ export class CommitNotes {
   }
 }
 
-/** A line of so many ASCII characters, with its checksum in front. */
-function slotOf({ id, count, entry }: Position, { records, sessions }: Touched): string {
+/** A line of SLOT_BYTES ASCII characters that starts with its checksum. */
+function formatSlot({ id, count, entry }: Position, { records, sessions }: CommitContent): string {
   let text = `${id} ${count} ${entry} ${records}`
   for (const session of sessions) {
     const longer = `${text} ${encodeURIComponent(session)}`
@@ -138,24 +140,24 @@ function slotOf({ id, count, entry }: Position, { records, sessions }: Touched):
     text = longer
   }
   const padded = text.padEnd(TEXT_CHARS)
-  return `${checkOf(padded)} ${padded}\n`
+  return `${checksumOf(padded)} ${padded}\n`
 }
 
-const checkOf = (text: string): string => crc32(text).toString(16).padStart(CHECK_CHARS, '0')
+const checksumOf = (text: string): string => crc32(text).toString(16).padStart(CHECK_CHARS, '0')
 
-/** Those of another database are gone as a whole: a fresh one was made where nothing was left of it, or somebody put this one there. */
-function isBeyond(note: Position, at: Position): boolean {
+/** Notes of another database all count as lost: the database was recreated or replaced. */
+function isAhead(note: Position, at: Position): boolean {
   return note.id !== at.id || note.count > at.count || (note.count === at.count && note.entry > at.entry)
 }
 
-function latestOf(notes: readonly (Note | undefined)[]): Note | undefined {
+function findLatest(notes: readonly (Note | undefined)[]): Note | undefined {
   return notes
     .filter((note) => note !== undefined)
     .toSorted((a, b) => a.count - b.count || a.entry - b.entry)
     .at(-1)
 }
 
-/** By their places; undefined where nothing was written, or not as a whole. */
+/** Notes by slot; undefined for an empty or incomplete slot. */
 function readSlots(file: string): readonly (Note | undefined)[] {
   let text: string
   try {
@@ -164,31 +166,31 @@ function readSlots(file: string): readonly (Note | undefined)[] {
     return []
   }
   return Array.from({ length: Math.floor(text.length / SLOT_BYTES) }, (_, i) =>
-    noteIn(text.slice(i * SLOT_BYTES, (i + 1) * SLOT_BYTES)),
+    parseSlot(text.slice(i * SLOT_BYTES, (i + 1) * SLOT_BYTES)),
   )
 }
 
-function noteIn(slot: string): Note | undefined {
+function parseSlot(slot: string): Note | undefined {
   const text = slot.slice(CHECK_CHARS + 1, -1)
-  if (slot.slice(0, CHECK_CHARS) !== checkOf(text)) return undefined
+  if (slot.slice(0, CHECK_CHARS) !== checksumOf(text)) return undefined
   const [id = '', count, entry, records, ...sessions] = text.trimEnd().split(' ')
   const numbers = { count: Number(count), entry: Number(entry), records: Number(records) }
   return { id, ...numbers, sessions: sessions.map(decodeURIComponent) }
 }
 
-function touchedBy(batches: readonly WrittenBatch[], outcomes: readonly Outcome[]): Touched {
+function summarizeCommit(batches: readonly WrittenBatch[], outcomes: readonly Outcome[]): CommitContent {
   const sessions: string[] = []
   let records = 0
   for (let i = 0; i < batches.length; i += 1)
     if (outcomes[i]?.ok)
       for (const op of batches[i]?.ops ?? []) {
         if (op.op === 'append') records += op.count
-        for (const session of sessionsOf(op)) if (!sessions.includes(session)) sessions.push(session)
+        for (const session of listSessions(op)) if (!sessions.includes(session)) sessions.push(session)
       }
   return { records, sessions }
 }
 
-function sessionsOf(op: Written): readonly string[] {
+function listSessions(op: Written): readonly string[] {
   if (op.op === 'enqueue') return op.dispatches.map(({ session_id }) => session_id)
   return 'session_id' in op && typeof op.session_id === 'string' ? [op.session_id] : []
 }

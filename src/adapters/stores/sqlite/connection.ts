@@ -1,4 +1,4 @@
-/** Opening the database file: durable settings are set and read back, an unsafe SQLite is refused. */
+/** Opens the database file: sets and verifies durability settings, refuses unsafe SQLite versions. */
 
 import { DatabaseSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
@@ -6,18 +6,18 @@ import type { Position } from './commit-notes.ts'
 import { copiesOf, type MigrateOptions, migrate, refuseUnknownSchema, schemaOf } from './migrations/migrate.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
-/** Below this, a WAL file could be reset under a reader and lose commits. */
+/** Older versions can lose commits when the WAL is reset while it is read. */
 const OLDEST_SAFE = [3, 51, 3] as const
 
 export function openWriting(file: string, options: MigrateOptions = {}): DatabaseSync {
   const db = open(file, false)
   try {
-    // Before any setting: a database of a newer program is left as it is.
+    // Before any setting: the database of a newer program must not be changed.
     refuseUnknownSchema(db, file, options.history)
     expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal')
-    // NORMAL loses acknowledged commits at power loss; kill -9 alone cannot show it.
+    // NORMAL would lose acknowledged commits on power loss, which no test with kill -9 can show.
     expectPragma(db, 'synchronous = FULL', 'synchronous', 2)
-    // At once into the file itself: a damaged log must not take the tables with it.
+    // Checkpoint at once, so that a damaged WAL cannot lose the tables.
     if (migrate(db, file, options)) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     expectPragma(db, 'foreign_keys = ON', 'foreign_keys', 1)
     return db
@@ -27,7 +27,7 @@ export function openWriting(file: string, options: MigrateOptions = {}): Databas
   }
 }
 
-/** A database that is gone with the process: for the simulator, whose process is a whole world. */
+/** An in-memory database for the simulator. */
 export function openInMemory(): DatabaseSync {
   const db = open(':memory:', false)
   migrate(db, ':memory:')
@@ -39,12 +39,12 @@ export function openReading(file: string): DatabaseSync {
   return open(file, true)
 }
 
-/** Contract: never throws and changes nothing; what is wrong with the file is told when it is opened for writing. */
+/** Contract: never throws and changes nothing; problems of the file appear when it is opened for writing. */
 export function isReady(file: string): boolean {
   return readSchema(file) === SCHEMA_VERSION
 }
 
-/** A count that no commit of ours has made begins anew: what is missing by then is told as lost. */
+/** SQL for the commit count; an impossible value counts as 0, and the missing commits are then reported as lost. */
 export const COMMITS = `iif(n BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER - 1}, n, 0)`
 
 export function positionOf(db: DatabaseSync): Position {
@@ -83,15 +83,15 @@ function open(file: string, readOnly: boolean): DatabaseSync {
 
 export function refuseOldSqlite(version: string): void {
   const parts = version.split('.').map(Number)
-  for (const [i, floor] of OLDEST_SAFE.entries()) {
+  for (const [i, minimum] of OLDEST_SAFE.entries()) {
     const part = parts[i] ?? 0
-    if (part > floor) return
-    if (part < floor)
+    if (part > minimum) return
+    if (part < minimum)
       throw new TirelessError('store_unsupported', {
-        what: 'this SQLite can lose acknowledged commits',
+        what: 'this SQLite version can lose acknowledged commits',
         got: version,
         expected: `${OLDEST_SAFE.join('.')} or newer`,
-        fix: 'use the Node that comes with this project',
+        fix: 'use the Node version that comes with this project',
       })
   }
 }
@@ -101,7 +101,7 @@ function expectPragma(db: DatabaseSync, set: string, name: string, expected: str
   const got = db.prepare(`PRAGMA ${name}`).get()?.[name]
   if (got !== expected)
     throw new TirelessError('store_unsupported', {
-      what: `the database refuses a setting that durability needs (${set})`,
+      what: `the database refuses a setting that durability requires (${set})`,
       got: String(got),
       expected: String(expected),
       fix: 'put the home on a local disk',
@@ -112,7 +112,11 @@ export function storeFailed(what: string, cause: unknown): TirelessError {
   const got = cause instanceof Error ? cause.message : String(cause)
   return new TirelessError(
     'store_failed',
-    { what, got, fix: 'free the disk or repair it and start again; if the file is damaged, restore a backup' },
+    {
+      what,
+      got,
+      fix: 'free disk space or repair the disk, then start again; if the file is damaged, restore a backup',
+    },
     { cause },
   )
 }

@@ -1,4 +1,4 @@
-/** A copy of the database while others go on with it; and whether such a copy can be trusted. */
+/** Copies the database while it is in use, and checks copies. */
 
 import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -10,13 +10,13 @@ import { refuseUnknownSchema, schemaOf } from './migrations/migrate.ts'
 
 const ALL_PAGES = 2 ** 31 - 1
 
-/** On a connection of its own, off the main thread, in one step: a copy made in several begins anew whenever somebody commits. */
+/** Uses a separate connection and a single step: a copy in several steps restarts after every commit. */
 export async function copyDatabase(file: string, to: string): Promise<{ readonly schema: number }> {
-  claimNew(to)
+  createFile(to)
   const source = openReading(file)
   try {
     await backup(source, to, { rate: ALL_PAGES })
-    const schema = withoutLog(to)
+    const schema = leaveWalMode(to)
     for (const path of [to, dirname(to)]) fsyncPath(path)
     return { schema }
   } catch (cause) {
@@ -26,22 +26,22 @@ export async function copyDatabase(file: string, to: string): Promise<{ readonly
   }
 }
 
-function claimNew(file: string): void {
+function createFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'))
       throw storeFailed(`${file} cannot be written`, cause)
     throw new TirelessError('conflict', {
-      what: 'there is a file of that name already',
+      what: 'the file exists',
       got: file,
-      fix: 'name a new one',
+      fix: 'choose a new file',
     })
   }
 }
 
-/** As long as the copy says that it has a log, as its original does, whoever reads it leaves files beside it. */
-function withoutLog(file: string): number {
+/** Switches the copy out of WAL mode: in WAL mode, every reader would create files next to it. */
+function leaveWalMode(file: string): number {
   const db = new DatabaseSync(file)
   try {
     db.exec('PRAGMA journal_mode = DELETE')
@@ -51,16 +51,17 @@ function withoutLog(file: string): number {
   }
 }
 
-/** Contract: only reads; throws `store_unsupported` for a schema that there is no way from, `store_failed` for damage. */
+/** Contract: only reads; throws `store_unsupported` for an unknown schema, `store_failed` for damage. */
 export function refuseUnsound(file: string): void {
   const db = openReading(file)
   try {
     refuseUnknownSchema(db, file)
-    const found = db
+    const problems = db
       .prepare('PRAGMA integrity_check(20)')
       .all()
       .map((row) => String(row.integrity_check))
-    if (found.length !== 1 || found[0] !== 'ok') throw storeFailed(`the database ${file} is damaged`, found.join('; '))
+    if (problems.length !== 1 || problems[0] !== 'ok')
+      throw storeFailed(`the database ${file} is damaged`, problems.join('; '))
   } catch (cause) {
     throw cause instanceof TirelessError ? cause : storeFailed(`the database ${file} cannot be read`, cause)
   } finally {
@@ -68,12 +69,12 @@ export function refuseUnsound(file: string): void {
   }
 }
 
-/** A copy that an older program made, at this one's schema; it is a copy already, so none is kept of it. */
+/** Migrates a copy to the current schema, without keeping another copy. */
 export function bringForward(file: string): void {
   openWriting(file, { keepCopy: false }).close()
 }
 
-/** A copy that is to live in another place: its sessions find their workspaces there. */
+/** Changes the workspace paths of sessions for a copy in another home folder. */
 export function moveWorkspaces(file: string, from: string, to: string): void {
   const db = new DatabaseSync(file)
   try {

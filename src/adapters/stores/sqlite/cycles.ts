@@ -1,4 +1,4 @@
-/** Cycles in the tables: begun before anything is done in one, ended with what came of it; and the few words that outlive a process. */
+/** Table operations on cycles and settings. */
 
 import { CUT_SHORT, type Cycle, type CycleResult, errorResult } from '../../../domain/cycle.ts'
 import { iso } from '../../../ports/clock.ts'
@@ -7,21 +7,22 @@ import { Refused, type Sql } from './refused.ts'
 import type { Row } from './rows.ts'
 import { readableRows } from './unreadable.ts'
 
-/** Whoever begins one is alone with its kernel: one that was never ended belongs to a process that is gone. */
+/** Only one process runs a kernel, so an unfinished cycle belongs to a dead process and is ended here. */
 export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): Results['cycle_begin'] {
   const { kernel_id, cycle_id, trigger, due, now } = op
   const newest = sql(
-    `SELECT cycle_id, open, ${readableRows('cycles')} AS is_readable FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT 1`,
+    `SELECT cycle_id, open, ${readableRows('cycles')} AS is_readable ` +
+      'FROM cycles WHERE kernel_id = ? ORDER BY n DESC LIMIT 1',
   ).get(kernel_id) as Row | undefined
-  const cut = sql(
+  const interrupted = sql(
     `SELECT * FROM cycles WHERE kernel_id = ? AND ended_at IS NULL AND ${readableRows('cycles')} ORDER BY n`,
   ).all(kernel_id) as Row[]
-  for (const row of cut) {
+  for (const row of interrupted) {
     const result = errorResult(String(row.cycle_id), CUT_SHORT, now - Number(row.started_at))
     sql('UPDATE cycles SET ended_at = ?, result = ? WHERE n = ?').run(now, JSON.stringify(result), Number(row.n))
   }
-  const left = [...(newest ? leftBy(sql, newest) : []), ...cut.flatMap(madeIn(sql))]
-  // With what is left from the beginning: were this one cut short as well, the next would not find it otherwise.
+  const left = [...(newest ? openDispatches(sql, newest) : []), ...interrupted.flatMap(dispatchesIn(sql))]
+  // Stored from the beginning, so that the next cycle finds it if this one is interrupted, too.
   sql('INSERT INTO cycles (cycle_id, kernel_id, trigger, due, started_at, open) VALUES (?, ?, ?, ?, ?, ?)').run(
     cycle_id,
     kernel_id,
@@ -30,25 +31,27 @@ export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): Re
     now,
     JSON.stringify(left),
   )
-  return { interrupted: cut.map((row) => String(row.cycle_id)), left }
+  return { interrupted: interrupted.map((row) => String(row.cycle_id)), left }
 }
 
-/** Of one that cannot be read, what was made in it: what became of that is counted once at least. */
-const leftBy = (sql: Sql, newest: Row): string[] =>
-  newest.is_readable === 1 ? (JSON.parse(String(newest.open)) as string[]) : madeIn(sql)(newest)
+/** If the cycle's row is unreadable, all dispatches of the cycle count as open. */
+const openDispatches = (sql: Sql, newest: Row): string[] =>
+  newest.is_readable === 1 ? (JSON.parse(String(newest.open)) as string[]) : dispatchesIn(sql)(newest)
 
-const madeIn =
+const dispatchesIn =
   (sql: Sql) =>
   ({ cycle_id }: Row): string[] => {
-    const made = sql('SELECT dispatch_id FROM dispatches WHERE cycle_id = ? ORDER BY n').all(String(cycle_id)) as Row[]
-    return made.map(({ dispatch_id }) => String(dispatch_id))
+    const dispatches = sql('SELECT dispatch_id FROM dispatches WHERE cycle_id = ? ORDER BY n').all(
+      String(cycle_id),
+    ) as Row[]
+    return dispatches.map(({ dispatch_id }) => String(dispatch_id))
   }
 
 export function endCycle(sql: Sql, op: Extract<Op, { op: 'cycle_end' }>): Results['cycle_end'] {
   const { changes } = sql(
     'UPDATE cycles SET ended_at = ?, result = ?, open = ? WHERE cycle_id = ? AND ended_at IS NULL',
   ).run(op.now, JSON.stringify(op.result), JSON.stringify(op.open), op.result.cycle_id)
-  if (Number(changes) !== 1) throw new Refused('conflict', `cycle ${op.result.cycle_id} is over, or never began`)
+  if (Number(changes) !== 1) throw new Refused('conflict', `cycle ${op.result.cycle_id} has ended, or never began`)
   return null
 }
 

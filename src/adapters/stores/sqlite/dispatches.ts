@@ -1,4 +1,4 @@
-/** Rows of the queue as they are made and woken, whoever asks for it: a person, an unread message, a timer. */
+/** Creates and wakes dispatches. */
 
 import type { NewDispatch } from '../../../domain/dispatch.ts'
 import type { Wait } from '../../../domain/wait.ts'
@@ -10,14 +10,17 @@ import type { Row } from './rows.ts'
 export const enqueue: Apply<'enqueue'> = (sql, op) => op.dispatches.map((dispatch) => enqueueOne(sql, dispatch, op.now))
 
 function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqueue'][number] {
-  const known =
+  const existing =
     dispatch.key !== undefined &&
     sql(
-      'SELECT d.dispatch_id, s.session_id FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.source = ? AND d.key = ?',
+      'SELECT d.dispatch_id, s.session_id FROM dispatches d JOIN ' +
+        'sessions s ON s.n = d.session WHERE d.source = ? AND d.key = ?',
     ).get(dispatch.source, dispatch.key)
-  if (known) return { dispatch_id: String(known.dispatch_id), session_id: String(known.session_id), duplicate: true }
+  if (existing)
+    return { dispatch_id: String(existing.dispatch_id), session_id: String(existing.session_id), duplicate: true }
   sql(
-    'INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO NOTHING',
+    'INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, ' +
+      'created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO NOTHING',
   ).run(
     dispatch.session_id,
     dispatch.kernel_id,
@@ -35,15 +38,15 @@ function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqu
       'conflict',
       `session ${dispatch.session_id} is busy with dispatch ${busy.dispatch_id}; send it a message instead`,
     )
-  const later: Wait | undefined =
+  const start: Wait | undefined =
     dispatch.at !== undefined && dispatch.at > now
-      ? { kind: 'start', until: dispatch.at, reason: 'not before its time' }
+      ? { kind: 'start', until: dispatch.at, reason: 'scheduled for later' }
       : undefined
-  insertDispatch(sql, session, dispatch, later, now)
+  insertDispatch(sql, session, dispatch, start, now)
   return { dispatch_id: dispatch.dispatch_id, session_id: dispatch.session_id, duplicate: false }
 }
 
-/** Unread input and nothing in flight: the session gets a dispatch, so that no message is ever left lying. */
+/** Creates a dispatch for a session with unread input and none in flight, so that every message is processed. */
 export function succeed(sql: Sql, session: number, dispatch_id: string, now: number): string {
   const { kernel_id, agent_id, metadata } = sql('SELECT kernel_id, agent_id, metadata FROM sessions WHERE n = ?').get(
     session,
@@ -69,10 +72,12 @@ function insertDispatch(
   wait: Wait | undefined,
   now: number,
 ): void {
-  // max(): a row also where there is no parent.
+  // max() returns a row also without a parent.
   sql(
-    `INSERT INTO dispatches (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt, priority, status, metadata, source, key, wait, due, created_at, updated_at, parent, paused)
-     SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, max(n), coalesce(max(paused), 0) FROM dispatches WHERE dispatch_id = ?`,
+    `INSERT INTO dispatches (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt, priority, status, metadata,
+      source, key, wait, due, created_at, updated_at, parent, paused)
+     SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, max(n), coalesce(max(paused), 0) FROM dispatches
+       WHERE dispatch_id = ?`,
   ).run(
     dispatch.dispatch_id,
     dispatch.kernel_id,

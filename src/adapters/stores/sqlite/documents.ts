@@ -1,4 +1,4 @@
-/** Documents in the tables: versions that are only ever added, or dropped when they are too many; and what their files are known to be. */
+/** Table operations on documents: adds versions, deletes the oldest beyond a limit, records the content of files. */
 
 import { hash } from 'node:crypto'
 import { MOST_VERSION_BYTES, MOST_VERSIONS } from '../../../domain/document.ts'
@@ -17,7 +17,7 @@ export function insertVersion(sql: Sql, op: NewVersion): Results['document'] {
   const row = sql(LATEST).get(kernel_id, name) as Row | undefined
   const latest = row && documentOf(refuseUnreadableRow('documents', row))
   if (op.base !== (latest?.sha256 ?? null))
-    throw new Refused('conflict', `${name} has changed: its version is ${latest?.version ?? 0} by now`)
+    throw new Refused('conflict', `${name} has changed: its version is now ${latest?.version ?? 0}`)
   if (latest?.text === text) return { ...versionOf(row as Row), changed: false }
   const inserted = sql(
     `INSERT INTO documents (kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts, text)

@@ -1,4 +1,4 @@
-/** Batches on their way to the writer: records become text here, once, so that a thread is handed strings and not trees of objects. */
+/** Encodes batches for the writer. Records become JSON text here, which is cheaper to pass to a thread than objects. */
 
 import { asTirelessError } from '../../../domain/error.ts'
 import type { Batch, Fence, Op } from '../../../ports/store.ts'
@@ -11,7 +11,7 @@ export type Written =
   | {
       readonly op: 'append'
       readonly session_id: string
-      /** Of the first record, and how many there are. */
+      /** Sequence number of the first record, and the number of records. */
       readonly seq: number
       readonly count: number
       readonly body: string
@@ -20,16 +20,16 @@ export type Written =
 export interface WrittenBatch {
   readonly fence?: Fence
   readonly ops: readonly Written[]
-  /** Why it must not be written. */
+  /** Why the batch is refused. */
   readonly refused?: string
 }
 
-/** Contract: never throws; what cannot be kept comes back refused, so that its batch fails alone. */
+/** Contract: never throws; an invalid batch is marked as refused, so that it fails alone. */
 export function encode({ ops, fence }: Batch): WrittenBatch {
   try {
     for (const op of ops) {
-      const refused = whyUnstorable(op)
-      if (refused !== undefined) return { ops: [], refused }
+      const refusal = whyUnstorable(op)
+      if (refusal !== undefined) return { ops: [], refused: refusal }
     }
     const written = ops.map((op) => (op.op === 'append' ? encodeAppend(op) : op))
     return fence ? { fence, ops: written } : { ops: written }
@@ -40,7 +40,7 @@ export function encode({ ops, fence }: Batch): WrittenBatch {
 
 function encodeAppend({ op, session_id, records }: Append): Written {
   const seq = records[0]?.seq ?? 0
-  // A gap inside would go unseen, because only the ends are checked against the session's head.
-  const whole = records.length > 0 && records.every((record, i) => record.seq === seq + i)
-  return { op, session_id, seq: whole ? seq : -1, count: records.length, body: JSON.stringify(records) }
+  // Checks for gaps here, because the writer compares only the ends with the session's head.
+  const isGapless = records.length > 0 && records.every((record, i) => record.seq === seq + i)
+  return { op, session_id, seq: isGapless ? seq : -1, count: records.length, body: JSON.stringify(records) }
 }

@@ -1,4 +1,4 @@
-/** A file or a folder, made to last. */
+/** Syncs a file or a folder to disk. */
 
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** The inbox in the tables: what is said to a session, by people, clocks and answers, and whom that wakes. */
+/** Table operations on inboxes: messages, answers and deadlines for a session, which may wake its dispatch. */
 
 import { answerObservation } from '../../../domain/approval.ts'
 import type { Observation } from '../../../domain/observation.ts'
@@ -15,8 +15,8 @@ export const publish: Apply<'publish'> = (sql, op) =>
 
 export const acknowledge: Apply<'acknowledge'> = (sql, op) => {
   const session = sessionNumber(sql, op.session_id)
-  const read = sql('UPDATE inbox SET read_at = ? WHERE session = ? AND id = ? AND read_at IS NULL')
-  const changes = op.observation_ids.map((id) => Number(read.run(op.now, session, id).changes))
+  const markRead = sql('UPDATE inbox SET read_at = ? WHERE session = ? AND id = ? AND read_at IS NULL')
+  const changes = op.observation_ids.map((id) => Number(markRead.run(op.now, session, id).changes))
   return { acknowledged: changes.reduce((sum, n) => sum + n, 0) }
 }
 
@@ -50,7 +50,7 @@ export const promote: Apply<'promote'> = (sql, op) => {
     const wait = JSON.parse(String(row.wait)) as Wait
     if (wait.kind === 'observation') {
       const deadline: Observation = {
-        // Once per park: a run parks at most once under one token, and may well wait for the same instant twice.
+        // Unique per park: a run parks at most once per token, but may wait for the same instant twice.
         id: `deadline-${row.n}-${row.token}`,
         type: 'system_event',
         name: 'deadline',
@@ -68,7 +68,7 @@ export const promote: Apply<'promote'> = (sql, op) => {
   return { promoted: due.length }
 }
 
-/** `successor_id`: null where nothing in flight means that it can wait. */
+/** `successor_id`: id of the dispatch to create if none is in flight; null: create none. */
 export function tell(
   sql: Sql,
   session: number,

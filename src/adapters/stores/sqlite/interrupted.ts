@@ -1,4 +1,6 @@
-/** The calls that a run left in the air when it was set aside. Nobody will take it up again, so they are listed in the same commit. */
+/**
+ * Records the interrupted calls of a run that is set aside as dead, in the same commit, because it is never resumed.
+ */
 
 import { whoHears } from '../../../domain/effect.ts'
 import type { JournalRecord } from '../../../domain/record.ts'
@@ -7,7 +9,7 @@ import { iso } from '../../../ports/clock.ts'
 import { readEntry } from './read-journal.ts'
 import type { Sql } from './refused.ts'
 
-type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
+type IntendedCall = Extract<JournalRecord, { kind: 'call_intended' }>
 
 export function listInterrupted(sql: Sql, session: number, dispatch_id: string): void {
   const session_id = String(sql('SELECT session_id FROM sessions WHERE n = ?').get(session)?.session_id)
@@ -15,7 +17,7 @@ export function listInterrupted(sql: Sql, session: number, dispatch_id: string):
     `INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status)
      VALUES (?, ?, ?, ?, ?, ?, ?, '', ?) ON CONFLICT (id) DO NOTHING`,
   )
-  for (const intended of interrupted(openTurn(sql, session))) {
+  for (const intended of findInterrupted(readOpenTurn(sql, session))) {
     const { call, effect, ts } = intended
     const status = whoHears(effect) === 'ask_human' ? 'open' : 'told_model'
     const id = unknownIdOf(session_id, intended)
@@ -23,15 +25,15 @@ export function listInterrupted(sql: Sql, session: number, dispatch_id: string):
   }
 }
 
-/** From the last one backwards: a poisoned session may have a long past. */
-function openTurn(sql: Sql, session: number): JournalRecord[] {
+/** Reads backwards from the last entry, because the journal may be long. */
+function readOpenTurn(sql: Sql, session: number): JournalRecord[] {
   const records: JournalRecord[] = []
   const entry = sql('SELECT * FROM journal WHERE n = ? AND seq BETWEEN 0 AND 9007199254740991')
   let n = sql('SELECT last FROM sessions WHERE n = ?').get(session)?.last
   while (n != null) {
     const row = entry.get(Number(n))
     const read = row && readEntry(row, session, Number(row.seq))
-    // What lies behind it belongs to a journal that cannot be read; doctor names it.
+    // Older entries are unreadable; `tireless doctor` reports them.
     if (read === undefined || typeof read === 'string') return records.reverse()
     for (const record of read.toReversed()) {
       if (record.kind === 'step_committed' || record.kind === 'run_started') return records.reverse()
@@ -42,11 +44,11 @@ function openTurn(sql: Sql, session: number): JournalRecord[] {
   return records.reverse()
 }
 
-function interrupted(records: readonly JournalRecord[]): Iterable<Intended> {
-  const open = new Map<number, Intended>()
+function findInterrupted(records: readonly JournalRecord[]): Iterable<IntendedCall> {
+  const pending = new Map<number, IntendedCall>()
   for (const record of records) {
-    if (record.kind === 'call_intended') open.set(record.index, record)
-    if (record.kind === 'call_settled') open.delete(record.index)
+    if (record.kind === 'call_intended') pending.set(record.index, record)
+    if (record.kind === 'call_settled') pending.delete(record.index)
   }
-  return open.values()
+  return pending.values()
 }

@@ -1,4 +1,4 @@
-/** The journal in the tables: an entry per commit and session, linked to the one before it; a sequence that does not follow is refused. */
+/** Table operations on the journal: one entry per commit and session, linked to the previous one. Gaps are refused. */
 
 import type { Fence } from '../../../ports/store.ts'
 import { type Apply, sessionNumber } from './apply.ts'
@@ -6,7 +6,7 @@ import { Refused, type Sql } from './refused.ts'
 
 export const append: Apply<'append'> = (sql, op, held) => {
   if (held && held.session_id !== op.session_id)
-    throw new Refused('store_fenced', `the fence does not cover session ${op.session_id}`)
+    throw new Refused('store_fenced', `the fence belongs to another session than ${op.session_id}`)
   const session = held?.session ?? sessionNumber(sql, op.session_id)
   const head = op.seq + op.count - 1
   sql(
@@ -25,7 +25,7 @@ export const append: Apply<'append'> = (sql, op, held) => {
   )
 }
 
-/** What most batches are, in as few statements as it takes: nothing is written unless all of it holds. Why it does not is for the long way to say. */
+/** Fast path for a fenced append, the most common batch: undefined, with nothing written, if any check fails. */
 export function appendFenced(
   sql: Sql,
   { dispatch_id, token }: Fence,

@@ -1,6 +1,6 @@
 /**
- * The home's lock: one process per home. An exclusive transaction on a file of its own; the kernel frees it the moment its
- * holder dies, kill -9 included, even while a child of the holder lives on.
+ * The lock of a home: one process per home. It is an exclusive transaction on a separate file; the operating system
+ * releases it when the holder dies, also by kill -9, and even if a child of the holder still runs.
  */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ export interface Holder {
   readonly pid: number
   readonly command: string
   readonly since: string
-  /** Where the holder listens for commands. */
+  /** Path of the socket on which the holder accepts commands. */
   readonly socket: string
 }
 
@@ -18,8 +18,11 @@ export interface HomeLock {
   release(): void
 }
 
-/** Contract: never waits; undefined when another process holds it. Nothing else may ever open `file`: closing it would free the lock. */
-export function tryLock(file: string, describe: Holder): HomeLock | undefined {
+/**
+ * Contract: never waits; undefined if another process has the lock. No other code may open `file`: closing it releases
+ * the lock.
+ */
+export function tryLock(file: string, holder: Holder): HomeLock | undefined {
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
@@ -28,7 +31,7 @@ export function tryLock(file: string, describe: Holder): HomeLock | undefined {
     if (isBusy(thrown)) return undefined
     throw thrown
   }
-  writeFileSync(holderFile(file), JSON.stringify(describe), { mode: 0o600 })
+  writeFileSync(holderFile(file), JSON.stringify(holder), { mode: 0o600 })
   return {
     release() {
       rmSync(holderFile(file), { force: true })
@@ -37,7 +40,7 @@ export function tryLock(file: string, describe: Holder): HomeLock | undefined {
   }
 }
 
-/** Contract: what the holder said of itself; undefined when that cannot be read. Only meaningful while the lock is held. */
+/** Contract: the holder's description; undefined if unreadable. Valid only while the lock is held. */
 export function holderOf(file: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(holderFile(file), 'utf8')) as Holder

@@ -1,4 +1,4 @@
-/** What each op does to the tables. Order and refusal are part of the contract in ports/store.ts. */
+/** The function that applies each op. ports/store.ts specifies order and refusals. */
 
 import type { Op } from '../../../ports/store.ts'
 import type { Apply } from './apply.ts'
@@ -22,7 +22,7 @@ import { beat, join, leave, recover } from './workers.ts'
 
 export type Ops = { readonly [K in Op['op']]: Apply<K> }
 
-/** `key`: see auditWith. */
+/** The op table with a key for audit records. */
 export const opsWith = (key: () => string | undefined): Ops => ({ ...OPS, audit: auditWith(key) })
 
 export const OPS: Ops = {

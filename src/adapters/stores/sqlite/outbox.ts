@@ -1,4 +1,4 @@
-/** The outbox in the tables: what is to be delivered, and the words that were heard already. */
+/** Table operations on the outbox, and on incoming messages that were already processed. */
 
 import type { Posted } from '../../../domain/message.ts'
 import { iso } from '../../../ports/clock.ts'
@@ -7,28 +7,28 @@ import { Refused, type Sql } from './refused.ts'
 import type { Row } from './rows.ts'
 import { readableRows } from './unreadable.ts'
 
-/** So many that are over are remembered. */
-const REMEMBERED = 1000
-/** No channel delivers anything again that is older. */
-const HEARD_MS = 30 * 86_400_000
+/** Most messages kept after they were sent or failed. */
+const KEPT_MESSAGES = 1000
+/** Age after which no channel repeats a message. */
+const MAX_REPEAT_AGE_MS = 30 * 86_400_000
 
-type Of<K extends OutboxOp['op']> = Extract<OutboxOp, { op: K }>
+type OpOf<K extends OutboxOp['op']> = Extract<OutboxOp, { op: K }>
 
-export function post(sql: Sql, { message, due, now }: Of<'post'>): { readonly duplicate: boolean } {
+export function post(sql: Sql, { message, due, now }: OpOf<'post'>): { readonly duplicate: boolean } {
   const { id, channel, chat_id, kind, text } = message
   const { changes } = sql(
     `INSERT INTO outbox (id, channel, chat_id, kind, text, status, due, created_at)
      VALUES (?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (id) DO NOTHING`,
   ).run(id, channel, chat_id, kind, text, due, now)
-  const [last] = sql(
-    `SELECT n FROM outbox WHERE status <> 'pending' ORDER BY n DESC LIMIT 1 OFFSET ${REMEMBERED}`,
+  const [oldestKept] = sql(
+    `SELECT n FROM outbox WHERE status <> 'pending' ORDER BY n DESC LIMIT 1 OFFSET ${KEPT_MESSAGES}`,
   ).all() as Row[]
-  if (last) sql(`DELETE FROM outbox WHERE status <> 'pending' AND n <= ?`).run(Number(last.n))
+  if (oldestKept) sql(`DELETE FROM outbox WHERE status <> 'pending' AND n <= ?`).run(Number(oldestKept.n))
   return { duplicate: Number(changes) === 0 }
 }
 
-export function delivered(sql: Sql, { id, now }: Of<'delivered'>): null {
-  known(sql, id)
+export function delivered(sql: Sql, { id, now }: OpOf<'delivered'>): null {
+  checkExists(sql, id)
   sql(
     `UPDATE outbox SET status = 'sent', attempts = attempts + 1, sent_at = ?, error = NULL
      WHERE id = ? AND status = 'pending'`,
@@ -36,8 +36,8 @@ export function delivered(sql: Sql, { id, now }: Of<'delivered'>): null {
   return null
 }
 
-export function undelivered(sql: Sql, { id, error, retry_at }: Of<'undelivered'>): null {
-  known(sql, id)
+export function undelivered(sql: Sql, { id, error, retry_at }: OpOf<'undelivered'>): null {
+  checkExists(sql, id)
   sql(
     `UPDATE outbox SET status = iif(?1 IS NULL, 'failed', 'pending'), due = coalesce(?1, due), attempts = attempts + 1,
        error = ?2 WHERE id = ?3 AND status = 'pending'`,
@@ -45,14 +45,14 @@ export function undelivered(sql: Sql, { id, error, retry_at }: Of<'undelivered'>
   return null
 }
 
-function known(sql: Sql, id: string): void {
-  if (!sql('SELECT 1 FROM outbox WHERE id = ?').get(id)) throw new Refused('not_found', `no message has the id ${id}`)
+function checkExists(sql: Sql, id: string): void {
+  if (!sql('SELECT 1 FROM outbox WHERE id = ?').get(id)) throw new Refused('not_found', `unknown message ${id}`)
 }
 
-export function hear(sql: Sql, { channel, message_id, now }: Of<'hear'>): null {
-  sql('DELETE FROM heard WHERE ts < ?').run(now - HEARD_MS)
+export function hear(sql: Sql, { channel, message_id, now }: OpOf<'hear'>): null {
+  sql('DELETE FROM heard WHERE ts < ?').run(now - MAX_REPEAT_AGE_MS)
   const { changes } = sql('INSERT INTO heard VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(channel, message_id, now)
-  if (Number(changes) === 0) throw new Refused('conflict', `${message_id} of ${channel} was heard before`)
+  if (Number(changes) === 0) throw new Refused('conflict', `message ${message_id} of ${channel} was already processed`)
   return null
 }
 
@@ -62,7 +62,8 @@ export const DUE = `SELECT * FROM (
 
 export const DELIVERIES = `SELECT channel, sum(status = 'pending') AS pending, sum(status = 'failed') AS failed,
   max(sent_at) AS last_sent_at,
-  (SELECT error FROM outbox l WHERE l.channel = o.channel AND status <> 'sent' AND error IS NOT NULL ORDER BY n DESC LIMIT 1)
+  (SELECT error FROM outbox l WHERE l.channel = o.channel AND status <> 'sent' AND error IS NOT NULL
+    ORDER BY n DESC LIMIT 1)
     AS last_error
   FROM outbox o WHERE ${readableRows('outbox', 'o')} GROUP BY channel ORDER BY channel`
 

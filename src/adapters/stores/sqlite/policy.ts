@@ -1,4 +1,4 @@
-/** Grants, labels and the audit, in the tables. */
+/** Table operations on grants, labels and the audit log. */
 
 import { GENESIS, type Link } from '../../../domain/audit.ts'
 import type { Label } from '../../../domain/trust.ts'
@@ -7,7 +7,8 @@ import type { Apply } from './apply.ts'
 
 export const grant: Apply<'grant'> = (sql, { grant }) => {
   sql(
-    `INSERT INTO grants (id, tool, agent_id, session_id, "to", args, granted_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO grants (id, tool, agent_id, session_id, "to", args, granted_at, expires_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO NOTHING`,
   ).run(
     grant.id,
@@ -31,12 +32,13 @@ export const label: Apply<'label'> = (sql, { of, label }) => {
   else
     sql(
       `INSERT INTO labels VALUES (?, ?, ?) ON CONFLICT ("of") DO UPDATE SET
-         trust = CASE WHEN excluded.trust = 'untrusted' THEN excluded.trust ELSE trust END, private = max(private, excluded.private)`,
+         trust = CASE WHEN excluded.trust = 'untrusted' THEN excluded.trust ELSE trust END, private = max(private,
+           excluded.private)`,
     ).run(of, label.trust, label.private ? 1 : 0)
   return null
 }
 
-/** `key`: what records are made with from now on; undefined: with nothing. */
+/** `key`: the current key for hashes of new records; undefined: no key. */
 export const auditWith =
   (key: () => string | undefined): Apply<'audit'> =>
   (sql, { entry }) => {
@@ -48,14 +50,14 @@ export const auditWith =
     return { n: Number(lastInsertRowid), before, hash }
   }
 
-/** Contract: pure; a row of the audit as it lies there. */
+/** Contract: the stored audit row, unchecked. */
 export const linkIn = (row: Readonly<Record<string, unknown>>): Link => ({
   n: Number(row.n),
   body: String(row.body),
   hash: String(row.hash),
 })
 
-/** What cannot be read counts for the least: trust never rises by itself (I12). */
+/** An unreadable label counts as untrusted and private, because trust never rises by itself (I12). */
 export const labelIn = (row: Readonly<Record<string, unknown>>): Label => ({
   trust: row.trust === 'trusted' ? 'trusted' : 'untrusted',
   private: row.private !== 0,

@@ -1,4 +1,4 @@
-/** How a dispatch moves through the queue: claimed, ended, parked, given back, cancelled, paused. */
+/** Table operations on the queue: claim, settle, park, release, cancel, pause, retry, archive. */
 
 import type { DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
@@ -10,25 +10,26 @@ import { Refused, type Sql } from './refused.ts'
 import { DISPATCH_COLUMNS, dispatchOf, type Row } from './rows.ts'
 import { readableRows } from './unreadable.ts'
 
-/** What cannot be read stays where it is, and holds up nobody. */
+/** Unreadable rows are skipped, so they do not block the queue. */
 const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readableRows('dispatches')}
   AND EXISTS (SELECT 1 FROM sessions s WHERE s.n = dispatches.session)`
 
 export const claim: Apply<'claim'> = (sql, op) => {
   const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
-  if (!worker) throw new Refused('store_fenced', `worker epoch ${op.epoch} has ended and may claim nothing`)
+  if (!worker) throw new Refused('store_fenced', `worker epoch ${op.epoch} has ended and cannot claim dispatches`)
   const { only, except = [] } = op
-  const first = 'ORDER BY priority DESC, n LIMIT ?'
-  const free = `SELECT n, session FROM dispatches WHERE ${CLAIMABLE}`
+  const order = 'ORDER BY priority DESC, n LIMIT ?'
+  const claimable = `SELECT n, session FROM dispatches WHERE ${CLAIMABLE}`
   const isNamed = 'dispatch_id IN (SELECT value FROM json_each(?))'
   const found = only
-    ? sql(`${free} AND ${isNamed} ${first}`).all(JSON.stringify(only), op.limit)
+    ? sql(`${claimable} AND ${isNamed} ${order}`).all(JSON.stringify(only), op.limit)
     : except.length > 0
-      ? sql(`${free} AND NOT ${isNamed} ${first}`).all(JSON.stringify(except), op.limit)
-      : sql(`${free} ${first}`).all(op.limit)
+      ? sql(`${claimable} AND NOT ${isNamed} ${order}`).all(JSON.stringify(except), op.limit)
+      : sql(`${claimable} ${order}`).all(op.limit)
   return found.map(({ n, session }) => {
     sql(
-      `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL, due = NULL,
+      `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL,
+        due = NULL,
          crashes = iif(h.head > head_at_claim, 0, crashes), head_at_claim = h.head, updated_at = ?
        FROM (SELECT head FROM sessions WHERE n = ?) AS h
        WHERE n = ?`,
@@ -37,13 +38,14 @@ export const claim: Apply<'claim'> = (sql, op) => {
   })
 }
 
-/** Input that can be read; other input would make one run after the other, and none could take it. */
+/** Only readable input: unreadable input would start one run after another, and none could process it. */
 const UNREAD = `session = ? AND read_at IS NULL AND ${readableRows('inbox')}`
 
 export const settle: Apply<'settle'> = (sql, op, held) => {
   const { dispatch, session } = holding(held, op.op)
   sql(
-    'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
+    'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, ' +
+      'paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
   ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
   const unread = op.status === 'done' && sql(`SELECT 1 FROM inbox WHERE ${UNREAD} LIMIT 1`).get(session)
   const successor = unread ? succeed(sql, session, op.successor_id, op.now) : null
@@ -55,14 +57,14 @@ export const settle: Apply<'settle'> = (sql, op, held) => {
 
 export const park: Apply<'park'> = (sql, op, held) => {
   const { dispatch, session } = holding(held, op.op)
-  if (alreadyAnswered(sql, session, op.wait)) return { parked: false }
+  if (isAlreadyAnswered(sql, session, op.wait)) return { parked: false }
   sql("UPDATE dispatches SET status = 'waiting', epoch = NULL, wait = ?, due = ?, updated_at = ? WHERE n = ?").run(
     JSON.stringify(op.wait),
     op.wait.until,
     op.now,
     dispatch,
   )
-  // Whoever asked for its end does not wait with it.
+  // A cancelled dispatch must not wait.
   if (sql('SELECT 1 FROM dispatches WHERE n = ? AND cancel IS NOT NULL').get(dispatch)) wake(sql, dispatch, op.now)
   return { parked: true }
 }
@@ -74,15 +76,15 @@ export const release: Apply<'release'> = (sql, op, held) => {
 }
 
 export const cancel: Apply<'cancel'> = (sql, op) => {
-  return family(sql, op.dispatch_id).map(({ n, session, dispatch_id, status, attempts }) => {
+  return findFamily(sql, op.dispatch_id).map(({ n, session, dispatch_id, status, attempts }) => {
     if (status === 'pending' && attempts === 0) {
       sql(
         "UPDATE dispatches SET status = 'cancelled', failure_class = NULL, error = ?, updated_at = ? WHERE n = ?",
       ).run(op.reason ?? null, op.now, n)
       withdrawApprovals(sql, session, op.now)
     } else {
-      const how = "iif(cancel = 'immediate', cancel, ?)"
-      sql(`UPDATE dispatches SET cancel = ${how}, paused = 0, updated_at = ? WHERE n = ?`).run(op.how, op.now, n)
+      const newCancel = "iif(cancel = 'immediate', cancel, ?)"
+      sql(`UPDATE dispatches SET cancel = ${newCancel}, paused = 0, updated_at = ? WHERE n = ?`).run(op.how, op.now, n)
       if (status === 'waiting') wake(sql, n, op.now)
     }
     return { dispatch_id, status }
@@ -90,7 +92,7 @@ export const cancel: Apply<'cancel'> = (sql, op) => {
 }
 
 export const pause: Apply<'pause'> = (sql, op) => {
-  return family(sql, op.dispatch_id).map(({ n, dispatch_id, status }) => {
+  return findFamily(sql, op.dispatch_id).map(({ n, dispatch_id, status }) => {
     sql('UPDATE dispatches SET paused = ?, updated_at = ? WHERE n = ?').run(op.paused ? 1 : 0, op.now, n)
     return { dispatch_id, status }
   })
@@ -98,15 +100,16 @@ export const pause: Apply<'pause'> = (sql, op) => {
 
 export const retry: Apply<'retry'> = (sql, op) => {
   const found = sql('SELECT n, session, status FROM dispatches WHERE dispatch_id = ?').get(op.dispatch_id)
-  if (!found) throw new Refused('not_found', `no dispatch has the id ${op.dispatch_id}`)
+  if (!found) throw new Refused('not_found', `unknown dispatch ${op.dispatch_id}`)
   if (found.status !== 'failed' && found.status !== 'dead')
     throw new Refused(
       'conflict',
-      `${op.dispatch_id} is ${found.status}; only what failed or is dead can be tried again`,
+      `dispatch ${op.dispatch_id} is ${found.status}; only a failed or dead dispatch can be retried`,
     )
-  refuseInFlight(sql, Number(found.session), 'tried again')
+  checkNoneInFlight(sql, Number(found.session), 'retried')
   sql(
-    `UPDATE dispatches SET status = 'pending', crashes = 0, result = NULL, error = NULL, failure_class = NULL, cancel = NULL,
+    `UPDATE dispatches SET status = 'pending', crashes = 0, result = NULL, error = NULL, failure_class = NULL,
+      cancel = NULL,
        paused = 0, updated_at = ? WHERE n = ?`,
   ).run(op.now, Number(found.n))
   return null
@@ -114,20 +117,23 @@ export const retry: Apply<'retry'> = (sql, op) => {
 
 export const archive: Apply<'archive'> = (sql, op) => {
   const session = sessionNumber(sql, op.session_id)
-  refuseInFlight(sql, session, 'put away')
+  checkNoneInFlight(sql, session, 'archived')
   sql('UPDATE sessions SET archived_at = ? WHERE n = ?').run(op.archived ? op.now : null, session)
   return null
 }
 
-function refuseInFlight(sql: Sql, session: number, what: string): void {
+function checkNoneInFlight(sql: Sql, session: number, what: string): void {
   const other = sql(
     "SELECT dispatch_id, status FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
   ).get(session)
   if (other)
-    throw new Refused('conflict', `it cannot be ${what} while ${other.dispatch_id} of its session is ${other.status}`)
+    throw new Refused(
+      'conflict',
+      `the session cannot be ${what} while its dispatch ${other.dispatch_id} is ${other.status}`,
+    )
 }
 
-interface Member {
+interface FamilyMember {
   readonly n: number
   readonly session: number
   readonly dispatch_id: string
@@ -135,10 +141,10 @@ interface Member {
   readonly attempts: number
 }
 
-/** A dispatch and its descendants, those in flight. */
-function family(sql: Sql, dispatch_id: string): readonly Member[] {
+/** The dispatch and its descendants, if in flight. */
+function findFamily(sql: Sql, dispatch_id: string): readonly FamilyMember[] {
   const found = sql('SELECT n FROM dispatches WHERE dispatch_id = ?').get(dispatch_id)
-  if (!found) throw new Refused('not_found', `no dispatch has the id ${dispatch_id}`)
+  if (!found) throw new Refused('not_found', `unknown dispatch ${dispatch_id}`)
   const rows = sql(
     `WITH RECURSIVE member (n) AS (SELECT ? UNION SELECT d.n FROM dispatches d JOIN member m ON d.parent = m.n)
      SELECT d.n, d.session, d.dispatch_id, d.status, d.attempts FROM dispatches d JOIN member m ON m.n = d.n
@@ -153,7 +159,7 @@ function family(sql: Sql, dispatch_id: string): readonly Member[] {
   }))
 }
 
-function alreadyAnswered(sql: Sql, session: number, wait: Wait): boolean {
+function isAlreadyAnswered(sql: Sql, session: number, wait: Wait): boolean {
   if (wait.kind === 'unknown')
     return sql("SELECT 1 FROM unknowns WHERE id = ? AND status = 'resolved'").get(wait.unknown_id) !== undefined
   const unread = sql(`SELECT body FROM inbox WHERE ${UNREAD} ORDER BY n`).all(session)

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { Op } from '../../../ports/store.ts'
 import { quietly } from './quiet.ts'
 
-/** A store with nothing in its inboxes that counts how often it is asked. */
-function asked(most?: number) {
+/** A store with empty inboxes that records its queries. */
+function createCounting(most?: number) {
   const sessions: string[] = []
   const inbox = async (id: string) => {
     sessions.push(id)
@@ -13,35 +13,35 @@ function asked(most?: number) {
   return { sessions, ...quietly({ inbox, commit: async () => [] }, most) }
 }
 
-const says: Op = { op: 'promote', now: 0 }
+const message: Op = { op: 'promote', now: 0 }
 
-test('a quiet session is asked once, and again when somebody has said something', async () => {
-  const { sessions, inbox, commit } = asked()
+test('an empty inbox is queried once, and again after a message', async () => {
+  const { sessions, inbox, commit } = createCounting()
   for (const id of ['a', 'a', 'b', 'a']) assert.deepEqual(await inbox(id), [])
   assert.deepEqual(sessions, ['a', 'b'])
-  await commit([{ ops: [says] }])
+  await commit([{ ops: [message] }])
   await inbox('a')
   assert.deepEqual(sessions, ['a', 'b', 'a'])
 })
 
-test('what was said while it looked is not missed the next time', async () => {
-  const looking = Promise.withResolvers<readonly []>()
-  let looks = 0
+test('a message during the query is found by the next one', async () => {
+  const firstQuery = Promise.withResolvers<readonly []>()
+  let queries = 0
   const inbox = async () => {
-    looks += 1
-    return looks === 1 ? looking.promise : []
+    queries += 1
+    return queries === 1 ? firstQuery.promise : []
   }
   const store = quietly({ inbox, commit: async () => [] })
   const first = store.inbox('a')
-  await store.commit([{ ops: [says] }])
-  looking.resolve([])
+  await store.commit([{ ops: [message] }])
+  firstQuery.resolve([])
   await first
   await store.inbox('a')
-  assert.equal(looks, 2)
+  assert.equal(queries, 2)
 })
 
-test('K3: only so many quiet sessions are remembered', async () => {
-  const { sessions, inbox } = asked(100)
+test('K3: the number of remembered sessions is limited', async () => {
+  const { sessions, inbox } = createCounting(100)
   const many = Array.from({ length: 101 }, (_, i) => `s${i}`)
   for (const id of many) await inbox(id)
   await inbox('s100')

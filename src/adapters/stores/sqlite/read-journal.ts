@@ -1,21 +1,24 @@
-/** A session's journal, read along its chain of entries. A chain with a gap, a loop or an entry of another session cannot be read. */
+/**
+ * Reads a session's journal along its chain of entries. A gap, a loop or an entry of another session makes it
+ * unreadable.
+ */
 
 import type { JournalRecord } from '../../../domain/record.ts'
 import { whyNoEntry } from './record-shapes.ts'
 import type { Row } from './rows.ts'
 import { rowUnreadable } from './unreadable.ts'
 
-/** From the last entry backwards, until the one that holds record `from`. An entry lies behind the one before it: no chain is a loop. */
+/** From the last entry backwards to the one with record `from`. Entry numbers must decrease, so a loop ends. */
 const CHAIN = `WITH RECURSIVE entry (n, session, seq, prev, body) AS (
   SELECT j.n, j.session, j.seq, j.prev, j.body FROM sessions s JOIN journal j ON j.n = s.last WHERE s.session_id = ?1
   UNION ALL SELECT j.n, j.session, j.seq, j.prev, j.body FROM entry e JOIN journal j ON j.n = e.prev
   WHERE e.seq > ?2 AND j.n < e.n
 ) SELECT * FROM entry ORDER BY n`
 
-/** Entries that are parsed before the event loop has its turn: some milliseconds. A session may have tens of thousands. */
-const AT_ONCE = 200
+/** Entries parsed before yielding to the event loop, some milliseconds; a session may have tens of thousands. */
+const BATCH_SIZE = 200
 
-/** Contract: rejects with `row_unreadable` where a record from `from` on is missing or cannot be read. */
+/** Contract: rejects with `row_unreadable` if a record from `from` on is missing or unreadable. */
 export async function readJournal(
   all: (text: string, ...values: (string | number)[]) => readonly Row[],
   sessionId: string,
@@ -30,19 +33,19 @@ export async function readJournal(
   const entries = all(CHAIN, sessionId, from)
   let seq = from === 1 ? 1 : Math.min(from, Number(entries[0]?.seq ?? from))
   for (const [i, entry] of entries.entries()) {
-    if (i % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve))
-    const read = readEntry(entry, session.n, seq)
-    if (typeof read === 'string') return unreadable(read)
-    for (const record of read) if (record.seq >= from) records.push(record)
-    seq += read.length
+    if (i % BATCH_SIZE === BATCH_SIZE - 1) await new Promise((resolve) => setImmediate(resolve))
+    const parsed = readEntry(entry, session.n, seq)
+    if (typeof parsed === 'string') return unreadable(parsed)
+    for (const record of parsed) if (record.seq >= from) records.push(record)
+    seq += parsed.length
   }
-  // A head below `from`: nothing new.
+  // A head below `from` means that there is nothing new.
   return seq === Number(session.head) + 1 || (entries.length === 0 && Number(session.head) < from)
     ? records
     : unreadable(`it ends at record ${seq - 1}; expected ${session.head}`)
 }
 
-/** The entry's records, or why they cannot be read. `seq`: the number that its first record has to have. */
+/** The records of an entry, or the reason why they are unreadable. `seq`: the expected number of the first record. */
 export function readEntry(
   entry: Readonly<Record<string, unknown>>,
   session: unknown,

@@ -1,4 +1,7 @@
-/** Reads, on a connection of their own that cannot write. `.all()` throughout: an open iterator would stop the WAL from resetting. */
+/**
+ * Reads through a separate read-only connection. Always uses `.all()`: an open iterator would keep the WAL from
+ * resetting.
+ */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { DISPATCH_STATUSES, type DispatchStatus } from '../../../domain/dispatch.ts'
@@ -44,20 +47,20 @@ interface Condition {
   readonly values: readonly string[]
 }
 
-/** What is open is asked for in so many words: only then an index of open ones alone is used. */
-function of(column: string, value: string | undefined): Condition {
+/** The value 'open' is written into the SQL text, because SQLite then uses the partial index of open rows. */
+function equals(column: string, value: string | undefined): Condition {
   if (value === undefined) return { text: '', values: [] }
   return value === 'open' ? { text: `${column} = 'open'`, values: [] } : { text: `${column} = ?`, values: [value] }
 }
 
-function conditions(a: Condition, b: Condition, always: string): Condition {
+function joinConditions(a: Condition, b: Condition, always: string): Condition {
   const texts = [a.text, b.text, always].filter((text) => text !== '')
   return { text: `WHERE ${texts.join(' AND ')}`, values: [...a.values, ...b.values] }
 }
 
-/** `found`: told of each row that a list leaves out, each time. */
-export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => void): Reader {
-  addReadable(db, found)
+/** `found`: called for each unreadable row that a list leaves out, each time. */
+export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) => void): Reader {
+  addReadable(db, onSkipped)
   const statements = new Map<string, StatementSync>()
   const all = (text: string, ...values: (string | number | null)[]): Row[] => {
     try {
@@ -69,39 +72,39 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       throw storeFailed('the store cannot be read', cause)
     }
   }
-  /** Throws for a row that cannot be read. */
-  const one = (table: TableName, text: string, ...values: (string | number)[]): Row | undefined => {
+  /** Contract: throws `row_unreadable` for an unreadable row. */
+  const readOne = (table: TableName, text: string, ...values: (string | number)[]): Row | undefined => {
     const [row] = all(text, ...values)
     return row && refuseUnreadable(table, row)
   }
 
   return {
     async dispatch(id) {
-      const row = one('dispatches', `SELECT ${DISPATCH_COLUMNS} WHERE d.dispatch_id = ?`, id)
+      const row = readOne('dispatches', `SELECT ${DISPATCH_COLUMNS} WHERE d.dispatch_id = ?`, id)
       return row && dispatchOf(row)
     },
     async dispatches({ status, agent_id, limit }) {
-      const wanted = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2) AND ${readableRows('dispatches', 'd')}`
+      const condition = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2) AND ${readableRows('dispatches', 'd')}`
       return all(
-        `SELECT ${DISPATCH_COLUMNS} WHERE ${wanted} ORDER BY d.n DESC LIMIT ?3`,
+        `SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n DESC LIMIT ?3`,
         status ?? null,
         agent_id ?? null,
         limit,
       ).map(dispatchOf)
     },
     async counts() {
-      const known = new Map(
+      const counted = new Map(
         all(`SELECT status, n FROM tally WHERE ${readableRows('tally')}`).map(({ status, n }) => [status, Number(n)]),
       )
-      const isWhole = known.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
-      // Work is claimed only where there is some by this count: a wrong one must not stop the queue.
+      const isComplete = counted.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
+      // Work is claimed only if this count says so; a wrong count must not stop the queue.
       const [pending] = all("SELECT 1 FROM dispatches WHERE status = 'pending' AND paused = 0 LIMIT 1")
       const isWrong = (status: DispatchStatus): boolean =>
-        known.has(status) ? status === 'pending' && pending !== undefined && known.get(status) === 0 : !isWhole
+        counted.has(status) ? status === 'pending' && pending !== undefined && counted.get(status) === 0 : !isComplete
       const countOf = (status: DispatchStatus): number =>
         isWrong(status)
           ? Number(all('SELECT count(*) AS n FROM dispatches WHERE status = ?', status)[0]?.n)
-          : (known.get(status) ?? 0)
+          : (counted.get(status) ?? 0)
       return Object.fromEntries(DISPATCH_STATUSES.map((status) => [status, countOf(status)])) as Counts
     },
     async recent(kernelId, agentId, limit) {
@@ -114,27 +117,27 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       ).map(dispatchOf)
     },
     async dispatchesOf(cycleId) {
-      const wanted = `d.cycle_id = ? AND ${readableRows('dispatches', 'd')}`
-      return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${wanted} ORDER BY d.n`, cycleId).map(dispatchOf)
+      const condition = `d.cycle_id = ? AND ${readableRows('dispatches', 'd')}`
+      return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n`, cycleId).map(dispatchOf)
     },
     async cycles(kernelId, { limit }) {
-      const wanted = `kernel_id = ? AND ${readableRows('cycles')}`
-      return all(`SELECT * FROM cycles WHERE ${wanted} ORDER BY n DESC LIMIT ?`, kernelId, limit).map(cycleOf)
+      const condition = `kernel_id = ? AND ${readableRows('cycles')}`
+      return all(`SELECT * FROM cycles WHERE ${condition} ORDER BY n DESC LIMIT ?`, kernelId, limit).map(cycleOf)
     },
     async setting(name) {
-      const row = one('settings', 'SELECT * FROM settings WHERE name = ?', name)
+      const row = readOne('settings', 'SELECT * FROM settings WHERE name = ?', name)
       return row ? (JSON.parse(String(row.value)) as Json) : null
     },
     async session(id) {
-      const row = one('sessions', `SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id)
+      const row = readOne('sessions', `SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id)
       return row && sessionOf(row)
     },
     async prunable(before) {
       return all(PRUNABLE, before, 1).length > 0
     },
     async sessions({ limit, archived = false }) {
-      const wanted = `${archived ? '' : 's.archived_at IS NULL AND '}${readableRows('sessions', 's')}`
-      return all(`SELECT ${SESSION_COLUMNS} WHERE ${wanted} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
+      const condition = `${archived ? '' : 's.archived_at IS NULL AND '}${readableRows('sessions', 's')}`
+      return all(`SELECT ${SESSION_COLUMNS} WHERE ${condition} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
     },
     async journal(sessionId, from = 1) {
       return readJournal(all, sessionId, from)
@@ -145,7 +148,11 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return rows.map(({ body }) => JSON.parse(String(body)) as Observation)
     },
     async unknowns({ session_id, status }) {
-      const where = conditions(of('s.session_id', session_id), of('u.status', status), readableRows('unknowns', 'u'))
+      const where = joinConditions(
+        equals('s.session_id', session_id),
+        equals('u.status', status),
+        readableRows('unknowns', 'u'),
+      )
       return all(`SELECT ${UNKNOWN_COLUMNS} ${where.text} ORDER BY u.n`, ...where.values).map(unknownOf)
     },
     async selections() {
@@ -162,11 +169,15 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return all(`SELECT * FROM marks WHERE ${readableRows('marks')} ORDER BY schedule_id`).map(markOf)
     },
     async approval(id) {
-      const row = one('approvals', `SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`, id)
+      const row = readOne('approvals', `SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`, id)
       return row && approvalOf(row)
     },
     async approvals({ session_id, status, limit }) {
-      const where = conditions(of('s.session_id', session_id), of('a.status', status), readableRows('approvals', 'a'))
+      const where = joinConditions(
+        equals('s.session_id', session_id),
+        equals('a.status', status),
+        readableRows('approvals', 'a'),
+      )
       return all(
         `SELECT ${APPROVAL_COLUMNS} ${where.text} ORDER BY a.status = 'open' DESC, a.n DESC LIMIT ?`,
         ...where.values,
@@ -197,7 +208,8 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     async facts({ agent_id, over = false, now, limit }) {
       const known = "f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)"
       return all(
-        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known}) AND ${readableRows('facts', 'f')}
+        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known})
+          AND ${readableRows('facts', 'f')}
          ORDER BY f.n DESC LIMIT ?4`,
         agent_id ?? null,
         now,
@@ -210,13 +222,13 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return match === undefined ? [] : all(RECALL, match, agent_id ?? null, now, limit).map(factOf)
     },
     async document(kernelId, name) {
-      const row = one('documents', LATEST, kernelId, name)
+      const row = readOne('documents', LATEST, kernelId, name)
       return row && documentOf(row)
     },
     async documentVersion(kernelId, name, version) {
-      const wanted = 'kernel_id = ? AND name = ? AND version = ?'
-      const select = `SELECT ${VERSION_COLUMNS}, text FROM documents WHERE ${wanted}`
-      const row = one('documents', select, kernelId, name, version)
+      const condition = 'kernel_id = ? AND name = ? AND version = ?'
+      const select = `SELECT ${VERSION_COLUMNS}, text FROM documents WHERE ${condition}`
+      const row = readOne('documents', select, kernelId, name, version)
       return row && documentOf(row)
     },
     async documentVersions({ kernel_id, name, limit }) {
@@ -233,9 +245,9 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return row && String(row.text)
     },
     async outbox({ channel, status, limit }) {
-      const wanted = `(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2) AND ${readableRows('outbox')}`
+      const condition = `(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2) AND ${readableRows('outbox')}`
       return all(
-        `SELECT * FROM outbox WHERE ${wanted} ORDER BY n DESC LIMIT ?3`,
+        `SELECT * FROM outbox WHERE ${condition} ORDER BY n DESC LIMIT ?3`,
         channel ?? null,
         status ?? null,
         limit,
@@ -245,8 +257,8 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       return all(DUE, now).map(postedOf)
     },
     async nextMessage(after) {
-      const wanted = `status = 'pending' AND due > ? AND ${readableRows('outbox')}`
-      const [first] = all(`SELECT due FROM outbox WHERE ${wanted} ORDER BY due LIMIT 1`, after)
+      const condition = `status = 'pending' AND due > ? AND ${readableRows('outbox')}`
+      const [first] = all(`SELECT due FROM outbox WHERE ${condition} ORDER BY due LIMIT 1`, after)
       return first && Number(first.due)
     },
     async deliveries() {
@@ -254,7 +266,8 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
     },
     async workers(now) {
       return all(
-        `SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ? AND ${readableRows('workers')}
+        `SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ?
+          AND ${readableRows('workers')}
          ORDER BY epoch`,
         now,
       ).map((row) => ({
@@ -264,14 +277,14 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
       }))
     },
     async nextTimer() {
-      // The first by its index, not min(): each row would be looked at.
+      // ORDER BY with LIMIT uses the index; min() would read every row.
       const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readableRows('dispatches')}`
-      const asked = `status = 'open' AND ${readableRows('approvals')}`
-      const firsts = [
+      const openApprovals = `status = 'open' AND ${readableRows('approvals')}`
+      const earliest = [
         ...all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`),
-        ...all(`SELECT expires_at AS due FROM approvals WHERE ${asked} ORDER BY expires_at LIMIT 1`),
+        ...all(`SELECT expires_at AS due FROM approvals WHERE ${openApprovals} ORDER BY expires_at LIMIT 1`),
       ]
-      return firsts.length === 0 ? undefined : Math.min(...firsts.map(({ due }) => Number(due)))
+      return earliest.length === 0 ? undefined : Math.min(...earliest.map(({ due }) => Number(due)))
     },
     async setAside({ limit }) {
       const rows = all('SELECT * FROM set_aside ORDER BY n DESC LIMIT ?', limit)
@@ -282,7 +295,7 @@ export function createReader(db: DatabaseSync, found?: (row: UnreadableRow) => v
   }
 }
 
-/** Slower, and for rows with a number that is none of today's: whoever reads it says which. */
+/** Slower; for rows with integers beyond the safe range. */
 function allWithBigInts(db: DatabaseSync, text: string, values: readonly (string | number | null)[]): Row[] {
   const statement = db.prepare(text)
   statement.setReadBigInts(true)

@@ -1,6 +1,6 @@
 /**
- * What a record of the journal has to be so that it can be folded, told and shown. Only what is read is checked, and fields that came
- * later are optional: what an earlier version wrote well must not be found unreadable.
+ * Shapes of journal records. Only fields that are read are checked, and newer fields are optional, so that records of
+ * earlier versions stay readable.
  */
 
 import { CALL_STATUSES, type Decision, type Next } from '../../../domain/decision.ts'
@@ -32,7 +32,7 @@ import {
 export const label = fields({ trust: oneOf(TRUSTS), private: truth })
 export const effect = fields({ recovery: oneOf(RECOVERIES), reach: oneOf(REACHES), host: orAbsent(text) })
 
-/** `when`: what its instants have to be. */
+/** `when`: the shape of its timestamps. */
 export const observation = (when: Shape): Shape => {
   const common = { id: text, ts: when, label: orAbsent(label) }
   return union('type', {
@@ -81,7 +81,7 @@ const setup = fields({
   critics: listOf(text),
   tools: listOf(text),
   state_version: number,
-  // As it was wished for: the preflight says what is wrong with it.
+  // As configured; the preflight check reports invalid budgets.
   budget: valuesOf(anything),
 })
 
@@ -122,15 +122,15 @@ const SHAPES: Readonly<Record<JournalRecord['kind'], Shape>> = {
   run_ended: fields({ run_id: text, stop_reason: oneOf(STOP_REASONS), answer: orAbsent(text), error: orAbsent(text) }),
 }
 
-const numbered = fields({ seq: count, ts: instant })
+const numberedShape = fields({ seq: count, ts: instant })
 export const record = union('kind', SHAPES)
 
-/** The records of one entry of the journal, from `seq` on. */
+/** Contract: why the records of a journal entry are invalid; undefined if valid. `seq`: expected first number. */
 export function whyNoEntry(records: unknown, seq: number): string | undefined {
   if (!Array.isArray(records) || records.length === 0) return 'expected a list of records'
   for (let i = 0; i < records.length; i += 1) {
-    const why = numbered(records[i]) ?? record(records[i])
-    if (why !== undefined) return `record ${seq + i}: ${why}`
+    const problem = numberedShape(records[i]) ?? record(records[i])
+    if (problem !== undefined) return `record ${seq + i}: ${problem}`
     if (records[i].seq !== seq + i) return `record ${seq + i}: its number is ${records[i].seq}`
   }
   return undefined

@@ -1,9 +1,9 @@
-/** What ops throw to refuse their batch, and how they reach prepared statements. */
+/** The error with which an op refuses its batch, and the type of prepared statements. */
 
 import type { StatementSync } from 'node:sqlite'
 import type { Refusal } from '../../../ports/store.ts'
 
-/** Its batch is rolled back and told so. Anything else thrown is a failure of the store itself. */
+/** Rolls back the batch and becomes its outcome. Any other error is a failure of the store. */
 export class Refused extends Error {
   readonly code: Refusal
   constructor(code: Refusal, message: string) {
@@ -12,5 +12,5 @@ export class Refused extends Error {
   }
 }
 
-/** Prepared statements, by their text. */
+/** Returns the prepared statement for an SQL text. */
 export type Sql = (text: string) => StatementSync

@@ -1,4 +1,4 @@
-/** What is old and over is taken away: whole sessions with all that belongs to them, cycles, messages that were sent. */
+/** Deletes old data: finished sessions with all their rows, ended cycles, sent messages. */
 
 import { observationIdOf } from '../../../domain/approval.ts'
 import type { Apply } from './apply.ts'
@@ -6,8 +6,8 @@ import type { Sql } from './refused.ts'
 import { readableRows } from './unreadable.ts'
 
 /**
- * Sessions in which nothing has happened since, and nothing is open. That an approval has expired, or was denied, is told with whatever comes
- * next: alone it is nothing that anybody waits for. What cannot be read is not judged.
+ * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied does
+ * not count as open. Sessions with unreadable rows are kept.
  */
 export const PRUNABLE = `SELECT s.n, s.last FROM sessions s WHERE s.created_at < ?1 AND ${readableRows('sessions', 's')}
   AND NOT EXISTS (SELECT 1 FROM dispatches d WHERE d.session = s.n
@@ -22,8 +22,8 @@ export const PRUNABLE = `SELECT s.n, s.last FROM sessions s WHERE s.created_at <
 export const prune: Apply<'prune'> = (sql, { before, limit }) => {
   const runs = sql(PRUNABLE)
     .all(before, limit)
-    .flatMap(({ n, last }) => takeAway(sql, Number(n), last === null ? null : Number(last)))
-  // Among the oldest ones only: a table need not be walked through to find that there is nothing to do.
+    .flatMap(({ n, last }) => deleteSession(sql, Number(n), last === null ? null : Number(last)))
+  // Checks only the oldest rows, so that a call without work does not scan the table.
   sql(
     `DELETE FROM cycles WHERE n IN (SELECT n FROM (SELECT * FROM cycles ORDER BY n LIMIT ?2) AS c
        WHERE ended_at < ?1 AND ${readableRows('cycles', 'c')})`,
@@ -36,8 +36,8 @@ export const prune: Apply<'prune'> = (sql, { before, limit }) => {
   return { runs }
 }
 
-/** The runs that were its. */
-function takeAway(sql: Sql, session: number, last: number | null): readonly string[] {
+/** Contract: the ids of the session's runs. */
+function deleteSession(sql: Sql, session: number, last: number | null): readonly string[] {
   const entries = sql(
     `WITH RECURSIVE entry (n, prev) AS (SELECT n, prev FROM journal WHERE n = ?
        UNION ALL SELECT j.n, j.prev FROM journal j JOIN entry e ON j.n = e.prev AND j.n < e.n) SELECT n FROM entry`,

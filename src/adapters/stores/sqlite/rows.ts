@@ -1,4 +1,4 @@
-/** Rows and words: from the tables' columns to the domain's types and back. */
+/** Converts rows to domain types. */
 
 import type { Approval } from '../../../domain/approval.ts'
 import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
@@ -13,10 +13,10 @@ import { iso } from '../../../ports/clock.ts'
 
 export type Row = Record<string, string | number | bigint | null | Uint8Array>
 
-const text = (value: Row[string] | undefined): string => String(value)
-const textOrNull = (value: Row[string] | undefined): string | null => (value == null ? null : String(value))
+const asText = (value: Row[string] | undefined): string => String(value)
+const asTextOrNull = (value: Row[string] | undefined): string | null => (value == null ? null : String(value))
 
-/** A lease that cannot be read is none; the dispatch itself can be. */
+/** An unreadable lease counts as none, so that the dispatch stays readable. */
 const LEASE_UNTIL = `iif(w.lease_until BETWEEN 0 AND ${MAX_INSTANT_MS}, w.lease_until, NULL) AS lease_until`
 
 export const DISPATCH_COLUMNS = `d.*, s.session_id, ${LEASE_UNTIL}, p.dispatch_id AS parent_id
@@ -25,27 +25,27 @@ export const DISPATCH_COLUMNS = `d.*, s.session_id, ${LEASE_UNTIL}, p.dispatch_i
 
 export function dispatchOf(row: Row): Dispatch {
   return {
-    dispatch_id: text(row.dispatch_id),
-    kernel_id: text(row.kernel_id),
-    cycle_id: textOrNull(row.cycle_id),
-    agent_id: text(row.agent_id),
-    session_id: text(row.session_id),
-    prompt: text(row.prompt),
+    dispatch_id: asText(row.dispatch_id),
+    kernel_id: asText(row.kernel_id),
+    cycle_id: asTextOrNull(row.cycle_id),
+    agent_id: asText(row.agent_id),
+    session_id: asText(row.session_id),
+    prompt: asText(row.prompt),
     priority: Number(row.priority),
-    status: text(row.status) as DispatchStatus,
-    metadata: JSON.parse(text(row.metadata)),
+    status: asText(row.status) as DispatchStatus,
+    metadata: JSON.parse(asText(row.metadata)),
     lease_owner: row.epoch == null ? null : Number(row.epoch),
     lease_until: row.lease_until == null ? null : iso(Number(row.lease_until)),
     token: Number(row.token),
     attempts: Number(row.attempts),
     crashes: Number(row.crashes),
-    wait: row.wait == null ? null : JSON.parse(text(row.wait)),
-    result: textOrNull(row.result),
-    error: textOrNull(row.error),
-    failure_class: textOrNull(row.failure_class) as Dispatch['failure_class'],
-    cancel: textOrNull(row.cancel) as Dispatch['cancel'],
+    wait: row.wait == null ? null : JSON.parse(asText(row.wait)),
+    result: asTextOrNull(row.result),
+    error: asTextOrNull(row.error),
+    failure_class: asTextOrNull(row.failure_class) as Dispatch['failure_class'],
+    cancel: asTextOrNull(row.cancel) as Dispatch['cancel'],
     paused: row.paused === 1,
-    parent_id: textOrNull(row.parent_id),
+    parent_id: asTextOrNull(row.parent_id),
     created_at: iso(Number(row.created_at)),
     updated_at: iso(Number(row.updated_at)),
   }
@@ -56,10 +56,10 @@ export const SESSION_COLUMNS = `s.*, d.status FROM sessions s
 
 export function sessionOf(row: Row): Session {
   return {
-    session_id: text(row.session_id),
-    agent_id: text(row.agent_id),
-    workspace: text(row.workspace),
-    status: sessionStatus(row.archived_at != null, textOrNull(row.status) as DispatchStatus | null),
+    session_id: asText(row.session_id),
+    agent_id: asText(row.agent_id),
+    workspace: asText(row.workspace),
+    status: sessionStatus(row.archived_at != null, asTextOrNull(row.status) as DispatchStatus | null),
     created_at: iso(Number(row.created_at)),
   }
 }
@@ -68,16 +68,16 @@ export const UNKNOWN_COLUMNS = 'u.*, s.session_id FROM unknowns u JOIN sessions 
 
 export function unknownOf(row: Row): Unknown {
   return {
-    id: text(row.id),
-    session_id: text(row.session_id),
-    dispatch_id: text(row.dispatch_id),
-    tool: text(row.tool),
-    args: JSON.parse(text(row.args)),
-    reach: text(row.reach) as Unknown['reach'],
-    started_at: text(row.started_at),
-    output_so_far: text(row.output_so_far),
-    status: text(row.status) as Unknown['status'],
-    resolution: textOrNull(row.resolution) as Unknown['resolution'],
+    id: asText(row.id),
+    session_id: asText(row.session_id),
+    dispatch_id: asText(row.dispatch_id),
+    tool: asText(row.tool),
+    args: JSON.parse(asText(row.args)),
+    reach: asText(row.reach) as Unknown['reach'],
+    started_at: asText(row.started_at),
+    output_so_far: asText(row.output_so_far),
+    status: asText(row.status) as Unknown['status'],
+    resolution: asTextOrNull(row.resolution) as Unknown['resolution'],
   }
 }
 
@@ -85,31 +85,31 @@ export const APPROVAL_COLUMNS = 'a.*, s.session_id FROM approvals a JOIN session
 
 export function approvalOf(row: Row): Approval {
   return {
-    id: text(row.id),
-    session_id: text(row.session_id),
-    tool: text(row.tool),
-    args: JSON.parse(text(row.args)),
-    effect: JSON.parse(text(row.effect)),
-    sinks: JSON.parse(text(row.sinks)),
-    digest: text(row.digest),
-    reason: text(row.reason),
-    origin: JSON.parse(text(row.origin)),
+    id: asText(row.id),
+    session_id: asText(row.session_id),
+    tool: asText(row.tool),
+    args: JSON.parse(asText(row.args)),
+    effect: JSON.parse(asText(row.effect)),
+    sinks: JSON.parse(asText(row.sinks)),
+    digest: asText(row.digest),
+    reason: asText(row.reason),
+    origin: JSON.parse(asText(row.origin)),
     asked_at: iso(Number(row.asked_at)),
     expires_at: iso(Number(row.expires_at)),
-    status: text(row.status) as Approval['status'],
+    status: asText(row.status) as Approval['status'],
     answered_at: row.answered_at == null ? null : iso(Number(row.answered_at)),
-    answer_reason: textOrNull(row.answer_reason),
+    answer_reason: asTextOrNull(row.answer_reason),
   }
 }
 
 export function grantOf(row: Row): Grant {
   return {
-    id: text(row.id),
-    tool: text(row.tool),
-    agent_id: textOrNull(row.agent_id),
-    session_id: textOrNull(row.session_id),
-    to: JSON.parse(text(row.to)),
-    args: textOrNull(row.args),
+    id: asText(row.id),
+    tool: asText(row.tool),
+    agent_id: asTextOrNull(row.agent_id),
+    session_id: asTextOrNull(row.session_id),
+    to: JSON.parse(asText(row.to)),
+    args: asTextOrNull(row.args),
     granted_at: iso(Number(row.granted_at)),
     expires_at: row.expires_at == null ? null : iso(Number(row.expires_at)),
   }
@@ -117,15 +117,15 @@ export function grantOf(row: Row): Grant {
 
 export function factOf(row: Row): Fact {
   return {
-    id: text(row.id),
-    key: text(row.key),
-    text: text(row.text),
-    agent_id: text(row.agent_id),
-    session_id: text(row.session_id),
+    id: asText(row.id),
+    key: asText(row.key),
+    text: asText(row.text),
+    agent_id: asText(row.agent_id),
+    session_id: asText(row.session_id),
     turn: Number(row.turn),
-    trust: text(row.trust) as Fact['trust'],
+    trust: asText(row.trust) as Fact['trust'],
     private: row.private === 1,
-    status: text(row.status) as Fact['status'],
+    status: asText(row.status) as Fact['status'],
     created_at: iso(Number(row.created_at)),
     expires_at: row.expires_at == null ? null : iso(Number(row.expires_at)),
   }
@@ -133,11 +133,11 @@ export function factOf(row: Row): Fact {
 
 export function scheduleOf(row: Row): ScheduleEntry {
   return {
-    id: text(row.id),
-    spec: JSON.parse(text(row.spec)),
-    timezone: text(row.timezone),
-    agent_id: text(row.agent_id),
-    prompt: textOrNull(row.prompt),
+    id: asText(row.id),
+    spec: JSON.parse(asText(row.spec)),
+    timezone: asText(row.timezone),
+    agent_id: asText(row.agent_id),
+    prompt: asTextOrNull(row.prompt),
     paused: row.paused === 1,
     created_at: iso(Number(row.created_at)),
   }
@@ -145,7 +145,7 @@ export function scheduleOf(row: Row): ScheduleEntry {
 
 export function markOf(row: Row): Mark {
   return {
-    schedule_id: text(row.schedule_id),
+    schedule_id: asText(row.schedule_id),
     until: Number(row.until),
     fired: row.fired == null ? null : Number(row.fired),
   }
@@ -155,16 +155,16 @@ export const VERSION_COLUMNS = 'kernel_id, name, version, sha256, bytes, author,
 
 export function versionOf(row: Row): DocumentVersion {
   return {
-    kernel_id: text(row.kernel_id),
-    name: text(row.name),
+    kernel_id: asText(row.kernel_id),
+    name: asText(row.name),
     version: Number(row.version),
-    sha256: text(row.sha256),
+    sha256: asText(row.sha256),
     bytes: Number(row.bytes),
-    author: text(row.author),
-    reason: text(row.reason),
-    cycle_id: textOrNull(row.cycle_id),
+    author: asText(row.author),
+    reason: asText(row.reason),
+    cycle_id: asTextOrNull(row.cycle_id),
     ts: iso(Number(row.ts)),
   }
 }
 
-export const documentOf = (row: Row): Document => ({ ...versionOf(row), text: text(row.text) })
+export const documentOf = (row: Row): Document => ({ ...versionOf(row), text: asText(row.text) })

@@ -1,4 +1,4 @@
-/** Schedules in the tables: what people added, and for every schedule, added or configured, how far it has come. */
+/** Table operations on added schedules, and on the progress marks of all schedules. */
 
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
 import type { Op, Results } from '../../../ports/store.ts'
@@ -19,10 +19,11 @@ export function putSchedule(sql: Sql, { entry, now }: ScheduleOp<'schedule_put'>
     entry.prompt,
     Date.parse(entry.created_at),
   )
-  if (Number(changes) === 0) throw new Refused('conflict', `there is a schedule ${entry.id} already`)
-  // A beat that was at work when an earlier one of this name was removed may have left its mark.
+  if (Number(changes) === 0) throw new Refused('conflict', `schedule ${entry.id} already exists`)
+  // A removed schedule of the same name may have left its mark, if its beat was still running.
   sql(
-    'INSERT INTO marks (schedule_id, until) VALUES (?1, ?2) ON CONFLICT (schedule_id) DO UPDATE SET until = ?2, fired = NULL',
+    'INSERT INTO marks (schedule_id, until) VALUES (?1, ?2) ON ' +
+      'CONFLICT (schedule_id) DO UPDATE SET until = ?2, fired = NULL',
   ).run(entry.id, now)
   return null
 }
@@ -36,8 +37,8 @@ export function removeSchedule(sql: Sql, { id }: ScheduleOp<'schedule_remove'>):
 
 export function pauseSchedule(sql: Sql, { id, paused, now }: ScheduleOp<'schedule_pause'>): null {
   const { changes } = sql('UPDATE schedules SET paused = ? WHERE id = ?').run(paused ? 1 : 0, id)
-  if (Number(changes) === 0) throw new Refused('not_found', `no schedule has the id ${id}`)
-  // Nothing is made up for of the time in which it was paused.
+  if (Number(changes) === 0) throw new Refused('not_found', `unknown schedule ${id}`)
+  // Beats missed during the pause are not made up for.
   if (!paused) sql('UPDATE marks SET until = max(until, ?) WHERE schedule_id = ?').run(now, id)
   return null
 }
@@ -46,7 +47,7 @@ export function openSchedule(sql: Sql, { id, now }: ScheduleOp<'schedule_open'>)
   sql('INSERT INTO marks (schedule_id, until) VALUES (?, ?) ON CONFLICT (schedule_id) DO NOTHING').run(id, now)
   const mark = sql(`SELECT until FROM marks WHERE schedule_id = ? AND ${readableRows('marks')}`).get(id)
   if (!mark)
-    throw new Refused('row_unreadable', `the mark of schedule ${id} cannot be read; do this: ${SET_ASIDE_REMEDY}`)
+    throw new Refused('row_unreadable', `the progress of schedule ${id} cannot be read; do this: ${SET_ASIDE_REMEDY}`)
   return { until: Number(mark.until) }
 }
 

@@ -1,11 +1,11 @@
-/** The tables of the embedded store. Indexes are partial, so that a million finished rows cost the living ones nothing. */
+/** The tables of the SQLite store. Indexes are partial, so that finished rows do not slow down active ones. */
 
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 
 export const SCHEMA_VERSION = 6
 
-/** The domain's transition table, as the database enforces it. */
-const LEGAL_MOVES = DISPATCH_STATUSES.map((from) => {
+/** The domain's transition table as an SQL condition. */
+const ALLOWED_TRANSITIONS = DISPATCH_STATUSES.map((from) => {
   const targets = DISPATCH_STATUSES.filter((to) => from === to || canMove(from, to))
   return `(OLD.status = '${from}' AND NEW.status IN (${targets.map((to) => `'${to}'`).join(', ')}))`
 }).join(' OR ')
@@ -77,7 +77,7 @@ CREATE UNIQUE INDEX dispatches_key ON dispatches (source, key) WHERE key IS NOT 
 -- A session is strictly serial: at most one dispatch of it is in flight.
 CREATE UNIQUE INDEX dispatches_in_flight ON dispatches (session) WHERE status IN ('pending', 'running', 'waiting');
 
-CREATE TRIGGER dispatches_move BEFORE UPDATE OF status ON dispatches WHEN NOT (${LEGAL_MOVES}) BEGIN
+CREATE TRIGGER dispatches_move BEFORE UPDATE OF status ON dispatches WHEN NOT (${ALLOWED_TRANSITIONS}) BEGIN
   SELECT RAISE(ABORT, 'a dispatch cannot move like that');
 END;
 
@@ -93,8 +93,8 @@ CREATE TRIGGER tally_update AFTER UPDATE OF status ON dispatches WHEN OLD.status
   INSERT INTO tally VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
 
--- In the order of writing, whosever they are, so that many sessions that commit together touch few pages: an entry holds what one
--- commit appends to one session, and where that session's entry before it is. No key by session: that would be a page each.
+-- Entries of all sessions in write order, so that sessions that commit together touch few pages. An entry holds the records
+-- of one commit and session, and the number of that session's previous entry. An index by session would touch a page each.
 CREATE TABLE journal (
   n INTEGER PRIMARY KEY,
   session INTEGER NOT NULL,
@@ -103,7 +103,7 @@ CREATE TABLE journal (
   body TEXT NOT NULL
 ) STRICT;
 CREATE TRIGGER journal_update BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
--- But for what belonged to a session that is gone.
+-- Entries of deleted sessions may be deleted.
 CREATE TRIGGER journal_delete BEFORE DELETE ON journal WHEN EXISTS (SELECT 1 FROM sessions WHERE n = OLD.session) BEGIN
   SELECT RAISE(ABORT, 'the journal is append-only');
 END;
@@ -193,7 +193,7 @@ CREATE TABLE schedules (
   created_at INTEGER NOT NULL
 ) STRICT;
 
--- Of those and of the configuration's: nothing up to until fires any more.
+-- Progress of added and configured schedules: beats up to until do not fire again.
 CREATE TABLE marks (
   schedule_id TEXT PRIMARY KEY,
   until INTEGER NOT NULL,
@@ -220,7 +220,7 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_open ON approvals (expires_at) WHERE status = 'open';
 CREATE INDEX approvals_session ON approvals (session);
 
--- What the owner has granted beyond one call.
+-- Permissions of the owner for more than one call.
 CREATE TABLE grants (
   n INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -234,7 +234,7 @@ CREATE TABLE grants (
 ) STRICT;
 CREATE INDEX grants_tool ON grants (tool);
 
--- What is worth less than the owner's word: workspaces, sections of STATE.md.
+-- Trust labels of workspaces and sections of STATE.md.
 CREATE TABLE labels ("of" TEXT PRIMARY KEY, trust TEXT NOT NULL, private INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Every ruling, each bound to the one before it. AUTOINCREMENT, so that the last ones cannot be taken away unnoticed.
@@ -264,8 +264,9 @@ CREATE UNIQUE INDEX facts_known ON facts (agent_id, key) WHERE status = 'known';
 CREATE INDEX facts_by_age ON facts (agent_id) WHERE status = 'known';
 CREATE INDEX facts_over ON facts (agent_id) WHERE status <> 'known';
 CREATE INDEX facts_expiring ON facts (expires_at) WHERE status = 'known' AND expires_at IS NOT NULL;
--- The words of what is known, one by one, as this program finds them: no tokenizer of the database knows where Chinese words end.
-CREATE VIRTUAL TABLE facts_words USING fts5 (key, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61');
+-- The words of known facts, split by this program, because no tokenizer of SQLite can split Chinese words.
+CREATE VIRTUAL TABLE facts_words USING fts5 (key, text, content = '', contentless_delete = 1, \
+tokenize = 'porter unicode61');
 
 CREATE TABLE documents (
   n INTEGER PRIMARY KEY,
@@ -299,7 +300,7 @@ CREATE TABLE outbox (
 ) STRICT;
 CREATE INDEX outbox_pending ON outbox (due) WHERE status = 'pending';
 
--- What came in by a channel and was acted on.
+-- Incoming messages that were processed.
 CREATE TABLE heard (
   channel TEXT NOT NULL,
   message_id TEXT NOT NULL,
@@ -308,11 +309,11 @@ CREATE TABLE heard (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX heard_by_age ON heard (ts);
 
--- One row: how many commits the journal does not tell of. With the journal's last entry it says where the database stands.
+-- One row: the number of commits without a journal entry. With the last entry it is the position of the database.
 CREATE TABLE commits (id TEXT NOT NULL, n INTEGER NOT NULL) STRICT;
 INSERT INTO commits VALUES (lower(hex(randomblob(8))), 0);
 
--- Rows that could not be read, as they were.
+-- Unreadable rows, unchanged.
 CREATE TABLE set_aside (
   n INTEGER PRIMARY KEY,
   source TEXT NOT NULL,

@@ -1,4 +1,4 @@
-/** Models that people chose, in the tables: one per scope. */
+/** Table operations on selected models: one per scope. */
 
 import type { Apply } from './apply.ts'
 

@@ -1,4 +1,4 @@
-/** Rows that cannot be read are moved out of their tables, as they are; nothing of them is deleted. */
+/** Moves unreadable rows unchanged to the table `set_aside`; nothing is lost. */
 
 import { hash } from 'node:crypto'
 import { answerObservation } from '../../../domain/approval.ts'
@@ -13,48 +13,48 @@ import { isBad } from './scan-rows.ts'
 import { wakeWaiting } from './unknowns.ts'
 
 export const setAside: Apply<'set_aside'> = (sql, { rows, now }) => {
-  // Sessions first: what belongs to one goes with it. Workers last: dispatches refer to them.
+  // Sessions first, because their other rows move with them. Workers last, because dispatches refer to them.
   const order = ({ table }: UnreadableRow): number => (table === 'sessions' ? 0 : table === 'workers' ? 2 : 1)
-  const before = movedSoFar(sql)
+  const before = countMoved(sql)
   for (const row of rows.toSorted((a, b) => order(a) - order(b))) if (!isNeverMoved(row)) moveRow({ sql, now }, row)
-  return { moved: movedSoFar(sql) - before }
+  return { moved: countMoved(sql) - before }
 }
 
-const movedSoFar = (sql: Sql): number => Number(sql('SELECT count(*) AS n FROM set_aside').get()?.n)
+const countMoved = (sql: Sql): number => Number(sql('SELECT count(*) AS n FROM set_aside').get()?.n)
 
-interface Mover {
+interface MoveContext {
   readonly sql: Sql
   readonly now: number
 }
 
-/** Which rows of a table, as an SQL condition with one value. */
-interface Place {
+/** Selects rows of a table by an SQL condition with one value. */
+interface RowSelection {
   readonly table: string
   readonly where: string
   readonly value: string | number
 }
 
-/** A row that can be read by now stays where it is. */
-function moveRow(mover: Mover, row: UnreadableRow): void {
-  if (row.table === 'sessions') moveSession(mover, row.key, row.why)
-  else if (row.table === 'journal') move(mover, entryWithoutSession(Number(row.key)), row.why)
-  else moveFrom(mover, row.table as TableName, row)
+/** A row that is readable by now is not moved. */
+function moveRow(context: MoveContext, row: UnreadableRow): void {
+  if (row.table === 'sessions') moveSession(context, row.key, row.why)
+  else if (row.table === 'journal') moveSelected(context, entryWithoutSession(Number(row.key)), row.why)
+  else moveFrom(context, row.table as TableName, row)
 }
 
-function moveFrom(mover: Mover, table: TableName, { key, why }: UnreadableRow): void {
-  const named = TABLES[table].key.map((column) => `"${column}"`).join(" || ' ' || ")
-  const place = { table, where: `${named} = ? AND ${isBad(table)}`, value: key }
-  const moving = MOVING[table] ?? move
-  if (mover.sql(`SELECT 1 FROM ${table} WHERE ${place.where}`).get(key)) moving(mover, place, why)
+function moveFrom(context: MoveContext, table: TableName, { key, why }: UnreadableRow): void {
+  const keyText = TABLES[table].key.map((column) => `"${column}"`).join(" || ' ' || ")
+  const selection = { table, where: `${keyText} = ? AND ${isBad(table)}`, value: key }
+  const moveTable = MOVE_BY_TABLE[table] ?? moveSelected
+  if (context.sql(`SELECT 1 FROM ${table} WHERE ${selection.where}`).get(key)) moveTable(context, selection, why)
 }
 
-function move(mover: Mover, place: Place, why: string): void {
-  copy(mover, place, why)
-  remove(mover, place)
+function moveSelected(context: MoveContext, selection: RowSelection, why: string): void {
+  copy(context, selection, why)
+  remove(context, selection)
 }
 
-/** In SQL, so that a number that JavaScript cannot hold stays what it is. `more`: what else its JSON says. */
-function copy({ sql, now }: Mover, { table, where, value }: Place, why: string, more = ''): void {
+/** Copies in SQL, so that large integers stay exact. `more`: further fields of the JSON. */
+function copy({ sql, now }: MoveContext, { table, where, value }: RowSelection, why: string, more = ''): void {
   const columns = sql(`PRAGMA table_info(${table})`)
     .all()
     .map(({ name }) => `'${name}', ${table}."${name}"`)
@@ -64,117 +64,125 @@ function copy({ sql, now }: Mover, { table, where, value }: Place, why: string, 
   ).run(table, why, now, value)
 }
 
-const remove = ({ sql }: Mover, { table, where, value }: Place): void => {
+const remove = ({ sql }: MoveContext, { table, where, value }: RowSelection): void => {
   sql(`DELETE FROM ${table} WHERE ${where}`).run(value)
 }
 
-const entryWithoutSession = (n: number): Place => ({
+const entryWithoutSession = (n: number): RowSelection => ({
   ...{ table: 'journal', where: 'n = ? AND session NOT IN (SELECT n FROM sessions)', value: n },
 })
 
-/** With all that belongs to it: half of it could not be gone on with, and would be taken for the whole. */
-function moveSession(mover: Mover, session_id: string, why: string): void {
-  const { sql } = mover
+/** Moves all rows of the session: a part of it could not be resumed and would look complete. */
+function moveSession(context: MoveContext, session_id: string, why: string): void {
+  const { sql } = context
   const n = Number(sql('SELECT n FROM sessions WHERE session_id = ?').get(session_id)?.n ?? Number.NaN)
   if (Number.isNaN(n)) return
-  const belongs = `it belongs to session ${session_id}, which was set aside: ${why}`
-  const its = (table: string): Place => ({ table, where: 'session = ?', value: n })
-  for (const table of ['approvals', 'unknowns', 'inbox']) move(mover, its(table), belongs)
-  moveDispatches(mover, its('dispatches'), belongs)
-  move(mover, { table: 'grants', where: 'session_id = ?', value: session_id }, belongs)
+  const belongsWhy = `it belongs to session ${session_id}, which was set aside: ${why}`
+  const selectOfSession = (table: string): RowSelection => ({ table, where: 'session = ?', value: n })
+  for (const table of ['approvals', 'unknowns', 'inbox']) moveSelected(context, selectOfSession(table), belongsWhy)
+  moveDispatches(context, selectOfSession('dispatches'), belongsWhy)
+  moveSelected(context, { table: 'grants', where: 'session_id = ?', value: session_id }, belongsWhy)
   const chain = sql(
     `WITH RECURSIVE entry (n, prev) AS (SELECT n, prev FROM journal WHERE n = (SELECT last FROM sessions WHERE n = ?)
        UNION ALL SELECT j.n, j.prev FROM journal j JOIN entry e ON j.n = e.prev AND j.n < e.n) SELECT n FROM entry`,
   ).all(n)
-  move(mover, { table: 'sessions', where: 'n = ?', value: n }, why)
-  // Only now: the journal of a session that is there cannot be taken away.
-  move(mover, its('journal'), belongs)
-  for (const entry of chain) move(mover, entryWithoutSession(Number(entry.n)), belongs)
+  moveSelected(context, { table: 'sessions', where: 'n = ?', value: n }, why)
+  // After the session: a trigger protects the journal of an existing session.
+  moveSelected(context, selectOfSession('journal'), belongsWhy)
+  for (const entry of chain) moveSelected(context, entryWithoutSession(Number(entry.n)), belongsWhy)
 }
 
-/** What was made for them is made for nobody from now on; the JSON says what that was. */
-function moveDispatches(mover: Mover, place: Place, why: string): void {
+/** Detaches child dispatches; the JSON lists them. */
+function moveDispatches(context: MoveContext, selection: RowSelection, why: string): void {
   const children = '(SELECT json_group_array(c.dispatch_id) FROM dispatches c WHERE c.parent = dispatches.n)'
-  const { sql } = mover
-  copy(mover, place, why, `, 'children', ${children}`)
-  sql(`UPDATE dispatches SET parent = NULL WHERE parent IN (SELECT n FROM dispatches WHERE ${place.where})`).run(
-    place.value,
+  const { sql } = context
+  copy(context, selection, why, `, 'children', ${children}`)
+  sql(`UPDATE dispatches SET parent = NULL WHERE parent IN (SELECT n FROM dispatches WHERE ${selection.where})`).run(
+    selection.value,
   )
-  remove(mover, place)
+  remove(context, selection)
 }
 
-/** A run that nobody can take up is over, whatever it was. */
-function moveDispatch(mover: Mover, place: Place, why: string): void {
-  const { sql, now } = mover
-  const session = Number(sql(`SELECT session FROM dispatches WHERE ${place.where}`).get(place.value)?.session)
-  moveDispatches(mover, place, why)
-  const goesOn = sql("SELECT 1 FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')")
-  if (!goesOn.get(session)) closeApprovals(sql, session, 'the run ended: set aside, because it cannot be read', now)
+/** Ends the run: its approvals are closed, unless another dispatch of the session is in flight. */
+function moveDispatch(context: MoveContext, selection: RowSelection, why: string): void {
+  const { sql, now } = context
+  const session = Number(sql(`SELECT session FROM dispatches WHERE ${selection.where}`).get(selection.value)?.session)
+  moveDispatches(context, selection, why)
+  const inFlight = sql("SELECT 1 FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')")
+  if (!inFlight.get(session)) closeApprovals(sql, session, 'the run ended: set aside, because it cannot be read', now)
 }
 
-type Moving = (mover: Mover, place: Place, why: string) => void
+type TableMover = (context: MoveContext, selection: RowSelection, why: string) => void
 
-/** Where the row is missed by something that goes on, it gets what is safe instead. */
-const MOVING: Partial<Record<TableName, Moving>> = {
+/** Tables whose moved rows need a safe replacement or a follow-up. */
+const MOVE_BY_TABLE: Partial<Record<TableName, TableMover>> = {
   dispatches: moveDispatch,
-  /** What it held is given back, as if it had left. */
-  workers(mover, place, why) {
-    const { sql, now } = mover
+  /** Releases the worker's dispatches. */
+  workers(context, selection, why) {
+    const { sql, now } = context
     sql(
       `UPDATE dispatches SET status = 'pending', epoch = NULL, updated_at = ?
-       WHERE status = 'running' AND epoch IN (SELECT epoch FROM workers WHERE ${place.where})`,
-    ).run(now, place.value)
-    move(mover, place, why)
+       WHERE status = 'running' AND epoch IN (SELECT epoch FROM workers WHERE ${selection.where})`,
+    ).run(now, selection.value)
+    moveSelected(context, selection, why)
   },
-  tally(mover, place, why) {
-    move(mover, place, why)
-    mover
+  tally(context, selection, why) {
+    moveSelected(context, selection, why)
+    context
       .sql('INSERT INTO tally SELECT ?1, count(*) FROM dispatches WHERE status = ?1 HAVING count(*) > 0')
-      .run(place.value)
+      .run(selection.value)
   },
-  /** The run that waits for a word on it lists it anew. */
-  unknowns(mover, place, why) {
-    const row = mover.sql(`SELECT id, dispatch_id FROM unknowns WHERE ${place.where}`).get(place.value) as Row
-    move(mover, place, why)
-    wakeWaiting(mover.sql, { id: String(row.id), dispatch_id: String(row.dispatch_id) }, mover.now)
+  /** Wakes the waiting run, which records the unknown outcome again. */
+  unknowns(context, selection, why) {
+    const row = context.sql(`SELECT id, dispatch_id FROM unknowns WHERE ${selection.where}`).get(selection.value) as Row
+    moveSelected(context, selection, why)
+    wakeWaiting(context.sql, { id: String(row.id), dispatch_id: String(row.dispatch_id) }, context.now)
   },
-  /** Nobody can answer it any more: whoever waits for it has to ask again. */
-  approvals(mover, place, why) {
-    const { sql, now } = mover
+  /** Expires the approval, so that a waiting run asks again. */
+  approvals(context, selection, why) {
+    const { sql, now } = context
     const { id, tool, session, status } = sql(
-      `SELECT id, tool, session, status FROM approvals WHERE ${place.where}`,
-    ).get(place.value) as Row
-    move(mover, place, why)
+      `SELECT id, tool, session, status FROM approvals WHERE ${selection.where}`,
+    ).get(selection.value) as Row
+    moveSelected(context, selection, why)
     const isOver = ['allowed', 'denied', 'expired'].includes(String(status))
     if (isOver || !sql('SELECT 1 FROM sessions WHERE n = ?').get(Number(session))) return
-    const expired = answerObservation({ id: String(id), tool: String(tool) }, 'expired', 'it could not be read', now)
+    const expired = answerObservation(
+      { id: String(id), tool: String(tool) },
+      'expired',
+      'the stored approval could not be read',
+      now,
+    )
     tell(sql, Number(session), expired, null, now)
   },
-  /** Set, to nothing: a kernel that was paused stays so, and nothing counts as approved. */
-  settings(mover, place, why) {
-    move(mover, place, why)
-    if (place.value !== LOST_COMMITS) mover.sql("INSERT INTO settings VALUES (?, '{}')").run(place.value)
+  /** Replaces the value by an empty object: a paused kernel stays paused, and nothing counts as approved. */
+  settings(context, selection, why) {
+    moveSelected(context, selection, why)
+    if (selection.value !== LOST_COMMITS) context.sql("INSERT INTO settings VALUES (?, '{}')").run(selection.value)
   },
-  /** Without a row it would be as good as the owner's word (I12). */
-  labels(mover, place, why) {
-    move(mover, place, why)
-    mover.sql("INSERT INTO labels VALUES (?, 'untrusted', 1)").run(place.value)
+  /** Replaces the label by the strictest one; without a row it would count as trusted (I12). */
+  labels(context, selection, why) {
+    moveSelected(context, selection, why)
+    context.sql("INSERT INTO labels VALUES (?, 'untrusted', 1)").run(selection.value)
   },
-  facts(mover, place, why) {
-    mover.sql(`DELETE FROM facts_words WHERE rowid IN (SELECT n FROM facts WHERE ${place.where})`).run(place.value)
-    move(mover, place, why)
+  facts(context, selection, why) {
+    context
+      .sql(`DELETE FROM facts_words WHERE rowid IN (SELECT n FROM facts WHERE ${selection.where})`)
+      .run(selection.value)
+    moveSelected(context, selection, why)
   },
   documents: moveVersion,
 }
 
-/** The latest text of a document stays its latest: an older one must not take its place. */
-function moveVersion(mover: Mover, place: Place, why: string): void {
-  const { sql, now } = mover
+/** Adds the text as a new version if it was the latest, so that no older text becomes current. */
+function moveVersion(context: MoveContext, selection: RowSelection, why: string): void {
+  const { sql, now } = context
   const row = sql(
     `SELECT kernel_id, name, text, NOT EXISTS (SELECT 1 FROM documents d WHERE d.kernel_id = documents.kernel_id
-       AND d.name = documents.name AND d.version > documents.version) AS is_latest FROM documents WHERE ${place.where}`,
-  ).get(place.value) as Row
-  move(mover, place, why)
+       AND d.name = documents.name AND d.version > documents.version) AS is_latest FROM documents
+         WHERE ${selection.where}`,
+  ).get(selection.value) as Row
+  moveSelected(context, selection, why)
   if (row.is_latest !== 1) return
   const text = String(row.text)
   sql(
@@ -183,6 +191,6 @@ function moveVersion(mover: Mover, place: Place, why: string): void {
      WHERE kernel_id = ?1 AND name = ?2 AND version < ${Number.MAX_SAFE_INTEGER}`,
   ).run(
     ...[String(row.kernel_id), String(row.name), hash('sha256', text), Buffer.byteLength(text)],
-    ...[`the text of a version that was set aside: ${why}`, now, text],
+    ...[`text of a version that was set aside: ${why}`, now, text],
   )
 }

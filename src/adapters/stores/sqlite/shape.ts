@@ -1,24 +1,24 @@
-/** Shapes of stored values: small checks that are put together. Checked on every read, so they must cost next to nothing. */
+/** Composable checks of stored values. They run on every read, so they must be fast. */
 
 import { isCount, isInstant } from '../../../domain/limits.ts'
 
-/** Undefined: the value fits. Otherwise where it does not, and why. */
+/** Contract: undefined if the value is valid; otherwise the place and the reason. */
 export type Shape = (value: unknown) => string | undefined
 
-const MAX_SHOWN = 60
+const MAX_QUOTE = 60
 
-function shown(value: unknown): string {
+function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+  return text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text
 }
 
-const mismatch = (value: unknown, expected: string): string =>
-  value === undefined ? `missing; expected ${expected}` : `got ${shown(value)}; expected ${expected}`
+const describeMismatch = (value: unknown, expected: string): string =>
+  value === undefined ? `missing; expected ${expected}` : `got ${describeValue(value)}; expected ${expected}`
 
 export function that(expected: string, fits: (value: unknown) => boolean): Shape {
-  return (value) => (fits(value) ? undefined : mismatch(value, expected))
+  return (value) => (fits(value) ? undefined : describeMismatch(value, expected))
 }
 
 export const text = that('text', (value) => typeof value === 'string')
@@ -26,22 +26,22 @@ export const number = that('a number', Number.isFinite)
 export const whole = that('a whole number', Number.isSafeInteger)
 export const count = that('a whole number, 0 or more', isCount)
 export const instant = that('epoch milliseconds in the years 1970 to 9999', isInstant)
-/** What a date can be made of at all. */
+/** The range of Date. */
 export const time = that('epoch milliseconds', (value) => Number.isInteger(value) && Math.abs(Number(value)) <= 8.64e15)
 export const truth = that('true or false', (value) => typeof value === 'boolean')
-/** As a column holds it. */
+/** A boolean column. */
 export const flag = that('0 or 1', (value) => value === 0 || value === 1)
 export const anything: Shape = () => undefined
 
-export const oneOf = (words: readonly unknown[]): Shape =>
-  that(`one of ${words.join(', ')}`, (value) => words.includes(value))
+export const oneOf = (allowed: readonly unknown[]): Shape =>
+  that(`one of ${allowed.join(', ')}`, (value) => allowed.includes(value))
 
 export const orNull =
   (shape: Shape): Shape =>
   (value) =>
     value === null ? undefined : shape(value)
 
-/** A key that may be left out. */
+/** An optional key. */
 export const orAbsent =
   (shape: Shape): Shape =>
   (value) =>
@@ -50,22 +50,22 @@ export const orAbsent =
 export const listOf =
   (shape: Shape): Shape =>
   (value) => {
-    if (!Array.isArray(value)) return mismatch(value, 'a list')
+    if (!Array.isArray(value)) return describeMismatch(value, 'a list')
     for (let i = 0; i < value.length; i += 1) {
       const why = shape(value[i])
-      if (why !== undefined) return at(String(i), why)
+      if (why !== undefined) return prefixPlace(String(i), why)
     }
     return undefined
   }
 
-/** Keys that are not named are not looked at: later versions add some. */
+/** Checks the named keys only, because later versions may add others. */
 export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
   const entries = Object.entries(shapes)
   return (value) => {
-    if (!isObject(value)) return mismatch(value, 'an object')
+    if (!isObject(value)) return describeMismatch(value, 'an object')
     for (const [key, shape] of entries) {
       const why = shape(value[key])
-      if (why !== undefined) return at(key, why)
+      if (why !== undefined) return prefixPlace(key, why)
     }
     return undefined
   }
@@ -74,28 +74,28 @@ export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
 export const valuesOf =
   (shape: Shape): Shape =>
   (value) => {
-    if (!isObject(value)) return mismatch(value, 'an object')
+    if (!isObject(value)) return describeMismatch(value, 'an object')
     for (const [key, inner] of Object.entries(value)) {
       const why = shape(inner)
-      if (why !== undefined) return at(key, why)
+      if (why !== undefined) return prefixPlace(key, why)
     }
     return undefined
   }
 
-/** An object of a closed union, told apart by one key. */
+/** An object of a closed union, discriminated by one key. */
 export function union(key: string, shapes: Readonly<Record<string, Shape>>): Shape {
-  const known = new Map(Object.entries(shapes))
-  const tag = oneOf([...known.keys()])
+  const byTag = new Map(Object.entries(shapes))
+  const tag = oneOf([...byTag.keys()])
   return (value) => {
-    if (!isObject(value)) return mismatch(value, 'an object')
-    const shape = known.get(String(value[key]))
+    if (!isObject(value)) return describeMismatch(value, 'an object')
+    const shape = byTag.get(String(value[key]))
     if (shape) return shape(value)
     const why = tag(value[key])
-    return why && at(key, why)
+    return why && prefixPlace(key, why)
   }
 }
 
-/** A column of JSON text. */
+/** A column with JSON text. */
 export const json =
   (shape: Shape): Shape =>
   (value) => {
@@ -103,13 +103,13 @@ export const json =
     try {
       parsed = JSON.parse(String(value))
     } catch {
-      return `damaged JSON: ${shown(value)}`
+      return `damaged JSON: ${describeValue(value)}`
     }
     return shape(parsed)
   }
 
-/** Of a place inside a value: `result.agents.0.status: got …`. */
-const at = (key: string, why: string): string => (/^[\w.-]+: /.test(why) ? `${key}.${why}` : `${key}: ${why}`)
+/** Prefixes the place inside a value: `result.agents.0.status: got …`. */
+const prefixPlace = (key: string, why: string): string => (/^[\w.-]+: /.test(why) ? `${key}.${why}` : `${key}: ${why}`)
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

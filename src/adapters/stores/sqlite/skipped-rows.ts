@@ -1,8 +1,8 @@
-/** The rows that cannot be read and were met, for whoever asks how the home is. */
+/** Remembers the unreadable rows that were skipped, for status and doctor. */
 
 import type { UnreadableRow } from '../../../domain/unreadable.ts'
 
-/** More are not remembered: a scan finds them all. */
+/** Further rows are dropped; a scan finds them all. */
 const MAX_REMEMBERED = 1000
 
 export class SkippedRows {

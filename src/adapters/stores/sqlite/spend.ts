@@ -1,4 +1,4 @@
-/** Money in the tables: a row for each day, agent and model; beside it what is set aside for calls that have no answer yet. */
+/** Table operations on spend: totals per day, agent and model, and reservations for calls without an answer. */
 
 import type { Cap, CapScope, CapUnit, Spend } from '../../../domain/money.ts'
 import type { Op, Results, Spender } from '../../../ports/store.ts'
@@ -13,16 +13,16 @@ export function reserveSpend(sql: Sql, op: Reserve): Results['reserve'] {
   for (const row of sql(`SELECT * FROM reservations WHERE dispatch_id = ? AND ${readableRows('reservations')}`).all(
     op.dispatch_id,
   ) as Row[]) {
-    book(sql, spenderOf(row), { usd: Number(row.usd), reserved: -Number(row.usd) })
+    addToSpend(sql, spenderFromRow(row), { usd: Number(row.usd), reserved: -Number(row.usd) })
     sql('DELETE FROM reservations WHERE id = ?').run(String(row.id))
   }
   for (const cap of op.caps) {
-    const { used, reserved } = usedUnder(sql, cap, op)
-    const more = cap.unit === 'usd' ? op.usd : 1
-    // A call that costs nothing is nobody's money.
-    if (more > 0 && used + more > cap.limit) return { refused: { cap, used, reserved } }
+    const { used, reserved } = readUsage(sql, cap, op)
+    const amount = cap.unit === 'usd' ? op.usd : 1
+    // A free call never exceeds a cap.
+    if (amount > 0 && used + amount > cap.limit) return { refused: { cap, used, reserved } }
   }
-  book(sql, op, { reserved: op.usd, calls: 1 })
+  addToSpend(sql, op, { reserved: op.usd, calls: 1 })
   sql('INSERT INTO reservations VALUES (?, ?, ?, ?, ?, ?, ?)').run(
     op.id,
     op.dispatch_id,
@@ -37,9 +37,9 @@ export function reserveSpend(sql: Sql, op: Reserve): Results['reserve'] {
 
 export function settleSpend(sql: Sql, op: Spent): Results['spent'] {
   const { usd, usage } = op
-  const row = taken(sql, op.id)
+  const row = takeReservation(sql, op.id)
   const { input_tokens: input, output_tokens: output, cached_tokens: cached } = usage
-  book(sql, row ? spenderOf(row) : op, {
+  addToSpend(sql, row ? spenderFromRow(row) : op, {
     ...{ usd, input, output, cached },
     ...(row ? { reserved: -Number(row.usd) } : { calls: 1 }),
   })
@@ -47,30 +47,35 @@ export function settleSpend(sql: Sql, op: Spent): Results['spent'] {
 }
 
 export function releaseSpend(sql: Sql, { id }: Extract<Op, { op: 'unspent' }>): Results['unspent'] {
-  const row = taken(sql, id)
-  if (row) book(sql, spenderOf(row), { reserved: -Number(row.usd) })
+  const row = takeReservation(sql, id)
+  if (row) addToSpend(sql, spenderFromRow(row), { reserved: -Number(row.usd) })
   return null
 }
 
-function taken(sql: Sql, id: string): Row | undefined {
+function takeReservation(sql: Sql, id: string): Row | undefined {
   return sql(`DELETE FROM reservations WHERE id = ? AND ${readableRows('reservations')} RETURNING *`).get(id) as
     | Row
     | undefined
 }
 
-type Booked = Partial<Record<'usd' | 'reserved' | 'calls' | 'input' | 'output' | 'cached', number>>
+type Amounts = Partial<Record<'usd' | 'reserved' | 'calls' | 'input' | 'output' | 'cached', number>>
 
-function book(sql: Sql, { day, kernel_id, agent_id, model }: Omit<Spender, 'dispatch_id'>, booked: Booked): void {
-  const { usd = 0, reserved = 0, calls = 0, input = 0, output = 0, cached = 0 } = booked
+function addToSpend(
+  sql: Sql,
+  { day, kernel_id, agent_id, model }: Omit<Spender, 'dispatch_id'>,
+  amounts: Amounts,
+): void {
+  const { usd = 0, reserved = 0, calls = 0, input = 0, output = 0, cached = 0 } = amounts
   sql(
-    `INSERT INTO spend VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET usd = ${plus('usd', 5)},
-       reserved = ${plus('reserved', 6)}, calls = calls + ?7, input_tokens = ${plus('input_tokens', 8)},
-       output_tokens = ${plus('output_tokens', 9)}, cached_tokens = ${plus('cached_tokens', 10)}`,
+    `INSERT INTO spend VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE
+      SET usd = ${cappedSum('usd', 5)},
+       reserved = ${cappedSum('reserved', 6)}, calls = calls + ?7, input_tokens = ${cappedSum('input_tokens', 8)},
+       output_tokens = ${cappedSum('output_tokens', 9)}, cached_tokens = ${cappedSum('cached_tokens', 10)}`,
   ).run(day, kernel_id, agent_id, model, usd, reserved, calls, input, output, cached)
 }
 
-/** A sum that grows past what can be read again stays at the most that can be: every cap is passed long before. */
-const plus = (column: string, n: number): string => `min(${column} + ?${n}, ${Number.MAX_SAFE_INTEGER})`
+/** Limits a sum to the largest safe integer; every cap is reached long before. */
+const cappedSum = (column: string, n: number): string => `min(${column} + ?${n}, ${Number.MAX_SAFE_INTEGER})`
 
 const SCOPES: Readonly<Record<CapScope, string>> = {
   day: 'day = ?1 AND ?2 = ?2 AND ?3 = ?3',
@@ -79,35 +84,38 @@ const SCOPES: Readonly<Record<CapScope, string>> = {
   month: "day BETWEEN substr(?1, 1, 8) || '01' AND substr(?1, 1, 8) || '31' AND ?2 = ?2 AND ?3 = ?3",
 }
 
-/** What is below zero was never spent, and must not make room for more. */
+/** Negative amounts count as zero, so that they do not allow more spending. */
 const UNITS: Readonly<Record<CapUnit, string>> = {
   usd: 'max(usd, 0) + max(reserved, 0)',
   calls: 'max(calls, 0)',
   tokens: 'max(input_tokens, 0) + max(output_tokens, 0)',
 }
 
-function usedUnder(
+function readUsage(
   sql: Sql,
   { scope, unit }: Cap,
   { day, kernel_id, agent_id }: Spender,
 ): { used: number; reserved: number } {
-  // Not sum(): that fails where it grows past 64 bits.
+  // total() instead of sum(), which fails on 64-bit overflow.
   const sums = `total(${UNITS[unit]}) AS used, total(reserved) AS reserved`
   const row = sql(`SELECT ${sums} FROM spend WHERE ${SCOPES[scope]}`).get(day, kernel_id, agent_id)
   return { used: Number(row?.used ?? 0), reserved: Number(row?.reserved ?? 0) }
 }
 
-const spenderOf = ({ day, kernel_id, agent_id, model }: Row): Omit<Spender, 'dispatch_id'> => ({
+const spenderFromRow = ({ day, kernel_id, agent_id, model }: Row): Omit<Spender, 'dispatch_id'> => ({
   day: String(day),
   kernel_id: String(kernel_id),
   agent_id: String(agent_id),
   model: String(model),
 })
 
-export const SPEND = `SELECT * FROM spend WHERE day BETWEEN ? AND ? AND ${readableRows('spend')} ORDER BY day, kernel_id, agent_id, model`
+export const SPEND =
+  'SELECT * FROM spend WHERE day BETWEEN ? AND ? AND ' +
+  `${readableRows('spend')} ORDER BY day, kernel_id, agent_id, ` +
+  'model'
 
 export const spendOf = (row: Row): Spend => ({
-  ...spenderOf(row),
+  ...spenderFromRow(row),
   usd: Number(row.usd),
   reserved: Number(row.reserved),
   calls: Number(row.calls),

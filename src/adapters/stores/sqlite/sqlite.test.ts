@@ -16,11 +16,11 @@ const clock = { monotonic: () => performance.now() }
 
 const folder = mkdtempSync(join(tmpdir(), 'tireless-store-'))
 after(() => rmSync(folder, { recursive: true }))
-let made = 0
-const freshFile = (): string => join(folder, `${made++}.db`)
+let fileCount = 0
+const freshFile = (): string => join(folder, `${fileCount++}.db`)
 
 for (const writes of ['thread', 'here', 'as_it_suits'] as const)
-  describe(`sqlite store, writing: ${writes}`, () => {
+  describe(`sqlite store, writes: ${writes}`, () => {
     for (const { name, run } of storeConformance)
       test(name, async () => {
         const store = await openSqliteStore({ file: freshFile(), clock, writes })
@@ -33,7 +33,7 @@ for (const writes of ['thread', 'here', 'as_it_suits'] as const)
   })
 
 describe('sqlite store', () => {
-  test('acknowledged is there after a new start; the database is for its owner only', async () => {
+  test('acknowledged commits survive a restart; only the owner can read the database', async () => {
     const file = freshFile()
     const first = await openSqliteStore({ file, clock })
     await commitOne(first, [{ op: 'join', name: 'w', now: 1, lease_until: 2, alone: true }])
@@ -45,7 +45,7 @@ describe('sqlite store', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600)
   })
 
-  test('durability settings are in force on the writing connection', async () => {
+  test('durability settings apply to the writing connection', async () => {
     const file = freshFile()
     await (await openSqliteStore({ file, clock })).close()
     const db = new DatabaseSync(file)
@@ -53,7 +53,7 @@ describe('sqlite store', () => {
     db.close()
   })
 
-  test('the journal is append-only, whoever tries', async () => {
+  test('the journal is append-only', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
     await commitOne(store, [
@@ -72,7 +72,7 @@ describe('sqlite store', () => {
     db.close()
   })
 
-  test('E6: a dispatch moves along its transition table only, whoever tries', async () => {
+  test('E6: a dispatch follows its transition table only', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
     await enqueue(store, ...DISPATCH_STATUSES.map((status) => dispatchOf(status)))
@@ -83,7 +83,8 @@ describe('sqlite store', () => {
         db.exec('BEGIN')
         const trigger = String(db.prepare("SELECT sql FROM sqlite_master WHERE name = 'dispatches_move'").get()?.sql)
         db.exec(
-          `DROP TRIGGER dispatches_move; UPDATE dispatches SET status = '${from}' WHERE dispatch_id = '${from}'; ${trigger}`,
+          'DROP TRIGGER dispatches_move; UPDATE dispatches SET status ' +
+            `= '${from}' WHERE dispatch_id = '${from}'; ${trigger}`,
         )
         const move = () => db.exec(`UPDATE dispatches SET status = '${to}' WHERE dispatch_id = '${from}'`)
         if (from === to || canMove(from, to)) move()
@@ -93,9 +94,9 @@ describe('sqlite store', () => {
     db.close()
   })
 
-  test('a file that is no database is refused with what to do, and left as it is', async () => {
+  test('a file that is not a database is refused with a remedy and not changed', async () => {
     const file = freshFile()
-    writeFileSync(file, "this is not a database, but it is somebody's file\n".repeat(100))
+    writeFileSync(file, 'this is not a database, but a file of the user\n'.repeat(100))
     await assert.rejects(
       openSqliteStore({ file, clock }),
       (error: Error & { code?: string }) => error.code === 'store_failed' && /restore a backup/.test(error.message),
@@ -103,7 +104,7 @@ describe('sqlite store', () => {
     assert.match(readFileSync(file, 'utf8'), /^this is not a database/)
   })
 
-  test('D5: reading a long journal leaves the event loop to others', async () => {
+  test('D5: reading a long journal yields to the event loop', async () => {
     const store = await openSqliteStore({ file: freshFile(), clock, writes: 'here' })
     const { fence } = await running(store)
     const append = (seq: number): Batch => ({
@@ -123,7 +124,7 @@ describe('sqlite store', () => {
     await store.close()
   })
 
-  test('damage on disk is found, beside a store that goes on; a sound one has none', async () => {
+  test('verify finds damage on disk, and none in a sound database', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
     const long = { prompt: 'p'.repeat(50) }
@@ -138,23 +139,23 @@ describe('sqlite store', () => {
     await damaged.close()
   })
 
-  test('a backup holds all that was acknowledged before it, needs nothing beside it, and damage in it is found', async () => {
+  test('a backup has all earlier commits in a single file, and damage in it is found', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
-    const more = (from: number, count: number) =>
+    const enqueueMore = (from: number, count: number) =>
       enqueue(store, ...Array.from({ length: count }, (_, i) => dispatchOf(`d${from + i}`)))
-    await more(0, 2000)
-    let over = false
-    const busy = (async () => {
-      for (let i = 0; !over; i += 1) await more(2000 + i, 1)
+    await enqueueMore(0, 2000)
+    let isOver = false
+    const enqueueing = (async () => {
+      for (let i = 0; !isOver; i += 1) await enqueueMore(2000 + i, 1)
     })()
     const to = join(mkdtempSync(join(folder, 'backup-')), 'copy.db')
     await store.backup(to)
-    over = true
-    await busy
+    isOver = true
+    await enqueueing
     await store.close()
     refuseUnsound(to)
-    assert.deepEqual(readdirSync(dirname(to)), ['copy.db'], 'looking at it leaves nothing beside it')
+    assert.deepEqual(readdirSync(dirname(to)), ['copy.db'], 'the check creates no further files')
     const copy = await openSqliteStore({ file: to, clock })
     assert.ok((await copy.counts()).pending >= 2000)
     await copy.close()
@@ -162,11 +163,11 @@ describe('sqlite store', () => {
     bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096)
     writeFileSync(to, bytes)
     assert.throws(() => refuseUnsound(to), { code: 'store_failed' })
-    writeFileSync(to, 'no database at all')
+    writeFileSync(to, 'not a database')
     assert.throws(() => refuseUnsound(to), { code: 'store_failed' })
   })
 
-  test('a database of another version is refused by name', async () => {
+  test('a database with an unknown schema is refused', async () => {
     const file = freshFile()
     const db = new DatabaseSync(file)
     db.exec('PRAGMA user_version = 99')
@@ -177,17 +178,17 @@ describe('sqlite store', () => {
     )
   })
 
-  test('a SQLite with the WAL-reset bug is refused', () => {
+  test('an SQLite version with the WAL-reset bug is refused', () => {
     for (const old of ['3.51.2', '3.50.9', '2.99.99']) assert.throws(() => refuseOldSqlite(old), /3\.51\.3 or newer/)
     for (const good of ['3.51.3', '3.52.0', '4.0.0']) refuseOldSqlite(good)
   })
 
-  test('case 101: a commit that cannot reach the disk is not acknowledged, nor is any later one', async () => {
+  test('case 101: after a failed commit, neither it nor any later one is acknowledged', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
     const join1 = { op: 'join', name: 'w', now: 1, lease_until: 2, alone: true } as const
     await commitOne(store, [join1])
-    // Another writer's exclusive hold is the one failure of a commit that can be had on every machine.
+    // An exclusive lock of another writer makes a commit fail on every machine.
     const blocker = new DatabaseSync(file)
     blocker.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE')
     await assert.rejects(commitOne(store, [join1]), { code: 'store_failed' })

@@ -1,9 +1,11 @@
 /**
- * The embedded store: one SQLite file, one writer at a time, group commit.
+ * The SQLite store: one file, one writer at a time, group commit.
  *
- * What is committed in one turn of the event loop, and whatever gathers while a commit is under way, shares one transaction and one
- * fsync, in a thread of its own, so that many sessions never hold up the event loop. A commit that is alone waits for no timer, and on a
- * quick disk for no thread either: the way there and back costs as much as the commit itself.
+ * Batches of one turn of the event loop, and batches that arrive during a commit, share one transaction and one fsync.
+ * A
+ * thread does this, so that the event loop is not blocked. A single commit is not delayed, and on a fast disk it runs
+ * in
+ * the main thread, because the thread switch costs as much as the commit.
  */
 
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
@@ -26,15 +28,15 @@ import { type Applied, createWriter, type GroupWriter, type Writer } from './wri
 
 export interface SqliteOptions {
   readonly file: string
-  /** Times lone commits. */
+  /** Measures commits in the main thread. */
   readonly clock: Pick<Clock, 'monotonic'>
-  /** `here`: everything in this thread. `thread`: everything in the writer's. */
+  /** `here`: all writes in this thread. `thread`: all in the writer thread. Default: chosen per commit. */
   readonly writes?: 'here' | 'thread' | 'as_it_suits'
-  /** Without it the audit log is a plain chain, which whoever can write the database can write anew. */
+  /** Without it the audit log has no key, so a writer of the database could forge it. */
   readonly audit?: AuditSealOptions
 }
 
-interface Waiting {
+interface PendingCommit {
   readonly batches: readonly Batch[]
   resolve(outcomes: readonly Outcome[]): void
   reject(error: unknown): void
@@ -45,73 +47,77 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
   let seal: AuditSealWriter | undefined
-  const opening: Opening = { file, auditKey: () => seal?.key }
+  const writerOptions: WriterOptions = { file, auditKey: () => seal?.key }
   const writer =
-    writes === 'here' ? inThread(opening) : writes === 'thread' ? onDemand(opening) : asItSuits(opening, clock)
-  // A database that is ready can be read at once; most commands only look.
+    writes === 'here'
+      ? createLocalWriter(writerOptions)
+      : writes === 'thread'
+        ? createThreadWriter(writerOptions)
+        : createAdaptiveWriter(writerOptions, clock)
+  // A current database is readable at once; most commands only read.
   if (!isReady(file)) await writer.apply([])
   const readingDb = openReading(file)
   const skipped = new SkippedRows()
   const reader = createReader(readingDb, (row) => skipped.add(row))
   const notes = new CommitNotes(file, positionOf(readingDb))
-  await tellLoss(notes, reader, writer)
+  await recordLoss(notes, reader, writer)
   seal = options.audit && (await AuditSealWriter.open(options.audit, reader))
   const group = groupCommit(writer, notes, seal)
-  const looking = new Set<() => Promise<unknown>>()
+  const runningScans = new Set<() => Promise<unknown>>()
   let closing: Promise<void> | undefined
-  // The writer last: the last connection to close folds the log into the database.
-  const closeBoth = async (): Promise<void> => {
+  // Closes the writer last: the last connection checkpoints the WAL.
+  const closeAll = async (): Promise<void> => {
     await group.drained()
-    // Whoever still looks at the file would keep it open.
-    await Promise.all([...looking].map((stop) => stop()))
+    // Background scans keep the file open.
+    await Promise.all([...runningScans].map((stop) => stop()))
     readingDb.close()
     notes.close()
     seal?.close()
     await group.close()
   }
-  const inBackground = <T>({ found, stop }: Look<T>): Promise<T> => {
-    looking.add(stop)
-    return found.finally(() => looking.delete(stop))
+  const trackScan = <T>({ found, stop }: Look<T>): Promise<T> => {
+    runningScans.add(stop)
+    return found.finally(() => runningScans.delete(stop))
   }
   return {
     ...reader,
     ...quietly({ inbox: reader.inbox, commit: group.commit }),
     commits: group.commits,
-    verify: () => inBackground(verifyInThread(file)),
+    verify: () => trackScan(verifyInThread(file)),
     async unreadable() {
-      const found = await inBackground(scanInThread(file))
+      const found = await trackScan(scanInThread(file))
       skipped.replace(found)
       return found
     },
     skipped: () => skipped.all(),
     backup: (to) => copyDatabase(file, to),
     close() {
-      closing ??= closeBoth()
+      closing ??= closeAll()
       return closing
     },
   }
 }
 
-/** Contract: what was acknowledged and is gone is a word of the database before anything new is written, and is noted nowhere else. */
-async function tellLoss(notes: CommitNotes, reader: Reader, writer: GroupWriter): Promise<void> {
+/** Contract: records lost commits in the settings before anything new is written, then clears their notes. */
+async function recordLoss(notes: CommitNotes, reader: Reader, writer: GroupWriter): Promise<void> {
   const lost = notes.lost()
   if (!lost) return
   const known = (await unlessUnreadable(reader.setting(LOST_COMMITS), null)) as LostCommits | null
-  // The same again: whoever found it died before the notes were gone.
+  // An earlier process recorded this loss and died before it cleared the notes.
   const isKnown = known?.up_to.join() === lost.up_to.join()
   const value = { ...(known && !isKnown ? bothLosses(known, lost) : lost) } as unknown as Json
-  const told: WrittenBatch = { ops: [{ op: 'set', name: LOST_COMMITS, value }] }
-  const { outcomes, moved } = await writer.apply(isKnown ? [] : [told])
+  const recordOp: WrittenBatch = { ops: [{ op: 'set', name: LOST_COMMITS, value }] }
+  const { outcomes, moved } = await writer.apply(isKnown ? [] : [recordOp])
   notes.forget()
-  if (moved) notes.add(moved, [told], outcomes)
+  if (moved) notes.add(moved, [recordOp], outcomes)
 }
 
-interface Opening {
+interface WriterOptions {
   readonly file: string
   auditKey(): string | undefined
 }
 
-function onDemand({ file, auditKey }: Opening): GroupWriter {
+function createThreadWriter({ file, auditKey }: WriterOptions): GroupWriter {
   let started: Promise<GroupWriter> | undefined
   return {
     async apply(batches) {
@@ -119,14 +125,14 @@ function onDemand({ file, auditKey }: Opening): GroupWriter {
       return (await started).apply(batches)
     },
     async close() {
-      // One that could not be opened has nothing to close; whoever needed it was told.
+      // A writer that failed to open needs no close; its caller received the error.
       const writer = await started?.catch(() => undefined)
       await writer?.close()
     },
   }
 }
 
-function inThread({ file, auditKey }: Opening): GroupWriter {
+function createLocalWriter({ file, auditKey }: WriterOptions): GroupWriter {
   let writer: Writer | undefined
   return {
     async apply(batches) {
@@ -137,101 +143,101 @@ function inThread({ file, auditKey }: Opening): GroupWriter {
   }
 }
 
-/** Batches that are not worth the way to the other thread. */
-const FEW = 4
-/** Commits in this thread that take longer than this on average are felt by everybody else; the next ones go to the other thread. */
-const LONG_MS = 3
-const WEIGHT_OF_LAST = 0.1
+/** Up to this many batches are written in the main thread. */
+const MAX_LOCAL_BATCHES = 4
+/** If commits in the main thread take longer on average, the next COMMITS_ELSEWHERE use the writer thread. */
+const SLOW_COMMIT_MS = 3
+const LAST_WEIGHT = 0.1
 const COMMITS_ELSEWHERE = 200
 
-function asItSuits(opening: Opening, clock: Pick<Clock, 'monotonic'>): GroupWriter {
-  const here = inThread(opening)
-  const there = onDemand(opening)
-  let elsewhere = 0
-  let usual = 0
+function createAdaptiveWriter(writerOptions: WriterOptions, clock: Pick<Clock, 'monotonic'>): GroupWriter {
+  const local = createLocalWriter(writerOptions)
+  const threaded = createThreadWriter(writerOptions)
+  let threadedLeft = 0
+  let averageMs = 0
   let isOpen = false
-  async function timed(batches: readonly WrittenBatch[]): Promise<Applied> {
-    // Opening takes longer than many commits, and says nothing of the disk.
-    if (!isOpen) await here.apply([])
+  async function applyLocally(batches: readonly WrittenBatch[]): Promise<Applied> {
+    // Opening takes long and says nothing about the speed of the disk.
+    if (!isOpen) await local.apply([])
     isOpen = true
-    const began = clock.monotonic()
-    const applied = await here.apply(batches)
-    usual += (clock.monotonic() - began - usual) * WEIGHT_OF_LAST
-    if (usual > LONG_MS) {
-      elsewhere = COMMITS_ELSEWHERE
-      usual = 0
+    const startedAt = clock.monotonic()
+    const applied = await local.apply(batches)
+    averageMs += (clock.monotonic() - startedAt - averageMs) * LAST_WEIGHT
+    if (averageMs > SLOW_COMMIT_MS) {
+      threadedLeft = COMMITS_ELSEWHERE
+      averageMs = 0
     }
     return applied
   }
   return {
     apply(batches) {
-      if (batches.length <= FEW && elsewhere === 0) return timed(batches)
-      elsewhere = Math.max(0, elsewhere - 1)
-      return there.apply(batches)
+      if (batches.length <= MAX_LOCAL_BATCHES && threadedLeft === 0) return applyLocally(batches)
+      threadedLeft = Math.max(0, threadedLeft - 1)
+      return threaded.apply(batches)
     },
     async close() {
-      await here.close()
-      await there.close()
+      await local.close()
+      await threaded.close()
     },
   }
 }
 
-/** So many waiting batches are not kept waiting for more: the writer is busy with them while the others come. */
-const ENOUGH = 16
+/** A group of this size is committed without waiting for more. */
+const FULL_GROUP = 16
 
-/** Lone commits in a row before the event loop has its turn: a millisecond or so. */
-const MOST_THROUGH = 6
+/** Consecutive single commits before yielding to the event loop, about a millisecond. */
+const MAX_DIRECT = 6
 
-const whose = ({ batches }: Waiting): string | undefined => batches[0]?.fence?.dispatch_id
+const dispatchOf = ({ batches }: PendingCommit): string | undefined => batches[0]?.fence?.dispatch_id
 
 function groupCommit(
   writer: GroupWriter,
   notes: CommitNotes,
   seal: AuditSealWriter | undefined,
 ): Pick<Store, 'commit' | 'commits' | 'close'> & { drained(): Promise<void> } {
-  let gathering: Waiting[] = []
+  let pending: PendingCommit[] = []
   let busy: Promise<void> | undefined
   let scheduled = false
   let broken: TirelessError | undefined
   let commits = 0
-  /** Whoever was alone in the last group, and how often it has been let through in this turn of the event loop. */
-  let alone: string | undefined
-  let through = 0
+  /** The dispatch that was alone in the last group, and its commits in this turn of the event loop. */
+  let loneDispatch: string | undefined
+  let directCommits = 0
 
-  /** At once, or with whatever else this turn of the event loop brings. */
-  function soon(): void {
-    const [first] = gathering
+  /** Commits at once, or at the end of this turn of the event loop. */
+  function schedule(): void {
+    const [first] = pending
     if (busy || !first) return
-    if (gathering.length >= ENOUGH || (whose(first) === alone && mayPass())) begin()
+    if (pending.length >= FULL_GROUP || (dispatchOf(first) === loneDispatch && mayCommitDirectly())) commitGroup()
     else if (!scheduled) {
       scheduled = true
       setImmediate(() => {
         scheduled = false
-        if (!busy) begin()
+        if (!busy) commitGroup()
       })
     }
   }
 
-  /** One that nobody shares a commit with waits for nobody, but leaves the event loop to others now and then. */
-  function mayPass(): boolean {
-    if (through === 0) setImmediate(() => (through = 0))
-    through += 1
-    return through < MOST_THROUGH
+  /** A dispatch that commits alone does not wait, but yields to the event loop now and then. */
+  function mayCommitDirectly(): boolean {
+    if (directCommits === 0) setImmediate(() => (directCommits = 0))
+    directCommits += 1
+    return directCommits < MAX_DIRECT
   }
 
-  function begin(): void {
-    const group = gathering
-    gathering = []
+  function commitGroup(): void {
+    const group = pending
+    pending = []
     const [first] = group
     if (!first) return
-    alone = group.length === 1 ? whose(first) : undefined
+    loneDispatch = group.length === 1 ? dispatchOf(first) : undefined
     busy = apply(group).finally(() => {
       busy = undefined
-      soon()
+      schedule()
     })
   }
 
-  async function apply(group: readonly Waiting[]): Promise<void> {
+  async function apply(group: readonly PendingCommit[]): Promise<void> {
     try {
       const written = group.flatMap((waiting) => waiting.batches.map(encode))
       const { outcomes, moved } = await writer.apply(written)
@@ -244,13 +250,13 @@ function groupCommit(
         from += batches.length
       }
     } catch (error) {
-      // Nothing may be acknowledged after a failed sync: the store stays broken until the process is started again.
+      // After a failed sync nothing may be acknowledged, so the store stays broken until the process restarts.
       broken =
         error instanceof TirelessError
           ? error
           : new TirelessError('store_failed', 'the store cannot commit', { cause: error })
-      for (const waiting of group.concat(gathering)) waiting.reject(broken)
-      gathering = []
+      for (const waiting of group.concat(pending)) waiting.reject(broken)
+      pending = []
     }
   }
 
@@ -258,13 +264,13 @@ function groupCommit(
     commit(batches) {
       if (broken) return Promise.reject(broken)
       return new Promise((resolve, reject) => {
-        gathering.push({ batches, resolve, reject })
-        soon()
+        pending.push({ batches, resolve, reject })
+        schedule()
       })
     },
     commits: () => commits,
     async drained() {
-      while (busy || gathering.length > 0) await (busy ?? new Promise((resolve) => setImmediate(resolve)))
+      while (busy || pending.length > 0) await (busy ?? new Promise((resolve) => setImmediate(resolve)))
     },
     async close() {
       broken ??= new TirelessError('store_closed', 'the store is closed')

@@ -1,4 +1,4 @@
-/** The writer in a thread of its own, so that an fsync never holds up the event loop. */
+/** Runs the writer and scans in worker threads, so that they do not block the event loop. */
 
 import { once } from 'node:events'
 import { extname } from 'node:path'
@@ -26,38 +26,40 @@ export async function startWriterThread(
   file: string,
   auditKey: () => string | undefined = () => undefined,
 ): Promise<GroupWriter> {
-  const worker = new Worker(beside('writer-main'), { workerData: { file } })
-  // One request at a time, so one pending promise is enough; a thread that dies fails it.
+  const worker = new Worker(moduleUrl('writer-main'), { workerData: { file } })
+  // There is one request at a time, so one pending promise suffices; it rejects if the thread dies.
   let pending: { resolve(message: FromThread): void; reject(error: unknown): void } | undefined
-  const settle = (): typeof pending => {
-    const was = pending
+  const takePending = (): typeof pending => {
+    const current = pending
     pending = undefined
-    return was
+    return current
   }
-  worker.on('message', (message: FromThread) => settle()?.resolve(message))
+  worker.on('message', (message: FromThread) => takePending()?.resolve(message))
   worker.on('error', (error) =>
-    settle()?.reject(new TirelessError('store_failed', 'the store writer died', { cause: error })),
+    takePending()?.reject(new TirelessError('store_failed', 'the writer thread of the store failed', { cause: error })),
   )
-  worker.on('exit', () => settle()?.reject(new TirelessError('store_failed', 'the store writer ended')))
+  worker.on('exit', () =>
+    takePending()?.reject(new TirelessError('store_failed', 'the writer thread of the store ended')),
+  )
 
-  const answer = (): Promise<FromThread> => new Promise((resolve, reject) => (pending = { resolve, reject }))
-  const ask = async (message: ToThread): Promise<FromThread> => {
+  const nextReply = (): Promise<FromThread> => new Promise((resolve, reject) => (pending = { resolve, reject }))
+  const request = async (message: ToThread): Promise<FromThread> => {
     worker.postMessage(message)
-    return orThrow(await answer())
+    return throwIfFailed(await nextReply())
   }
 
-  const opened = await answer()
-  if (opened.kind === 'failed') await worker.terminate()
-  orThrow(opened)
+  const firstReply = await nextReply()
+  if (firstReply.kind === 'failed') await worker.terminate()
+  throwIfFailed(firstReply)
   worker.unref()
   return {
     async apply(batches) {
       worker.ref()
       try {
         const apply = { kind: 'apply', auditKey: auditKey() } as const
-        const message = await ask({ ...apply, batches }).catch((thrown) => {
+        const message = await request({ ...apply, batches }).catch((thrown) => {
           if (!(thrown instanceof DOMException)) throw thrown
-          return ask({ ...apply, batches: batches.map(onlyData) })
+          return request({ ...apply, batches: batches.map(refuseUncloneable) })
         })
         return message.kind === 'applied' ? message.applied : { outcomes: [], moved: undefined }
       } finally {
@@ -73,8 +75,8 @@ export async function startWriterThread(
   }
 }
 
-/** What holds more than data, a function say, cannot be handed to a thread. It is refused alone. */
-function onlyData(batch: WrittenBatch): WrittenBatch {
+/** Marks a batch as refused if it cannot be cloned to a thread, for example because of a function. */
+function refuseUncloneable(batch: WrittenBatch): WrittenBatch {
   try {
     structuredClone(batch)
     return batch
@@ -83,19 +85,19 @@ function onlyData(batch: WrittenBatch): WrittenBatch {
   }
 }
 
-/** Something that a thread of its own looks for. */
+/** A scan in a worker thread. */
 export interface Look<T> {
   readonly found: Promise<T>
   stop(): Promise<unknown>
 }
 
-export const verifyInThread = (file: string): Look<readonly string[]> => lookInThread(file, 'damage')
+export const verifyInThread = (file: string): Look<readonly string[]> => scanWithWorker(file, 'damage')
 
-export const scanInThread = (file: string): Look<readonly UnreadableRow[]> => lookInThread(file, 'rows')
+export const scanInThread = (file: string): Look<readonly UnreadableRow[]> => scanWithWorker(file, 'rows')
 
-/** Its own thread and its own read-only connection: a large file takes a while. Stopped, it has found nothing. */
-function lookInThread<T>(file: string, what: 'damage' | 'rows'): Look<readonly T[]> {
-  const worker = new Worker(beside('verify-main'), { workerData: { file, what } })
+/** Uses its own read-only connection. A stopped scan resolves with an empty list. */
+function scanWithWorker<T>(file: string, scanKind: 'damage' | 'rows'): Look<readonly T[]> {
+  const worker = new Worker(moduleUrl('verify-main'), { workerData: { file, what: scanKind } })
   worker.unref()
   const found = new Promise<readonly T[]>((resolve, reject) => {
     worker.once('message', resolve)
@@ -105,12 +107,12 @@ function lookInThread<T>(file: string, what: 'damage' | 'rows'): Look<readonly T
   return { found, stop: () => worker.terminate() }
 }
 
-/** A file beside this one, in the form this one is in: source in a checkout, compiled in the package. */
-function beside(name: string): URL {
+/** A module next to this one, with the same extension: source in a checkout, compiled in the package. */
+function moduleUrl(name: string): URL {
   return new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
 }
 
-function orThrow(message: FromThread): FromThread {
+function throwIfFailed(message: FromThread): FromThread {
   if (message.kind === 'failed') throw new TirelessError(message.code, message.message)
   return message
 }

@@ -1,4 +1,4 @@
-/** Unknown outcomes in the tables: listed, resolved once, and whoever waits for that word is woken. */
+/** Table operations on unknown outcomes: recorded, resolved once; resolving wakes the waiting run. */
 
 import type { Unknown } from '../../../domain/unknown.ts'
 import type { Wait } from '../../../domain/wait.ts'
@@ -12,7 +12,8 @@ export const unknown: Apply<'unknown'> = (sql, op) => {
   const { unknown } = op
   sql(
     `INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status, resolution)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, resolution = excluded.resolution`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+       SET status = excluded.status, resolution = excluded.resolution`,
   ).run(
     unknown.id,
     sessionNumber(sql, unknown.session_id),
@@ -30,16 +31,16 @@ export const unknown: Apply<'unknown'> = (sql, op) => {
 
 export const resolve: Apply<'resolve'> = (sql, op) => {
   const row = sql(`SELECT ${UNKNOWN_COLUMNS} WHERE u.id = ?`).get(op.unknown_id) as Row | undefined
-  if (!row) throw new Refused('not_found', `no unknown outcome has the id ${op.unknown_id}`)
+  if (!row) throw new Refused('not_found', `there is no unknown outcome with the id ${op.unknown_id}`)
   const unknown = unknownOf(refuseUnreadableRow('unknowns', row))
   if (unknown.status === 'resolved')
-    throw new Refused('conflict', `${op.unknown_id} was resolved already, as ${unknown.resolution}`)
+    throw new Refused('conflict', `${op.unknown_id} is already resolved as ${unknown.resolution}`)
   sql("UPDATE unknowns SET status = 'resolved', resolution = ? WHERE id = ?").run(op.as, op.unknown_id)
   wakeWaiting(sql, unknown, op.now)
   return { unknown: { ...unknown, status: 'resolved', resolution: op.as } }
 }
 
-/** The run that waits for a word on it, if there is one. */
+/** Wakes the run that waits for the resolution, if any. */
 export function wakeWaiting(sql: Sql, { id, dispatch_id }: Pick<Unknown, 'id' | 'dispatch_id'>, now: number): void {
   const waiting = sql(
     `SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting' AND ${readableRows('dispatches')}`,

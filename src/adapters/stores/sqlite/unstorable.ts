@@ -1,4 +1,4 @@
-/** What the store refuses to keep: a value that could be written and not be read again, or would be read as another. */
+/** Refuses values that could be written but not read back unchanged. */
 
 import { isCount, isInstant, isTokenCount } from '../../../domain/limits.ts'
 import type { JournalRecord, Usage } from '../../../domain/record.ts'
@@ -6,12 +6,12 @@ import type { Op } from '../../../ports/store.ts'
 import { OP_SHAPES } from './columns.ts'
 import { record } from './record-shapes.ts'
 
-/** Contract: pure; why the op cannot be kept, or undefined. */
+/** Contract: why the op cannot be stored; undefined if it can. Pure. */
 export function whyUnstorable(op: Op): string | undefined {
   const why =
     op.op === 'append'
-      ? firstOf(op.records, (one) => record(one) ?? whyUnstorableRecord(one))
-      : (whyUnstorableFields(op) ?? OP_SHAPES[op.op]?.(op))
+      ? firstProblem(op.records, (item) => record(item) ?? checkRecord(item))
+      : (checkFields(op) ?? OP_SHAPES[op.op]?.(op))
   return why && `${op.op}: ${why}`
 }
 
@@ -22,47 +22,47 @@ const WHOLE = 'a whole number'
 
 const INSTANTS: ReadonlySet<string> = new Set(['now', 'at', 'until', 'due', 'instant', 'lease_until', 'retry_at', 'ts'])
 const COUNTS: ReadonlySet<string> = new Set(['usd', 'every', 'turn'])
-/** Parts of an op that are kept in columns; everything else is kept as JSON or as text. */
+/** Parts of an op that are stored in columns; other parts are stored as JSON or text. */
 const PARTS: ReadonlySet<string> = new Set([
   ...['dispatches', 'wait', 'usage', 'fact', 'grant', 'approval', 'entry', 'spec', 'observation'],
 ])
 
-function whyUnstorableFields(part: object): string | undefined {
-  return firstOf(Object.entries(part), ([key, value]) => {
-    if (typeof value === 'number') return whyUnstorableNumber(key, value)
+function checkFields(part: object): string | undefined {
+  return firstProblem(Object.entries(part), ([key, value]) => {
+    if (typeof value === 'number') return checkNumber(key, value)
     if (typeof value === 'string' && key.endsWith('_at') && !isInstant(Date.parse(value)))
-      return expected(key, value, 'an ISO instant in the years 1970 to 9999')
+      return describeProblem(key, value, 'an ISO instant in the years 1970 to 9999')
     if (typeof value !== 'object' || value === null || !PARTS.has(key)) return undefined
-    if (key === 'usage') return whyUnstorableUsage(value as Usage)
-    return Array.isArray(value) ? firstOf(value, whyUnstorableFields) : whyUnstorableFields(value)
+    if (key === 'usage') return checkUsage(value as Usage)
+    return Array.isArray(value) ? firstProblem(value, checkFields) : checkFields(value)
   })
 }
 
-function whyUnstorableNumber(key: string, value: number): string | undefined {
-  if (INSTANTS.has(key)) return isInstant(value) ? undefined : expected(key, value, INSTANT)
-  if (COUNTS.has(key)) return isCount(value) ? undefined : expected(key, value, COUNT)
-  // Only compared with, never kept.
-  if (key === 'before') return Number.isNaN(value) ? expected(key, value, INSTANT) : undefined
-  return Number.isSafeInteger(value) ? undefined : expected(key, value, WHOLE)
+function checkNumber(key: string, value: number): string | undefined {
+  if (INSTANTS.has(key)) return isInstant(value) ? undefined : describeProblem(key, value, INSTANT)
+  if (COUNTS.has(key)) return isCount(value) ? undefined : describeProblem(key, value, COUNT)
+  // Only compared, never stored.
+  if (key === 'before') return Number.isNaN(value) ? describeProblem(key, value, INSTANT) : undefined
+  return Number.isSafeInteger(value) ? undefined : describeProblem(key, value, WHOLE)
 }
 
-function whyUnstorableRecord(body: JournalRecord): string | undefined {
+function checkRecord(body: JournalRecord): string | undefined {
   const { kind, ts } = body
   const amount = (key: string, value: number | undefined) =>
     value === undefined || (Number.isFinite(value) && value >= 0)
       ? undefined
-      : expected(`${kind} ${key}`, value, AMOUNT)
+      : describeProblem(`${kind} ${key}`, value, AMOUNT)
   const instant = (key: string, value: number | null | undefined) =>
-    value == null || isInstant(value) ? undefined : expected(`${kind} ${key}`, value, INSTANT)
+    value == null || isInstant(value) ? undefined : describeProblem(`${kind} ${key}`, value, INSTANT)
   const when = instant('ts', ts)
   if (when) return when
   switch (kind) {
     case 'model_requested':
       return amount('reserved', body.reserved)
     case 'model_answered':
-      return whyUnstorableUsage(body.answer.usage) ?? amount('usd', body.usd)
+      return checkUsage(body.answer.usage) ?? amount('usd', body.usd)
     case 'intent_fixed':
-      return whyUnstorableUsage(body.usage) ?? amount('usd', body.usd)
+      return checkUsage(body.usage) ?? amount('usd', body.usd)
     case 'failed':
       return instant('until', body.ruling.kind === 'retry' ? body.ruling.until : null)
     case 'step_committed':
@@ -72,17 +72,17 @@ function whyUnstorableRecord(body: JournalRecord): string | undefined {
   }
 }
 
-function whyUnstorableUsage(usage: Usage): string | undefined {
-  return firstOf(['input_tokens', 'output_tokens', 'cached_tokens', 'written_tokens'] as const, (key) =>
+function checkUsage(usage: Usage): string | undefined {
+  return firstProblem(['input_tokens', 'output_tokens', 'cached_tokens', 'written_tokens'] as const, (key) =>
     isTokenCount(usage[key] ?? (key === 'written_tokens' ? 0 : undefined))
       ? undefined
-      : expected(`usage.${key}`, usage[key], COUNT),
+      : describeProblem(`usage.${key}`, usage[key], COUNT),
   )
 }
 
-const expected = (key: string, got: unknown, wanted: string): string => `${key}: got ${got}; expected ${wanted}`
+const describeProblem = (key: string, got: unknown, wanted: string): string => `${key}: got ${got}; expected ${wanted}`
 
-function firstOf<T>(items: readonly T[], find: (item: T) => string | undefined): string | undefined {
+function firstProblem<T>(items: readonly T[], find: (item: T) => string | undefined): string | undefined {
   for (const item of items) {
     const found = find(item)
     if (found !== undefined) return found

@@ -1,4 +1,4 @@
-/** Entry of the thread that looks for damage, or for rows that cannot be read: answers with what it found, and ends. */
+/** Entry point of the scan thread: reports damage or unreadable rows, then ends. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { openReading } from './connection.ts'
@@ -19,11 +19,11 @@ function verify(file: string): string[] {
   try {
     const db = openReading(file)
     try {
-      const found = db
+      const problems = db
         .prepare('PRAGMA quick_check(20)')
         .all()
         .map((row) => String(row.quick_check))
-      return found.length === 1 && found[0] === 'ok' ? [] : found
+      return problems.length === 1 && problems[0] === 'ok' ? [] : problems
     } finally {
       db.close()
     }

@@ -1,4 +1,6 @@
-/** Workers in the tables: one row per epoch, with its lease; what a dead one held is given back, or set aside. */
+/**
+ * Table operations on workers: one row per epoch with a lease. Dispatches of a dead worker are requeued or marked dead.
+ */
 
 import { afterBarrenCrash } from '../../../domain/dispatch.ts'
 import type { Apply } from './apply.ts'
@@ -35,21 +37,21 @@ export const leave: Apply<'leave'> = (sql, op) => {
 export const recover: Apply<'recover'> = (sql, op) => {
   const recovered: string[] = []
   const dead: string[] = []
-  const lost = sql('SELECT epoch FROM workers WHERE left_at IS NULL AND lease_until <= ?').all(op.now)
-  for (const { epoch } of lost) {
+  const lostWorkers = sql('SELECT epoch FROM workers WHERE left_at IS NULL AND lease_until <= ?').all(op.now)
+  for (const { epoch } of lostWorkers) {
     const orphans = sql(
       `SELECT d.n, d.dispatch_id, d.session, d.crashes, s.head > d.head_at_claim AS has_moved
-       FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.status = 'running' AND d.epoch = ? AND ${readableRows('dispatches', 'd')}`,
+       FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.status = 'running' AND d.epoch = ?
+         AND ${readableRows('dispatches', 'd')}`,
     ).all(Number(epoch))
     for (const orphan of orphans) {
       const crashes = orphan.has_moved === 1 ? 0 : Number(orphan.crashes) + 1
       const status = afterBarrenCrash(crashes)
       const error =
-        status === 'dead'
-          ? `the process died ${crashes} times in a row while working on this, leaving nothing new`
-          : null
+        status === 'dead' ? `the process died ${crashes} times in a row during this dispatch without progress` : null
       sql(
-        'UPDATE dispatches SET status = ?, epoch = NULL, crashes = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
+        'UPDATE dispatches SET status = ?, epoch = NULL, crashes = ?, ' +
+          'error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
       ).run(status, crashes, error, status === 'dead' ? 'infra' : null, op.now, Number(orphan.n))
       if (status === 'dead') {
         listInterrupted(sql, Number(orphan.session), String(orphan.dispatch_id))
@@ -60,5 +62,5 @@ export const recover: Apply<'recover'> = (sql, op) => {
     }
     sql('UPDATE workers SET left_at = ? WHERE epoch = ?').run(op.now, Number(epoch))
   }
-  return { lost: lost.length, recovered, dead }
+  return { lost: lostWorkers.length, recovered, dead }
 }

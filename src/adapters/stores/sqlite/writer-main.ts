@@ -1,4 +1,4 @@
-/** Entry of the writer thread: opens the database, applies one group at a time, answers. */
+/** Entry point of the writer thread: opens the database and applies one group per request. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { asTirelessError } from '../../../domain/error.ts'
@@ -12,13 +12,13 @@ const port = parentPort
 if (port) serve()
 
 function serve(): void {
-  const say = (message: FromThread): void => port?.postMessage(message)
-  const attempt = (work: () => FromThread): void => {
+  const reply = (message: FromThread): void => port?.postMessage(message)
+  const replyWith = (work: () => FromThread): void => {
     try {
-      say(work())
+      reply(work())
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
-      say({
+      reply({
         kind: 'failed',
         code: code === 'store_failed' || code === 'store_unsupported' ? code : 'internal',
         message,
@@ -27,7 +27,7 @@ function serve(): void {
   }
   let writer: Writer | undefined
   let auditKey: string | undefined
-  attempt(() => {
+  replyWith(() => {
     writer = createWriter(
       openWriting(workerData.file),
       opsWith(() => auditKey),
@@ -37,7 +37,7 @@ function serve(): void {
   port?.on('message', (message: ToThread) => {
     if (message.kind === 'apply') {
       auditKey = message.auditKey
-      attempt(() => ({ kind: 'applied', applied: writer?.apply(message.batches) ?? NOTHING }))
+      replyWith(() => ({ kind: 'applied', applied: writer?.apply(message.batches) ?? NOTHING }))
     } else {
       writer?.close()
       port?.close()

@@ -1,6 +1,6 @@
 /**
- * The one writer: applies a group of batches in one transaction, a savepoint per batch, so that a refused batch fails alone while
- * the others share the fsync. Knows nothing of threads; the simulator uses it as it is.
+ * The writer: applies a group of batches in one transaction with a savepoint per batch, so that a refused batch fails
+ * alone. It does not know about threads; the simulator uses it unchanged.
  */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -17,33 +17,33 @@ import { Refused, type Sql } from './refused.ts'
 import { addReadable, isOutOfRange } from './unreadable.ts'
 
 export interface Writer {
-  /** Contract: all outcomes are on disk when it returns; throws `store_failed` when they cannot be. */
+  /** Contract: all outcomes are on disk when this returns; throws `store_failed` otherwise. */
   apply(batches: readonly WrittenBatch[]): Applied
   close(): void
 }
 
 export interface Applied {
   readonly outcomes: readonly Outcome[]
-  /** Undefined where nothing has changed. */
+  /** Undefined if nothing changed. */
   readonly moved: MovedPosition | undefined
 }
 
-/** Applies groups one after the other, wherever the writer lives. */
+/** Applies groups one after the other, in this thread or another. */
 export interface GroupWriter {
   apply(batches: readonly WrittenBatch[]): Promise<Applied>
   close(): Promise<void>
 }
 
-/** `ops` can be replaced, because the simulator has to catch broken ones; a lone append does not come by the table. */
+/** `ops`: replaced by the simulator to test broken ops. A single append bypasses it. */
 export function createWriter(db: DatabaseSync, ops: Ops = OPS): Writer {
   addReadable(db)
   const statements = new Map<string, StatementSync>()
   const sql: Sql = (text) => {
-    const known = statements.get(text)
-    if (known) return known
-    const made = db.prepare(text)
-    statements.set(text, made)
-    return made
+    const existing = statements.get(text)
+    if (existing) return existing
+    const prepared = db.prepare(text)
+    statements.set(text, prepared)
+    return prepared
   }
   return {
     apply: (batches) => applyGroup(sql, ops, batches),
@@ -51,16 +51,16 @@ export function createWriter(db: DatabaseSync, ops: Ops = OPS): Writer {
   }
 }
 
-/** What a transaction has come to so far. */
+/** Progress of a transaction. */
 interface Progress {
-  /** The last entry that came to the journal. */
+  /** The last journal entry of the transaction. */
   entry: number | undefined
-  /** How many changes the connection had made before the first batch without an entry. */
+  /** The connection's change count before the first batch without a journal entry. */
   before: number | undefined
 }
 
-/** They may take the journal's last entries away. */
-const SHRINKING: ReadonlySet<Written['op']> = new Set(['prune', 'set_aside'])
+/** Ops that may delete the last journal entries. */
+const SHRINKING_OPS: ReadonlySet<Written['op']> = new Set(['prune', 'set_aside'])
 
 function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Applied {
   try {
@@ -75,45 +75,47 @@ function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Appli
   }
 }
 
-/** Contract: where the database stands after this commit, if it has changed. A commit that changes nothing must not become one that does. */
+/**
+ * Contract: the position after this commit; undefined if nothing changed. Must not turn an empty commit into a change.
+ */
 function countCommit(
   sql: Sql,
   batches: readonly WrittenBatch[],
   { entry, before }: Progress,
 ): MovedPosition | undefined {
-  const isShrunk = batches.some(({ ops }) => ops.some(({ op }) => SHRINKING.has(op)))
-  // Most commits come to the journal, whose last entry says enough; a count of our own would be one more page for each.
-  if (entry !== undefined && !isShrunk) return { entry }
-  if (before === undefined || changesSoFar(sql) === before) return undefined
+  const mayShrink = batches.some(({ ops }) => ops.some(({ op }) => SHRINKING_OPS.has(op)))
+  // Most commits add a journal entry, which is enough; a counter would write one more page per commit.
+  if (entry !== undefined && !mayShrink) return { entry }
+  if (before === undefined || countChanges(sql) === before) return undefined
   const row = sql(`UPDATE commits SET n = ${COMMITS} + 1 RETURNING n, (SELECT max(n) FROM journal) AS entry`).get()
   return row && { count: Number(row.n), entry: Number(row.entry ?? 0) }
 }
 
-const lastEntry = (sql: Sql): number => Number(sql('SELECT max(n) AS n FROM journal').get()?.n)
-const changesSoFar = (sql: Sql): number => Number(sql('SELECT total_changes() AS n').get()?.n)
+const readLastEntry = (sql: Sql): number => Number(sql('SELECT max(n) AS n FROM journal').get()?.n)
+const countChanges = (sql: Sql): number => Number(sql('SELECT total_changes() AS n').get()?.n)
 
 function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch, progress: Progress): Outcome {
-  const { fence, ops: wanted, refused } = batch
-  if (refused !== undefined) return invalid(refused)
-  const [first] = wanted
-  if (fence && first?.op === 'append' && wanted.length === 1) {
+  const { fence, ops: batchOps, refused } = batch
+  if (refused !== undefined) return invalidValue(refused)
+  const [first] = batchOps
+  if (fence && first?.op === 'append' && batchOps.length === 1) {
     const appended = appendFenced(sql, fence, first)
     if (appended) {
       progress.entry = appended.entry
       return { ok: true, results: [{ head: appended.head }] }
     }
   }
-  const isEntry = wanted.some(({ op }) => op === 'append')
-  if (!isEntry) progress.before ??= changesSoFar(sql)
+  const hasAppend = batchOps.some(({ op }) => op === 'append')
+  if (!hasAppend) progress.before ??= countChanges(sql)
   sql('SAVEPOINT batch').run()
   try {
     const held = batch.fence ? checkFence(sql, batch.fence) : undefined
     const results = batch.ops.map((op) => applyOp(sql, ops, op, held))
     sql('RELEASE batch').run()
-    if (isEntry) progress.entry = lastEntry(sql)
+    if (hasAppend) progress.entry = readLastEntry(sql)
     return { ok: true, results }
   } catch (thrown) {
-    const outcome = refusalOf(thrown)
+    const outcome = toRefusal(thrown)
     if (!outcome) throw thrown
     sql('ROLLBACK TO batch').run()
     sql('RELEASE batch').run()
@@ -121,30 +123,30 @@ function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch, progress: Progress)
   }
 }
 
-const invalid = (why: string): Outcome => ({
+const invalidValue = (why: string): Outcome => ({
   ok: false,
   code: 'store_invalid',
-  message: `the store cannot keep this: ${why}`,
+  message: `the store cannot store this value: ${why}`,
 })
 
-/** Of SQLite: too big, constraint, mismatch, range. It refuses the statement and is none the worse for it. */
-const REFUSED_BY_SQLITE: ReadonlySet<number> = new Set([18, 19, 20, 25])
+/** SQLite errors that refuse only the statement: too big, constraint, mismatch, range. */
+const SQLITE_REFUSALS: ReadonlySet<number> = new Set([18, 19, 20, 25])
 
-/** Undefined: the store itself has failed. A value of the wrong type, on its way in or out, has not broken it. */
-function refusalOf(thrown: unknown): Outcome | undefined {
+/** Contract: undefined if the store itself failed. A value of the wrong type is only a refusal. */
+function toRefusal(thrown: unknown): Outcome | undefined {
   if (thrown instanceof Refused) return { ok: false, code: thrown.code, message: thrown.message }
   if (!(thrown instanceof Error)) return undefined
   const { errcode } = thrown as { readonly errcode?: number }
-  // Read, not written: no value of ours is JSON that cannot be parsed, or a number that no number can hold.
+  // These errors come from reading: the program writes neither invalid JSON nor integers beyond the safe range.
   if (thrown instanceof SyntaxError || isOutOfRange(thrown))
     return {
       ok: false,
       code: 'row_unreadable',
       message: `a stored row cannot be read: ${thrown.message}; do this: ${SET_ASIDE_REMEDY}`,
     }
-  const isOfValue = thrown instanceof TypeError || thrown instanceof RangeError
-  const isRefused = errcode === undefined ? isOfValue : REFUSED_BY_SQLITE.has(errcode & 0xff)
-  return isRefused ? invalid(thrown.message) : undefined
+  const isValueError = thrown instanceof TypeError || thrown instanceof RangeError
+  const isRefused = errcode === undefined ? isValueError : SQLITE_REFUSALS.has(errcode & 0xff)
+  return isRefused ? invalidValue(thrown.message) : undefined
 }
 
 function checkFence(sql: Sql, fence: Fence): Held {
@@ -156,7 +158,8 @@ function checkFence(sql: Sql, fence: Fence): Held {
     return { dispatch: Number(row.n), session: Number(row.session), session_id: String(row.session_id) }
   throw new Refused(
     'store_fenced',
-    `dispatch ${fence.dispatch_id} is no longer held under token ${fence.token} (${row ? `${row.status}, token ${row.token}` : 'no such dispatch'})`,
+    `dispatch ${fence.dispatch_id} is no longer held with token ${fence.token} ` +
+      `(${row ? `now ${row.status}, token ${row.token}` : 'unknown dispatch'})`,
   )
 }
 

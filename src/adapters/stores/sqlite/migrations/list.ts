@@ -1,8 +1,9 @@
 /**
- * The steps by which a home of an earlier schema comes to today's, oldest first. A step, once released, is never changed.
+ * Migrations from earlier schemas, oldest first. A released migration is never changed.
  *
- * To change the schema: raise SCHEMA_VERSION and change SCHEMA (schema.ts), add a file here that does the same to tables that have
- * rows, list it, and keep a home of the schema you leave: `node test/homes/keep-main.ts` on the commit before.
+ * To change the schema: raise SCHEMA_VERSION, change SCHEMA (schema.ts), add a migration file here and list it, and
+ * keep a
+ * home of the old schema for tests: `node test/homes/keep-main.ts` on the commit before.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -10,24 +11,24 @@ import { SCHEMA, SCHEMA_VERSION } from '../schema.ts'
 import { TO_6 } from './to-6.ts'
 
 export interface Migration {
-  /** From the schema just below it. */
+  /** Migrates from version `to - 1`. */
   readonly to: number
   /**
-   * Runs inside a transaction, with foreign keys off (they are checked once at the end), so that tables can be built anew. What a
-   * trigger forbids is only possible with the trigger dropped and made again.
+   * Runs inside a transaction with foreign keys off (checked at the end), so that tables can be rebuilt. To do what a
+   * trigger forbids, drop the trigger and create it again.
    */
   readonly apply: string | ((db: DatabaseSync) => void)
 }
 
-/** What a program expects of its database, and how it brings an older one there. */
+/** The expected schema and the migrations to it. */
 export interface SchemaHistory {
   readonly version: number
-  /** Makes all tables in an empty database. */
+  /** SQL that creates all tables in an empty database. */
   readonly tables: string
   readonly migrations: readonly Migration[]
 }
 
-/** Schemas below this one were never released, and have no step. */
+/** Older schemas were never released and have no migration. */
 export const OLDEST_MIGRATED = 5
 
 export const HISTORY: SchemaHistory = { version: SCHEMA_VERSION, tables: SCHEMA, migrations: [TO_6] }

@@ -1,8 +1,9 @@
 /**
- * A database at the schema of this program: made, brought forward, or refused.
+ * Brings a database to the current schema, or refuses it.
  *
- * Order: the write lock; a copy of the database as it was, beside it; every step; the version; one commit. A kill or a full disk at
- * any moment leaves the old database, or the new one.
+ * Order: take the write lock, copy the old database, apply all migrations, set the version, commit once. A kill or a
+ * full
+ * disk at any moment leaves the old database or the new one.
  */
 
 import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -12,8 +13,8 @@ import { TirelessError } from '../../../../domain/error.ts'
 import { fsyncPath } from '../fsync.ts'
 import { HISTORY, OLDEST_MIGRATED, type SchemaHistory } from './list.ts'
 
-/** The newest ones stay. */
-const MOST_COPIES = 3
+/** Older copies are deleted. */
+const MAX_COPIES = 3
 
 export interface MigrateOptions {
   readonly history?: SchemaHistory
@@ -21,7 +22,9 @@ export interface MigrateOptions {
   readonly keepCopy?: boolean
 }
 
-/** Contract: whether anything was changed; throws `store_unsupported` for a schema that there is no way from, having changed nothing. */
+/**
+ * Contract: true if the database was changed; throws `store_unsupported`, with nothing changed, for an unknown schema.
+ */
 export function migrate(
   db: DatabaseSync,
   file: string,
@@ -33,18 +36,18 @@ export function migrate(
   let copy: string | undefined
   try {
     inTransaction(db, () => {
-      // Another process may have been first.
+      // Another process may have migrated it meanwhile.
       const from = schemaOf(db)
       if (from === history.version) return
       refuseUnknownSchema(db, file, history)
-      if (from !== 0 && keepCopy) copy = copyBeside(file, from)
+      if (from !== 0 && keepCopy) copy = keepOldCopy(file, from)
       if (from === 0) db.exec(history.tables)
-      else applySteps(db, from, history)
+      else applyMigrations(db, from, history)
       db.exec(`PRAGMA user_version = ${history.version}`)
     })
   } catch (cause) {
     if (copy !== undefined) rmSync(copy, { force: true })
-    throw cause instanceof TirelessError ? cause : notMigrated(file, history, cause)
+    throw cause instanceof TirelessError ? cause : migrationFailed(file, history, cause)
   }
   if (copy !== undefined) removeOldCopies(file)
   return true
@@ -54,41 +57,39 @@ export function schemaOf(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version)
 }
 
-/** Contract: only reads; passes what this program can open: its own schema, older ones it has a way from, an empty database. */
+/** Contract: only reads; accepts the current schema, older ones with a migration, and an empty database. */
 export function refuseUnknownSchema(db: DatabaseSync, file: string, { version }: SchemaHistory = HISTORY): void {
   const found = schemaOf(db)
   if (found >= OLDEST_MIGRATED && found <= version) return
   if (found === 0 && db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return
-  const refused = (what: string, fix: string): TirelessError =>
+  const unsupported = (what: string, fix: string): TirelessError =>
     new TirelessError('store_unsupported', {
       ...{ what: `the database ${file} ${what}`, got: `schema ${found}` },
       ...{ expected: `schema ${OLDEST_MIGRATED} to ${version}`, fix },
     })
   if (found > version)
-    throw refused(
-      'was written by a newer version of this program; it is left as it is',
-      'install that version or a newer one, or restore a backup that this one has made: tireless restore DIR',
+    throw unsupported(
+      'was written by a newer version of this program; nothing was changed',
+      'install that version or a newer one, or restore an older backup with `tireless restore DIR`',
     )
   if (found === 0)
-    throw refused('belongs to another program; it is left as it is', 'name another folder as the home, with --home')
-  throw refused(
-    'was written by a version of this program that was never released; it is left as it is',
-    'run the checkout that wrote it, or begin a new home with --home',
+    throw unsupported('belongs to another program; nothing was changed', 'choose another folder with --home')
+  throw unsupported(
+    'was written by an unreleased version of this program; nothing was changed',
+    'run the checkout that wrote it, or create a new home with --home',
   )
 }
 
-function applySteps(db: DatabaseSync, from: number, { version, migrations }: SchemaHistory): void {
+function applyMigrations(db: DatabaseSync, from: number, { version, migrations }: SchemaHistory): void {
   for (let to = from + 1; to <= version; to += 1) {
     const step = migrations.find((migration) => migration.to === to)
-    if (!step) throw new TirelessError('internal', `there is no step to schema ${to} of the database`)
+    if (!step) throw new TirelessError('internal', `there is no migration to schema ${to} of the database`)
     if (typeof step.apply === 'string') db.exec(step.apply)
     else step.apply(db)
   }
   const broken = db.prepare('PRAGMA foreign_key_check').all()
   if (broken.length > 0)
-    throw new Error(
-      `rows would refer to what is not there, in ${[...new Set(broken.map(({ table }) => table))].join(', ')}`,
-    )
+    throw new Error(`rows would refer to missing rows, in ${[...new Set(broken.map(({ table }) => table))].join(', ')}`)
 }
 
 function inTransaction(db: DatabaseSync, work: () => void): void {
@@ -97,19 +98,19 @@ function inTransaction(db: DatabaseSync, work: () => void): void {
     work()
     db.exec('COMMIT')
   } catch (thrown) {
-    // A full disk may have rolled it back already.
+    // A full disk may already have caused a rollback.
     if (db.isTransaction) db.exec('ROLLBACK')
     throw thrown
   }
 }
 
-function notMigrated(file: string, { version }: SchemaHistory, cause: unknown): TirelessError {
+function migrationFailed(file: string, { version }: SchemaHistory, cause: unknown): TirelessError {
   const got = cause instanceof Error ? cause.message : String(cause)
   return new TirelessError(
     'store_failed',
     {
-      what: `the database ${file} could not be brought to schema ${version}, and is as it was`,
-      ...{ got, fix: 'make sure that the disk has room for twice the database, and start again' },
+      what: `the database ${file} could not be migrated to schema ${version}; it is unchanged`,
+      ...{ got, fix: 'free disk space for twice the size of the database, then start again' },
     },
     { cause },
   )
@@ -118,7 +119,7 @@ function notMigrated(file: string, { version }: SchemaHistory, cause: unknown): 
 const copyPrefix = (file: string): string => `${basename(file, '.db')}-schema-`
 const COPY_SUFFIX = /^\d+-before-upgrade(-\d+)?\.db$/
 
-/** The copies that upgrades have kept of a database, the newest first. */
+/** Copies that earlier migrations kept of a database, newest first. */
 export function copiesOf(file: string): readonly string[] {
   const folder = dirname(file)
   const prefix = copyPrefix(file)
@@ -130,10 +131,10 @@ export function copiesOf(file: string): readonly string[] {
 }
 
 /**
- * As last committed, with what is still in the log: by a connection of its own, because the caller's is in a transaction. The name says
- * which program can open it; whoever wants the old home back puts it in the place of the database.
+ * Copies the last committed state, including the WAL, through a separate connection, because the caller's is in a
+ * transaction. The name contains the schema version; to go back, replace the database with the copy.
  */
-function copyBeside(file: string, schema: number): string {
+function keepOldCopy(file: string, schema: number): string {
   const unfinished = `${file}.upgrade-copy`
   rmSync(unfinished, { force: true })
   closeSync(openSync(unfinished, 'wx', 0o600))
@@ -141,7 +142,7 @@ function copyBeside(file: string, schema: number): string {
   try {
     source.prepare('VACUUM INTO ?').run(unfinished)
     fsyncPath(unfinished)
-    const copy = freshName(join(dirname(file), `${copyPrefix(file)}${schema}-before-upgrade`))
+    const copy = unusedName(join(dirname(file), `${copyPrefix(file)}${schema}-before-upgrade`))
     renameSync(unfinished, copy)
     fsyncPath(dirname(file))
     return copy
@@ -153,7 +154,7 @@ function copyBeside(file: string, schema: number): string {
   }
 }
 
-function freshName(base: string): string {
+function unusedName(base: string): string {
   for (let i = 1; ; i += 1) {
     const path = i === 1 ? `${base}.db` : `${base}-${i}.db`
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return path
@@ -161,5 +162,5 @@ function freshName(base: string): string {
 }
 
 function removeOldCopies(file: string): void {
-  for (const path of copiesOf(file).slice(MOST_COPIES)) rmSync(path, { force: true })
+  for (const path of copiesOf(file).slice(MAX_COPIES)) rmSync(path, { force: true })
 }

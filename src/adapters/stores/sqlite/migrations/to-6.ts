@@ -1,4 +1,4 @@
-/** Schema 6: where the database stands, and a place for rows that cannot be read. */
+/** Schema 6: adds the commit count, and a table for unreadable rows. */
 
 import type { Migration } from './list.ts'
 
