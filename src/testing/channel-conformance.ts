@@ -1,5 +1,5 @@
 /**
- * The channel's conformance suite: what every implementation of the port must show. Each case gets a channel and a hand on its other side:
+ * The conformance suite of the channel port. Each case gets a channel and access to its receiver:
  * for (const { name, run } of channelConformance) test(name, async () => run(await openOtherSide()))
  */
 
@@ -10,11 +10,13 @@ import type { Channel } from '../ports/channel.ts'
 
 export interface OtherSide {
   readonly channel: Channel
-  /** What has arrived so far, one text each. */
+  /** The texts of the messages that arrived so far. */
   arrived(): Promise<readonly string[]>
-  /** From now on nothing is answered, where there is somebody to answer. `reached`: resolves when something waits for an answer. */
+  /**
+   * Makes the receiver stop answering, if it answers at all. `reached` resolves when a delivery waits for an answer.
+   */
   hang?(): Promise<{ readonly reached: Promise<unknown> }>
-  /** From now on nothing is taken. */
+  /** Makes the receiver refuse messages. */
   refuse?(): Promise<void>
 }
 
@@ -27,49 +29,49 @@ export const messageOf = (id: string, text: string): Message => ({
   ...{ id, chat_id: null, kind: 'notice', text, ts: '2026-01-01T00:00:00.000Z' },
 })
 
-const never = (): AbortSignal => new AbortController().signal
+const neverAborts = (): AbortSignal => new AbortController().signal
 
 export const channelConformance: readonly ChannelCase[] = [
   {
-    name: 'E12: what is delivered has arrived when it resolves, in every script, and whatever it looks like to a shell',
+    name: 'E12: a delivery resolves after arrival; text in any language and with shell characters is unchanged',
     async run({ channel, arrived }) {
       const text = 'Kernel[default] 周期完成总结\n- "quotes", `ticks` & $(id); \\n --flag 👍'
       assert.equal(channel.trouble(), null)
-      await channel.deliver(messageOf('m1', text), never())
+      await channel.deliver(messageOf('m1', text), neverAborts())
       const [only, ...more] = await arrived()
       assert.deepEqual([only, more], [text, []])
     },
   },
   {
-    name: 'E12: messages arrive one by one, each time that they are delivered',
+    name: 'E12: every delivery arrives, also of the same message',
     async run({ channel, arrived }) {
-      for (const id of ['m1', 'm2', 'm2']) await channel.deliver(messageOf(id, `text of\n${id}`), never())
+      for (const id of ['m1', 'm2', 'm2']) await channel.deliver(messageOf(id, `text of\n${id}`), neverAborts())
       assert.deepEqual(await arrived(), ['text of\nm1', 'text of\nm2', 'text of\nm2'])
     },
   },
   {
-    name: 'case 128: a delivery that nobody answers ends when it is told to, and may be tried again',
+    name: 'case 128: an abort ends an unanswered delivery, which may be retried',
     async run({ channel, hang }) {
       if (!hang) return
       const { reached } = await hang()
-      const enough = new AbortController()
-      const delivering = channel.deliver(messageOf('m1', 'a\ntext'), enough.signal)
+      const controller = new AbortController()
+      const delivering = channel.deliver(messageOf('m1', 'a\ntext'), controller.signal)
       await reached
-      enough.abort()
-      await assert.rejects(delivering, isRetry('later'))
+      controller.abort()
+      await assert.rejects(delivering, hasRetry('later'))
     },
   },
   {
-    name: 'E12: what the other side does not take is an error of ours, which says whether to try again',
+    name: 'E12: a refused message throws a TirelessError that says whether to retry',
     async run({ channel, refuse }) {
       if (!refuse) return
       await refuse()
-      await assert.rejects(channel.deliver(messageOf('m1', 'a\ntext'), never()), isRetry('later', 'never'))
+      await assert.rejects(channel.deliver(messageOf('m1', 'a\ntext'), neverAborts()), hasRetry('later', 'never'))
     },
   },
 ]
 
-const isRetry =
+const hasRetry =
   (...wanted: readonly string[]) =>
   (thrown: unknown): boolean =>
     thrown instanceof TirelessError && wanted.includes(thrown.retry)

@@ -1,6 +1,6 @@
 /**
- * What every implementation of the documents port must show. Each case gets the documents of a new kernel, which take edits without asking and
- * hold `hunter2-hunter2` for a secret.
+ * The conformance suite of the documents port. Each case gets the documents of a new kernel that needs no acceptance of
+ * edits and treats `hunter2-hunter2` as a secret.
  */
 
 import assert from 'node:assert/strict'
@@ -11,10 +11,10 @@ import type { By, Documents } from '../ports/documents.ts'
 const SYSTEM: By = { author: 'system', reason: 'cycle', cycle_id: 'c1' }
 const AGENT: By = { author: 'agent', reason: 'edit_state s.1.0' }
 
-const blockOf = (cycle_id: string): string => {
+const renderTestBlock = (cycle_id: string): string => {
   const counts = { dispatched: 0, succeeded: 0, failed: 0, duration_ms: 1 }
-  const said = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
-  return renderBlock({ ...counts, ...said, cycle_id }, [], 5)
+  const outcome = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
+  return renderBlock({ ...counts, ...outcome, cycle_id }, [], 5)
 }
 
 export interface DocumentsCase {
@@ -24,7 +24,7 @@ export interface DocumentsCase {
 
 export const documentsConformance: readonly DocumentsCase[] = [
   {
-    name: 'E2: seeded once: where there is nothing, or nothing but blanks; never again',
+    name: 'E2: a document is seeded only if it is missing or blank',
     async run(documents) {
       assert.equal(await documents.read('STATE.md'), undefined)
       const seeded = await documents.seed('STATE.md', '# seed\n')
@@ -37,7 +37,7 @@ export const documentsConformance: readonly DocumentsCase[] = [
     },
   },
   {
-    name: 'E2: a change is a version, with who made it, why and in which cycle; no change is none',
+    name: 'E2: a change makes a version with author, reason and cycle; no change makes none',
     async run(documents) {
       await documents.seed('STATE.md', 'one\n')
       const made = await documents.write('STATE.md', () => 'two\n', SYSTEM)
@@ -52,7 +52,7 @@ export const documentsConformance: readonly DocumentsCase[] = [
     },
   },
   {
-    name: 'I7: many who write at once lose nothing',
+    name: 'I7: concurrent writes lose nothing',
     async run(documents) {
       await documents.seed('STATE.md', '# state\n')
       const all = Array.from({ length: 10 }, (_, i) => i)
@@ -62,7 +62,7 @@ export const documentsConformance: readonly DocumentsCase[] = [
     },
   },
   {
-    name: 'case 136: what the system and agents add holds no secret; what was there stays as it was',
+    name: 'case 136: secrets are removed from additions by system and agents; existing text stays',
     async run(documents) {
       await documents.write('STATE.md', () => 'mine: hunter2-hunter2\n', { author: 'owner', reason: 'mine' })
       const { text } = await documents.write('STATE.md', (now) => `${now}the key is hunter2-hunter2!\n`, AGENT)
@@ -72,12 +72,12 @@ export const documentsConformance: readonly DocumentsCase[] = [
     },
   },
   {
-    name: 'E2: back to an earlier version, with the runtime block as it stands; a version that is not there is told',
+    name: 'E2: revert restores an earlier text and keeps the runtime block; an unknown version is refused',
     async run(documents) {
       await documents.seed('STATE.md', '# good\n')
-      await documents.write('STATE.md', (text) => withBlock(text, blockOf('c1')), SYSTEM)
+      await documents.write('STATE.md', (text) => withBlock(text, renderTestBlock('c1')), SYSTEM)
       await documents.write('STATE.md', (text) => text.replace('good', 'bad'), AGENT)
-      await documents.write('STATE.md', (text) => withBlock(text, blockOf('c2')), SYSTEM)
+      await documents.write('STATE.md', (text) => withBlock(text, renderTestBlock('c2')), SYSTEM)
       const reverted = await documents.revert('STATE.md', 1)
       assert.deepEqual([reverted.version, reverted.author, reverted.reason], [5, 'owner', 'back to version 1'])
       assert.equal(outsideBlock(reverted.text), '# good\n')
@@ -88,7 +88,7 @@ export const documentsConformance: readonly DocumentsCase[] = [
     },
   },
   {
-    name: 'E2: what is no text, or too much of it, is refused, and nothing is changed',
+    name: 'E2: invalid or too long text is refused, and nothing changes',
     async run(documents) {
       await documents.seed('STATE.md', 'good\n')
       for (const bad of ['a\0b', 'a\ud83d', 'x'.repeat(MOST_DOCUMENT_BYTES + 1)])
@@ -102,7 +102,7 @@ export const documentsConformance: readonly DocumentsCase[] = [
     },
   },
   {
-    name: 'E2: nothing is pending, and nothing to accept, where nobody edited',
+    name: 'E2: without an edit nothing is pending',
     async run(documents) {
       await documents.seed('STATE.md', 'good\n')
       assert.equal(await documents.pending('STATE.md'), undefined)

@@ -1,6 +1,8 @@
 /**
- * The env's conformance suite: what every back end must show. Each case gets an env that was opened on an empty workspace `ws` (a
- * repository's `.git` aside) in a folder where nothing else is:  for (const { name, run } of envConformance) test(name, async () => run(await openEmpty()))
+ * The conformance suite of the env port. Each case gets an env on an empty workspace `ws` (except a repository's
+ * `.git`)
+ * in a folder without other files:
+ * for (const { name, run } of envConformance) test(name, async () => run(await openEmpty()))
  */
 
 import assert from 'node:assert/strict'
@@ -18,8 +20,8 @@ const GROUPS: readonly OpsGroup[] = ['file', 'process', 'git']
 const TEXT = 'text\n'
 const SECRET = 'secret\n'
 
-/** Beside the workspace, with a name that begins like its own: what must be neither read nor changed. */
-function evilBeside(env: Env): { readonly folder: string; isUntouched(): boolean } {
+/** Creates a folder next to the workspace, with a similar name, that must not be read or changed. */
+function createForbiddenFolder(env: Env): { readonly folder: string; isUntouched(): boolean } {
   const folder = `${env.root}-evil`
   const secret = join(folder, 'secret')
   fs.mkdirSync(folder)
@@ -30,15 +32,15 @@ function evilBeside(env: Env): { readonly folder: string; isUntouched(): boolean
   }
 }
 
-async function refusedBy(file: FileOps, path: string): Promise<void> {
-  const works: readonly [string, () => Promise<unknown>][] = [
+async function assertRefused(file: FileOps, path: string): Promise<void> {
+  const operations: readonly [string, () => Promise<unknown>][] = [
     ['read', () => file.read(path)],
     ['write', () => file.write(path, TEXT, null)],
     ['writable', () => file.writable(path)],
     ['list', () => file.list(path, 1, 10)],
   ]
-  for (const [name, work] of works)
-    await assert.rejects(work, (error: Error & { code?: string }) => {
+  for (const [name, operation] of operations)
+    await assert.rejects(operation, (error: Error & { code?: string }) => {
       assert.equal(error.code, 'path_refused', `${name} ${path}: ${error.message}`)
       return true
     })
@@ -49,7 +51,7 @@ const run = (env: Env, command: string) =>
 
 export const envConformance: readonly EnvConformanceCase[] = [
   {
-    name: 'Q8: it has the ops groups it names, the same each time, and no others',
+    name: 'Q8: getOps returns exactly the ops groups that the env names, always the same objects',
     async run(env) {
       assert.deepEqual(
         GROUPS.filter((group) => env.getOps(group) !== undefined),
@@ -59,7 +61,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
     },
   },
   {
-    name: 'case 13: a group that it does not have is refused by name',
+    name: 'case 13: a missing ops group is refused by name',
     async run(env) {
       const bare: Env = { ...env, groups: [], getOps: () => undefined }
       for (const group of GROUPS)
@@ -67,7 +69,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
     },
   },
   {
-    name: 'Q8: what is written is read, listed and seen by commands',
+    name: 'Q8: a written file can be read, listed and used by commands',
     async run(env) {
       const file = opsOf(env, 'file')
       const { sha } = await file.write('a/b', TEXT, null)
@@ -81,44 +83,44 @@ export const envConformance: readonly EnvConformanceCase[] = [
     },
   },
   {
-    name: 'Q8: whether a file or a folder may be written to is told without a write',
+    name: 'Q8: writable checks files and folders without writing',
     async run(env) {
       const file = opsOf(env, 'file')
       await file.write('a/b', TEXT, null)
-      const looks = (): unknown => ['', 'a', 'a/b'].map((path) => fs.statSync(join(env.root, path)).mtimeMs)
-      const before = [looks(), fs.readdirSync(join(env.root, 'a'))]
-      const told = ['a/b', 'a', '.', 'none', 'none/b'].map((path) => file.writable(path))
-      assert.deepEqual(await Promise.all(told), [true, true, true, false, false])
-      assert.deepEqual([looks(), fs.readdirSync(join(env.root, 'a'))], before)
+      const modificationTimes = (): unknown => ['', 'a', 'a/b'].map((path) => fs.statSync(join(env.root, path)).mtimeMs)
+      const before = [modificationTimes(), fs.readdirSync(join(env.root, 'a'))]
+      const answers = ['a/b', 'a', '.', 'none', 'none/b'].map((path) => file.writable(path))
+      assert.deepEqual(await Promise.all(answers), [true, true, true, false, false])
+      assert.deepEqual([modificationTimes(), fs.readdirSync(join(env.root, 'a'))], before)
     },
   },
   {
-    name: 'case 37: a path that leads out by its letters is refused by every operation',
+    name: 'case 37: a path that leaves the workspace is refused by every operation',
     async run(env) {
-      const evil = evilBeside(env)
-      const secret = join(evil.folder, 'secret')
-      const paths = ['..', '../ws-evil/secret', 'a/../../ws-evil/secret', '/etc/passwd', evil.folder, secret]
+      const forbidden = createForbiddenFolder(env)
+      const secret = join(forbidden.folder, 'secret')
+      const paths = ['..', '../ws-evil/secret', 'a/../../ws-evil/secret', '/etc/passwd', forbidden.folder, secret]
       const urls = [pathToFileURL(secret).href, 'file:secret', 'FILE://localhost/etc/passwd']
       for (const path of [...paths, ...urls, `${env.root}/../ws-evil/secret`, 'a\0b', '~/x'])
-        await refusedBy(opsOf(env, 'file'), path)
-      assert.ok(evil.isUntouched())
+        await assertRefused(opsOf(env, 'file'), path)
+      assert.ok(forbidden.isUntouched())
     },
   },
   {
-    name: 'case 37: a link that leads out is refused by every operation',
+    name: 'case 37: a link that leaves the workspace is refused by every operation',
     async run(env) {
-      const evil = evilBeside(env)
+      const forbidden = createForbiddenFolder(env)
       const file = opsOf(env, 'file')
-      fs.symlinkSync(evil.folder, join(env.root, 'folder'))
-      fs.symlinkSync(join(evil.folder, 'secret'), join(env.root, 'file'))
-      fs.linkSync(join(evil.folder, 'secret'), join(env.root, 'hard'))
-      for (const path of ['folder/secret', 'folder/new', 'file']) await refusedBy(file, path)
+      fs.symlinkSync(forbidden.folder, join(env.root, 'folder'))
+      fs.symlinkSync(join(forbidden.folder, 'secret'), join(env.root, 'file'))
+      fs.linkSync(join(forbidden.folder, 'secret'), join(env.root, 'hard'))
+      for (const path of ['folder/secret', 'folder/new', 'file']) await assertRefused(file, path)
       await assert.rejects(file.read('hard'), { code: 'path_refused' })
-      assert.ok(evil.isUntouched())
+      assert.ok(forbidden.isUntouched())
     },
   },
   {
-    name: 'Q8: nothing is written to names that others obey; they may be read',
+    name: 'Q8: configuration files of other programs can be read but not written',
     async run(env) {
       const file = opsOf(env, 'file')
       fs.mkdirSync(join(env.root, 'sub/.git/hooks'), { recursive: true })
@@ -130,12 +132,12 @@ export const envConformance: readonly EnvConformanceCase[] = [
         '.claude/agents/a.md',
         'sub/.git/hooks/pre-commit',
         'sub/.git/config',
-        // At any depth, because several programs look in every folder.
+        // At any depth, because several programs read them in every folder.
         'sub/.mcp.json',
         'sub/deep/.vscode/tasks.json',
         'sub/CLAUDE.md',
         'sub/HEAD',
-        // The same names to file systems that do not tell cases apart, or leave out what is at the end.
+        // Equal names on file systems that ignore case or trailing characters.
         'TIRELESS.yaml',
         '.Claude/x',
         '.mcp.json.',
@@ -146,9 +148,9 @@ export const envConformance: readonly EnvConformanceCase[] = [
     },
   },
   {
-    name: 'Q8: a command stands where the one before has ended, as long as that is in the workspace',
+    name: 'Q8: a command starts in the folder where the previous one ended, if inside the workspace',
     async run(env) {
-      const stands = async (command: string, cwd: string): Promise<string> =>
+      const cwdAfter = async (command: string, cwd: string): Promise<string> =>
         (
           await opsOf(env, 'process').run('conformance', command, {
             timeoutMs: 60_000,
@@ -156,52 +158,52 @@ export const envConformance: readonly EnvConformanceCase[] = [
             cwd,
           })
         ).cwd
-      assert.equal(await stands('mkdir -p a/b && cd a/b', ''), 'a/b')
-      assert.equal(await stands('cd .. && test -d b', 'a/b'), 'a')
-      assert.equal(await stands('cd /tmp', 'a'), '')
-      assert.equal(await stands('cd b; exit 3', 'a'), 'a/b')
-      assert.equal(await stands('rm -r ../b', 'a/b'), 'a/b')
-      assert.equal(await stands('test -d a', 'a/b'), '')
-      assert.equal(await stands('test -d a', '../../..'), '')
+      assert.equal(await cwdAfter('mkdir -p a/b && cd a/b', ''), 'a/b')
+      assert.equal(await cwdAfter('cd .. && test -d b', 'a/b'), 'a')
+      assert.equal(await cwdAfter('cd /tmp', 'a'), '')
+      assert.equal(await cwdAfter('cd b; exit 3', 'a'), 'a/b')
+      assert.equal(await cwdAfter('rm -r ../b', 'a/b'), 'a/b')
+      assert.equal(await cwdAfter('test -d a', 'a/b'), '')
+      assert.equal(await cwdAfter('test -d a', '../../..'), '')
     },
   },
   {
-    name: 'Q9: what a command writes is heard while it runs',
+    name: 'Q9: output of a command is reported while it runs',
     async run(env) {
       const heard: string[] = []
       const seen = join(env.root, 'seen')
-      const hear = (text: string): void => {
+      const onOutput = (text: string): void => {
         heard.push(text)
         if (heard.join('').includes('first')) fs.writeFileSync(seen, '')
       }
-      // It ends only because it was heard.
-      const waiting = 'echo first; until [ -e seen ]; do sleep 0.01; done; echo last'
-      const options = { timeoutMs: 60_000, signal: new AbortController().signal, heard: hear }
-      const done = await opsOf(env, 'process').run('conformance', waiting, options)
+      // The command ends only after its output was reported.
+      const command = 'echo first; until [ -e seen ]; do sleep 0.01; done; echo last'
+      const options = { timeoutMs: 60_000, signal: new AbortController().signal, heard: onOutput }
+      const done = await opsOf(env, 'process').run('conformance', command, options)
       assert.deepEqual([done.exit, done.output], [0, 'first\nlast\n'])
     },
   },
   {
-    name: 'Q8: it is healthy until its folder is gone, replaced by a link, or by a file; and looking changes nothing',
+    name: 'Q8: the env is unhealthy if its folder is missing, a link or a file; the check changes nothing',
     async run(env) {
       const before = fs.statSync(env.root).mtimeMs
       assert.deepEqual(await env.health(), { ok: true })
       assert.equal(fs.statSync(env.root).mtimeMs, before)
-      const aside = join(dirname(env.root), 'aside')
-      fs.renameSync(env.root, aside)
-      await unhealthy(env)
-      fs.symlinkSync(aside, env.root)
-      await unhealthy(env)
+      const movedAway = join(dirname(env.root), 'aside')
+      fs.renameSync(env.root, movedAway)
+      await assertUnhealthy(env)
+      fs.symlinkSync(movedAway, env.root)
+      await assertUnhealthy(env)
       fs.unlinkSync(env.root)
       fs.writeFileSync(env.root, TEXT, { mode: 0o755 })
-      await unhealthy(env)
+      await assertUnhealthy(env)
       fs.unlinkSync(env.root)
-      fs.renameSync(aside, env.root)
+      fs.renameSync(movedAway, env.root)
       assert.deepEqual(await env.health(), { ok: true })
     },
   },
   {
-    name: 'Q8: closing takes nothing from the workspace, and can be done again',
+    name: 'Q8: close removes nothing from the workspace and is idempotent',
     async run(env) {
       await opsOf(env, 'file').write('kept', TEXT, null)
       await env.close()
@@ -211,7 +213,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
   },
 ]
 
-async function unhealthy(env: Env): Promise<void> {
+async function assertUnhealthy(env: Env): Promise<void> {
   const health = await env.health()
   assert.ok(!health.ok)
   assert.ok(health.reason.length > 0)

@@ -1,4 +1,4 @@
-/** What every store must show of facts; part of the store's conformance suite. */
+/** Store conformance: facts. */
 
 import assert from 'node:assert/strict'
 import { type Fact, MOST_FACTS, MOST_OVER, type NewFact } from '../domain/fact.ts'
@@ -6,7 +6,7 @@ import { iso } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 import { type ConformanceCase, NOW } from './store-cases.ts'
 
-const factOf = (id: string, key: string, text: string, more: Partial<NewFact> = {}): NewFact => ({
+const newFact = (id: string, key: string, text: string, more: Partial<NewFact> = {}): NewFact => ({
   id,
   key,
   text,
@@ -20,90 +20,96 @@ const factOf = (id: string, key: string, text: string, more: Partial<NewFact> = 
   ...more,
 })
 
-const remember = (fact: NewFact, now = NOW): Op & { op: 'remember' } => ({ op: 'remember', fact, now })
+const rememberOp = (fact: NewFact, now = NOW): Op & { op: 'remember' } => ({ op: 'remember', fact, now })
 
-const forget = (key: string, before = NOW, agent_id = 'agent'): Op & { op: 'forget' } => ({
+const forgetOp = (key: string, before = NOW, agent_id = 'agent'): Op & { op: 'forget' } => ({
   op: 'forget',
   agent_id,
   key,
   before,
 })
 
-const recalled = async (store: Store, text: string, now = NOW, agent_id = 'agent'): Promise<string[]> =>
+const recallKeys = async (store: Store, text: string, now = NOW, agent_id = 'agent'): Promise<string[]> =>
   (await store.recallFacts({ agent_id, text, now, limit: 10 })).map(({ key }) => key)
 
-const listed = async (store: Store, over: boolean, now = NOW): Promise<readonly Fact[]> =>
+const listFacts = async (store: Store, over: boolean, now = NOW): Promise<readonly Fact[]> =>
   store.facts({ over, now, limit: 100_000 })
 
-const statuses = async (store: Store): Promise<string[]> =>
-  (await listed(store, true)).map(({ id, status }) => `${id} ${status}`)
+const listStatuses = async (store: Store): Promise<string[]> =>
+  (await listFacts(store, true)).map(({ id, status }) => `${id} ${status}`)
 
 export const factConformance: readonly ConformanceCase[] = [
   {
-    name: 'O14: a fact comes back with its words, its origin and its labels',
+    name: 'O14: a fact is returned with text, origin and labels',
     async run(store) {
-      const fact = factOf('s.3.0', 'deploy', 'The deploy key lives in the vault', { expires_at: iso(NOW + 5) })
-      const [done] = await commitOne(store, [remember(fact)])
+      const fact = newFact('s.3.0', 'deploy', 'The deploy key lives in the vault', { expires_at: iso(NOW + 5) })
+      const [done] = await commitOne(store, [rememberOp(fact)])
       assert.deepEqual(done, { superseded: false, dropped: [] })
-      assert.deepEqual(await listed(store, false), [{ ...fact, status: 'known' }])
+      assert.deepEqual(await listFacts(store, false), [{ ...fact, status: 'known' }])
       assert.deepEqual(await store.recallFacts({ text: 'VAULT?', now: NOW, limit: 1 }), [{ ...fact, status: 'known' }])
     },
   },
   {
-    name: 'O14: the same key supersedes, which stays visible; the same call writes once, whatever became of it since',
+    name: 'O14: a new fact supersedes the old one of the same key; a repeated call changes nothing',
     async run(store) {
-      await commitOne(store, [remember(factOf('a', 'tea', 'green tea'))])
-      const [second] = await commitOne(store, [remember(factOf('b', 'tea', 'black coffee'))])
+      await commitOne(store, [rememberOp(newFact('a', 'tea', 'green tea'))])
+      const [second] = await commitOne(store, [rememberOp(newFact('b', 'tea', 'black coffee'))])
       assert.equal(second.superseded, true)
-      assert.deepEqual(await commitOne(store, [remember(factOf('a', 'tea', 'green tea'))]), [
+      assert.deepEqual(await commitOne(store, [rememberOp(newFact('a', 'tea', 'green tea'))]), [
         { superseded: false, dropped: [] },
       ])
-      assert.deepEqual(await statuses(store), ['b known', 'a superseded'])
-      assert.deepEqual([await recalled(store, 'green'), await recalled(store, 'coffee')], [[], ['tea']])
+      assert.deepEqual(await listStatuses(store), ['b known', 'a superseded'])
+      assert.deepEqual([await recallKeys(store, 'green'), await recallKeys(store, 'coffee')], [[], ['tea']])
       assert.deepEqual(
-        (await listed(store, false)).map(({ text }) => text),
+        (await listFacts(store, false)).map(({ text }) => text),
         ['black coffee'],
       )
     },
   },
   {
-    name: 'O14: forgetting takes the words for good, also of what was superseded; a late call does not bring it back',
+    name: 'O14: forget deletes the text, also of superseded facts; a late call does not restore it',
     async run(store) {
-      await commitOne(store, [remember(factOf('a', 'tea', 'green tea')), remember(factOf('b', 'tea', 'black tea'))])
-      await commitOne(store, [remember(factOf('c', 'milk', 'oat milk'))])
-      assert.deepEqual(await commitOne(store, [forget('tea')]), [{ forgotten: true }])
-      assert.deepEqual(await commitOne(store, [forget('tea')]), [{ forgotten: false }])
-      await commitOne(store, [remember(factOf('b', 'tea', 'black tea'))])
-      assert.deepEqual(await statuses(store), ['c known', 'b forgotten', 'a forgotten'])
-      assert.equal(JSON.stringify(await listed(store, true)).includes(' tea'), false)
-      assert.deepEqual([await recalled(store, 'tea'), await recalled(store, 'milk')], [[], ['milk']])
+      await commitOne(store, [
+        rememberOp(newFact('a', 'tea', 'green tea')),
+        rememberOp(newFact('b', 'tea', 'black tea')),
+      ])
+      await commitOne(store, [rememberOp(newFact('c', 'milk', 'oat milk'))])
+      assert.deepEqual(await commitOne(store, [forgetOp('tea')]), [{ forgotten: true }])
+      assert.deepEqual(await commitOne(store, [forgetOp('tea')]), [{ forgotten: false }])
+      await commitOne(store, [rememberOp(newFact('b', 'tea', 'black tea'))])
+      assert.deepEqual(await listStatuses(store), ['c known', 'b forgotten', 'a forgotten'])
+      assert.equal(JSON.stringify(await listFacts(store, true)).includes(' tea'), false)
+      assert.deepEqual([await recallKeys(store, 'tea'), await recallKeys(store, 'milk')], [[], ['milk']])
     },
   },
   {
-    name: 'O14: what was written after a forgetting was intended is not touched by it; nor is what another agent knows',
+    name: 'O14: forget does not affect newer facts or facts of other agents',
     async run(store) {
-      await commitOne(store, [remember(factOf('a', 'tea', 'green tea', { created_at: iso(NOW + 1) }))])
-      await commitOne(store, [remember(factOf('b', 'tea', 'red tea', { agent_id: 'other' }))])
-      assert.deepEqual(await commitOne(store, [forget('tea')]), [{ forgotten: false }])
-      assert.deepEqual([await recalled(store, 'tea'), await recalled(store, 'tea', NOW, 'other')], [['tea'], ['tea']])
-      await commitOne(store, [forget('tea', NOW + 1)])
-      assert.deepEqual([await recalled(store, 'tea'), await recalled(store, 'tea', NOW, 'other')], [[], ['tea']])
+      await commitOne(store, [rememberOp(newFact('a', 'tea', 'green tea', { created_at: iso(NOW + 1) }))])
+      await commitOne(store, [rememberOp(newFact('b', 'tea', 'red tea', { agent_id: 'other' }))])
+      assert.deepEqual(await commitOne(store, [forgetOp('tea')]), [{ forgotten: false }])
+      assert.deepEqual(
+        [await recallKeys(store, 'tea'), await recallKeys(store, 'tea', NOW, 'other')],
+        [['tea'], ['tea']],
+      )
+      await commitOne(store, [forgetOp('tea', NOW + 1)])
+      assert.deepEqual([await recallKeys(store, 'tea'), await recallKeys(store, 'tea', NOW, 'other')], [[], ['tea']])
     },
   },
   {
-    name: 'K3: what has expired is not known any more, from that instant on',
+    name: 'K3: a fact is no longer known once it expires',
     async run(store) {
-      await commitOne(store, [remember(factOf('a', 'offer', 'cheap tea', { expires_at: iso(NOW + 10) }))])
-      assert.deepEqual(await recalled(store, 'tea', NOW + 9), ['offer'])
-      assert.deepEqual(await recalled(store, 'tea', NOW + 10), [])
-      assert.equal((await listed(store, false, NOW + 9)).length, 1)
-      assert.equal((await listed(store, false, NOW + 10)).length, 0)
-      await commitOne(store, [remember(factOf('b', 'other', 'coffee'), NOW + 10)])
-      assert.deepEqual(await statuses(store), ['b known', 'a expired'])
+      await commitOne(store, [rememberOp(newFact('a', 'offer', 'cheap tea', { expires_at: iso(NOW + 10) }))])
+      assert.deepEqual(await recallKeys(store, 'tea', NOW + 9), ['offer'])
+      assert.deepEqual(await recallKeys(store, 'tea', NOW + 10), [])
+      assert.equal((await listFacts(store, false, NOW + 9)).length, 1)
+      assert.equal((await listFacts(store, false, NOW + 10)).length, 0)
+      await commitOne(store, [rememberOp(newFact('b', 'other', 'coffee'), NOW + 10)])
+      assert.deepEqual(await listStatuses(store), ['b known', 'a expired'])
     },
   },
   {
-    name: 'O14: found by words of any script, one character, another form of the word; a question of signs finds nothing',
+    name: 'O14: search works in any language, with single characters and word forms; signs find nothing',
     async run(store) {
       const texts = {
         zh: '生产服务器在上海，养了一只猫',
@@ -113,9 +119,9 @@ export const factConformance: readonly ConformanceCase[] = [
       }
       await commitOne(
         store,
-        Object.entries(texts).map(([key, text]) => remember(factOf(key, key, text))),
+        Object.entries(texts).map(([key, text]) => rememberOp(newFact(key, key, text))),
       )
-      for (const [asked, key] of [
+      for (const [query, key] of [
         ['服务器在哪里？', 'zh'],
         ['猫', 'zh'],
         ['金庫', 'ja'],
@@ -124,26 +130,29 @@ export const factConformance: readonly ConformanceCase[] = [
         ['foo_bar', 'en'],
         ['"foo" OR (bar*', 'en'],
       ])
-        assert.deepEqual(await recalled(store, asked ?? ''), [key], asked)
-      assert.deepEqual(await recalled(store, '"*() -?'), [])
-      assert.deepEqual(await recalled(store, ''), [])
+        assert.deepEqual(await recallKeys(store, query ?? ''), [key], query)
+      assert.deepEqual(await recallKeys(store, '"*() -?'), [])
+      assert.deepEqual(await recallKeys(store, ''), [])
     },
   },
   {
-    name: 'K3: nothing grows without bound: the oldest facts make room and are named, and of what is over only so many stay',
+    name: 'K3: facts are limited: the oldest are dropped and named, ended ones are deleted',
     async run(store) {
       const many = MOST_FACTS + MOST_OVER + 100
       for (let i = 0; i < many; i += 100)
         await commitOne(
           store,
-          Array.from({ length: 100 }, (_, n) => remember(factOf(`f${i + n}`, `key ${i + n}`, `number ${i + n}`))),
+          Array.from({ length: 100 }, (_, n) => rememberOp(newFact(`f${i + n}`, `key ${i + n}`, `number ${i + n}`))),
         )
-      const [{ dropped }] = await commitOne(store, [remember(factOf('last', 'last', 'the last'))])
+      const [{ dropped }] = await commitOne(store, [rememberOp(newFact('last', 'last', 'the last'))])
       assert.deepEqual(dropped, [`key ${many - MOST_FACTS}`])
-      const all = await listed(store, true)
+      const all = await listFacts(store, true)
       assert.equal(all.filter(({ status }) => status === 'known').length, MOST_FACTS)
       assert.equal(all.length, MOST_FACTS + MOST_OVER)
-      assert.deepEqual([await recalled(store, '0'), await recalled(store, `${many - 1}`)], [[], [`key ${many - 1}`]])
+      assert.deepEqual(
+        [await recallKeys(store, '0'), await recallKeys(store, `${many - 1}`)],
+        [[], [`key ${many - 1}`]],
+      )
     },
   },
 ]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from './fake-clock.ts'
 
-test('sleepers wake in order, each at its own instant, and a new sleep of a woken one is served in the same advance', async () => {
+test('sleepers wake in order at their times; a new sleep during an advance is served in the same advance', async () => {
   const clock = new FakeClock({ now: 1000 })
   const woke: [string, number, number][] = []
   const note = (name: string) => woke.push([name, clock.now(), clock.monotonic()])
@@ -26,7 +26,7 @@ test('sleepers wake in order, each at its own instant, and a new sleep of a woke
   assert.equal(clock.nextIn, undefined)
 })
 
-test('a jump of the wall moves nobody: monotonic time and sleepers stay', async () => {
+test('a jump of the wall clock affects neither monotonic time nor sleepers', async () => {
   const clock = new FakeClock({ now: 0 })
   let woke = false
   void clock.sleep(100).then(() => {
@@ -43,7 +43,7 @@ test('a jump of the wall moves nobody: monotonic time and sleepers stay', async 
   assert.equal(clock.now(), -4)
 })
 
-test('an abort wakes at once and never rejects', async () => {
+test('an abort resolves the sleep at once', async () => {
   const clock = new FakeClock()
   const stop = new AbortController()
   const sleep = clock.sleep(2 ** 40, stop.signal)

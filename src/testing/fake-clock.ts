@@ -1,4 +1,4 @@
-/** A clock that moves only when told. The wall can jump by itself; sleepers hear monotonic time only. */
+/** A clock that tests advance. The wall clock can jump separately; sleeps depend on monotonic time only. */
 
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Clock } from '../ports/clock.ts'
@@ -41,20 +41,21 @@ export class FakeClock implements Clock {
     })
   }
 
-  /** How many sleep right now. */
+  /** Number of pending sleeps. */
   get sleeping(): number {
     return this.#sleepers.size
   }
 
-  /** Monotonic time until the next one wakes, if anybody sleeps: a test can go from event to event without guessing. */
+  /** Monotonic time until the next sleep ends; undefined without one. Lets a test step from event to event. */
   get nextIn(): number | undefined {
     const due = this.#earliest()?.due
     return due === undefined ? undefined : due - this.#monotonic
   }
 
   /**
-   * Both times go on by `ms`. Sleepers wake in order of their instants (ties in order of their going to sleep), each at its own
-   * instant, and what it does next, a new sleep included, has run before the following one wakes.
+   * Advances both times by `ms`. Sleeps end in order of their due times, ties in order of creation. Code after a sleep,
+   * also
+   * a new sleep, runs before the next sleep ends.
    */
   async advance(ms: number): Promise<void> {
     const end = this.#monotonic + ms
@@ -68,7 +69,7 @@ export class FakeClock implements Clock {
     await settled()
   }
 
-  /** The wall clock jumps, either way; nobody wakes. */
+  /** Sets the wall clock, forwards or backwards; no sleep ends. */
   setWall(now: number): void {
     this.#wall = now
   }

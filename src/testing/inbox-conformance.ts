@@ -1,4 +1,4 @@
-/** What every store must show of messages, waits and wake-ups; part of the store's conformance suite. */
+/** Store conformance: messages, waits and wake-ups. */
 
 import assert from 'node:assert/strict'
 import type { Observation } from '../domain/observation.ts'
@@ -20,7 +20,7 @@ import {
 
 export const inboxConformance: readonly ConformanceCase[] = [
   {
-    name: 'O12: a message that nobody read before the end gets a dispatch in the same commit',
+    name: 'O12: an unread message at the end of a run gets a successor dispatch in the same commit',
     async run(store) {
       const { fence } = await running(store)
       await commitOne(store, [
@@ -38,20 +38,22 @@ export const inboxConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'settle: nothing unread, or a failure, makes no successor',
+    name: 'settle: no unread message, or a failure, creates no successor',
     async run(store) {
       const { epoch, fence } = await running(store)
-      const [ended] = (await commitOne(store, [settleAs('done')], fence)) as unknown as [{ successor: string | null }]
-      assert.equal(ended.successor, null)
+      const [doneResult] = (await commitOne(store, [settleAs('done')], fence)) as unknown as [
+        { successor: string | null },
+      ]
+      assert.equal(doneResult.successor, null)
       await enqueue(store, dispatchOf('two'))
       const [second] = await claim(store, epoch)
       await commitOne(store, [
         { op: 'publish', session_id: 'session-two', observation: message('m'), successor_id: 'x', now: NOW },
       ])
-      const [failed] = (await commitOne(store, [settleAs('failed')], second)) as unknown as [
+      const [failedResult] = (await commitOne(store, [settleAs('failed')], second)) as unknown as [
         { successor: string | null },
       ]
-      assert.equal(failed.successor, null)
+      assert.equal(failedResult.successor, null)
       assert.equal((await store.inbox('session-two')).length, 1, 'the message is still there')
     },
   },
@@ -82,7 +84,7 @@ export const inboxConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 66: unread until acknowledged, in order of arrival; acknowledged once',
+    name: 'case 66: messages stay unread, in order of arrival, until acknowledged once',
     async run(store) {
       const { fence } = await running(store)
       for (const id of ['b', 'a', 'c'])
@@ -93,9 +95,14 @@ export const inboxConformance: readonly ConformanceCase[] = [
         (await store.inbox('session-one')).map(({ id }) => id),
         ['b', 'a', 'c'],
       )
-      const ack: Op = { op: 'acknowledge', session_id: 'session-one', observation_ids: ['a', 'b', 'never'], now: NOW }
-      const [first] = (await commitOne(store, [ack], fence)) as unknown as [{ acknowledged: number }]
-      const [second] = (await commitOne(store, [ack], fence)) as unknown as [{ acknowledged: number }]
+      const acknowledgeOp: Op = {
+        op: 'acknowledge',
+        session_id: 'session-one',
+        observation_ids: ['a', 'b', 'never'],
+        now: NOW,
+      }
+      const [first] = (await commitOne(store, [acknowledgeOp], fence)) as unknown as [{ acknowledged: number }]
+      const [second] = (await commitOne(store, [acknowledgeOp], fence)) as unknown as [{ acknowledged: number }]
       assert.deepEqual([first.acknowledged, second.acknowledged], [2, 0])
       assert.deepEqual(
         (await store.inbox('session-one')).map(({ id }) => id),
@@ -104,7 +111,7 @@ export const inboxConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 67: what does not match leaves it waiting and unread; what matches wakes it',
+    name: 'case 67: only a matching observation wakes a waiting dispatch; others stay unread',
     async run(store) {
       const { fence } = await running(store)
       const wait: Wait = { ...forMessage, match: 'event:ready' }
@@ -132,7 +139,7 @@ export const inboxConformance: readonly ConformanceCase[] = [
       ])
       const [{ parked }] = await commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence)
       assert.equal(parked, false)
-      assert.equal(await statusOf(store, 'one'), 'running', 'the owner goes on')
+      assert.equal(await statusOf(store, 'one'), 'running', 'the owner continues')
       const [again] = (await commitOne(
         store,
         [
@@ -146,7 +153,7 @@ export const inboxConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 67: a deadline wakes, once, and is told as an observation',
+    name: 'case 67: a deadline wakes once and adds an observation',
     async run(store) {
       const { fence } = await running(store)
       await commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence)
@@ -160,29 +167,29 @@ export const inboxConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 67: whoever waits twice is told of both deadlines, of the same instant too',
+    name: 'case 67: two waits with the same deadline get two observations',
     async run(store) {
       const { epoch, fence } = await running(store)
       await commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence)
       await commitOne(store, [{ op: 'promote', now: NOW + 5000 }])
       const [again] = await claim(store, epoch)
-      const read: Op = { op: 'acknowledge', session_id: 'session-one', observation_ids: [], now: NOW }
-      const heard = (await store.inbox('session-one')).map(({ id }) => id)
+      const acknowledgeOp: Op = { op: 'acknowledge', session_id: 'session-one', observation_ids: [], now: NOW }
+      const observationIds = (await store.inbox('session-one')).map(({ id }) => id)
       await commitOne(
         store,
         [
-          { ...read, observation_ids: heard },
+          { ...acknowledgeOp, observation_ids: observationIds },
           { op: 'park', wait: forMessage, now: NOW },
         ],
         again,
       )
       await commitOne(store, [{ op: 'promote', now: NOW + 6000 }])
-      assert.equal(heard.length, 1)
+      assert.equal(observationIds.length, 1)
       assert.equal((await store.inbox('session-one')).length, 1)
     },
   },
   {
-    name: "a provider's retry is woken by the clock alone",
+    name: 'a wait for a retry ends by time only',
     async run(store) {
       const { fence } = await running(store)
       await commitOne(

@@ -1,4 +1,4 @@
-/** What plugin authors test with: `tireless/testing`. */
+/** Test tools for plugin authors: `tireless/testing`. */
 
 export { type ChannelCase, channelConformance, type OtherSide } from './channel-conformance.ts'
 export { type DocumentsCase, documentsConformance } from './documents-conformance.ts'

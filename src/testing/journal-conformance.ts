@@ -1,4 +1,4 @@
-/** What every store must show of fences, batches and the journal; part of the store's conformance suite. */
+/** Store conformance: fences, batches and the journal. */
 
 import assert from 'node:assert/strict'
 import type { JournalRecord } from '../domain/record.ts'
@@ -19,7 +19,7 @@ import {
 
 export const journalConformance: readonly ConformanceCase[] = [
   {
-    name: 'I3: a wrong token writes nothing; the right one does',
+    name: 'I3: a batch with a wrong token writes nothing',
     async run(store) {
       const { fence } = await running(store)
       const append: Op = { op: 'append', session_id: 'session-one', records: [record(1)] }
@@ -45,7 +45,7 @@ export const journalConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'claim: a superseded owner can commit nothing, however late it comes',
+    name: 'claim: a superseded owner cannot commit',
     async run(store) {
       const { fence: stale } = await running(store)
       const epoch = await join(store, true)
@@ -65,7 +65,7 @@ export const journalConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a fenced batch fails alone: the others of the same commit stand',
+    name: 'a refused batch fails alone; the others of the same commit succeed',
     async run(store) {
       const { epoch, fence } = await running(store)
       await enqueue(store, dispatchOf('two'))
@@ -85,7 +85,7 @@ export const journalConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a batch is atomic: a refused op undoes the ones before it',
+    name: 'a batch is atomic: a refused op undoes earlier ops',
     async run(store) {
       const { fence } = await running(store)
       const ops: Op[] = [
@@ -97,7 +97,7 @@ export const journalConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 94: the same sequence number twice, or a gap, is refused',
+    name: 'case 94: a repeated sequence number or a gap is refused',
     async run(store) {
       const { fence } = await running(store)
       const append = (...records: JournalRecord[]): Promise<unknown> =>

@@ -18,12 +18,12 @@ const assistant = { role: 'assistant', content: 'ok' }
 const post = (url: string, messages: unknown, more: object = {}) =>
   fetch(`${url}/chat/completions`, { method: 'POST', body: JSON.stringify({ model: 'm', messages, ...more }) })
 
-async function textOf(url: string, ...messages: object[]): Promise<string> {
+async function askForText(url: string, ...messages: object[]): Promise<string> {
   const body = JSON.parse(await (await post(url, messages)).text())
   return body.choices[0].message.content
 }
 
-async function serving(
+async function withServer(
   script: Script,
   work: (url: string, requests: readonly RecordedRequest[]) => Promise<void>,
   log?: string,
@@ -36,31 +36,31 @@ async function serving(
   }
 }
 
-test('the answer is chosen by the conversation and the assistant messages in it, by nothing else', async () => {
+test('the answer depends only on the conversation and its number of assistant messages', async () => {
   const turns = [{ text: 'first' }, { text: 'second' }]
-  await serving({ conversations: [{ match: 'weather', turns: [{ text: 'rain' }] }], turns }, async (url) => {
-    assert.equal(await textOf(url, user('go'), assistant), 'second')
-    assert.equal(await textOf(url, { role: 'system', content: 'weather' }, user('go')), 'first')
-    assert.equal(await textOf(url, user('go')), 'first')
-    assert.equal(await textOf(url, user('the weather?'), assistant, user('go')), 'rain')
-    assert.equal(await textOf(url, user([{ type: 'text', text: 'the weather?' }])), 'rain')
+  await withServer({ conversations: [{ match: 'weather', turns: [{ text: 'rain' }] }], turns }, async (url) => {
+    assert.equal(await askForText(url, user('go'), assistant), 'second')
+    assert.equal(await askForText(url, { role: 'system', content: 'weather' }, user('go')), 'first')
+    assert.equal(await askForText(url, user('go')), 'first')
+    assert.equal(await askForText(url, user('the weather?'), assistant, user('go')), 'rain')
+    assert.equal(await askForText(url, user([{ type: 'text', text: 'the weather?' }])), 'rain')
   })
 })
 
-test('past the end the last turn is said again; one with calls would go on for ever, so a last word ends it', async () => {
+test('after the script ends, its last turn repeats; a last turn with calls is replaced by a final answer', async () => {
   const many = Array.from({ length: 5 }, () => assistant)
-  await serving([{ text: 'first' }, { text: 'bye', faults: [500] }], async (url) => {
-    assert.equal(await textOf(url, user('go'), ...many), 'bye')
+  await withServer([{ text: 'first' }, { text: 'bye', faults: [500] }], async (url) => {
+    assert.equal(await askForText(url, user('go'), ...many), 'bye')
   })
-  await serving([{ calls: [{ tool: 't' }] }], async (url) =>
-    assert.equal(await textOf(url, user('go'), ...many), 'Done.'),
+  await withServer([{ calls: [{ tool: 't' }] }], async (url) =>
+    assert.equal(await askForText(url, user('go'), ...many), 'Done.'),
   )
-  await serving([], async (url) => assert.equal(await textOf(url, user('go')), 'Done.'))
+  await withServer([], async (url) => assert.equal(await askForText(url, user('go')), 'Done.'))
 })
 
-test('faults are counted per conversation and turn: fails twice, then answers', async () => {
+test('faults are counted per conversation and turn', async () => {
   const script: Script = [{ text: 'x', faults: [500, { fault: 429, retry_after: 2 }, null, 503] }]
-  await serving(script, async (url, requests) => {
+  await withServer(script, async (url, requests) => {
     const statuses = async (name: string) => {
       const seen: number[] = []
       for (let k = 0; k < 5; k++) seen.push((await post(url, [user(name)])).status)
@@ -74,11 +74,11 @@ test('faults are counted per conversation and turn: fails twice, then answers', 
   })
 })
 
-test('a stream is server-sent events in pieces, with usage only where it was asked for, and ends with [DONE]', async () => {
+test('a stream has server-sent events in pieces, usage only on request, and [DONE] at the end', async () => {
   const script: Script = [
     { text: 'hello', calls: [{ tool: 't', args: { a: 1 } }], usage: { input_tokens: 7, output_tokens: 3 } },
   ]
-  await serving(script, async (url) => {
+  await withServer(script, async (url) => {
     for (const include_usage of [true, false]) {
       const response = await post(url, [user('go')], { stream: true, stream_options: { include_usage } })
       assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
@@ -98,8 +98,8 @@ test('a stream is server-sent events in pieces, with usage only where it was ask
   })
 })
 
-test('models are listed; what is no request is refused', async () => {
-  await serving([], async (url) => {
+test('models are listed; invalid requests are refused', async () => {
+  await withServer([], async (url) => {
     assert.deepEqual(
       JSON.parse(await (await fetch(`${url}/models`)).text()).data.map(({ id }: { id: string }) => id),
       ['scripted'],
@@ -110,7 +110,7 @@ test('models are listed; what is no request is refused', async () => {
   })
 })
 
-test('close ends what hangs and what is delayed, and can be called twice', async () => {
+test('close ends hanging and delayed requests, and is idempotent', async () => {
   const server = await startProviderServer({
     script: [
       { faults: ['hang'], text: 'x', delay_ms: 0 },
@@ -128,22 +128,22 @@ test('close ends what hangs and what is delayed, and can be called twice', async
   )
 })
 
-test('a wrong script is refused with what is wrong in it', async () => {
+test('an invalid script is refused with the reason', async () => {
   const wrong = [{ text: 'x', faults: ['explode'] }] as unknown as Script
   await assert.rejects(startProviderServer({ script: wrong }), { code: 'usage' })
   await assert.rejects(startProviderServer({ script: [{ txt: 'x' }] as unknown as Script }), /txt/)
 })
 
-const lines = async (file: string) =>
+const readLog = async (file: string) =>
   (await readFile(file, 'utf8'))
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('the log has a line before an answer and one after it was sent whole', async () => {
+test('the log has a line before each answer, and one after it was sent completely', async () => {
   const log = join(folder, 'log.jsonl')
   const script: Script = [{ text: 'x', faults: ['reset', 'cut', 500] }]
-  await serving(
+  await withServer(
     script,
     async (url) => {
       await assert.rejects(post(url, [user('go')]))
@@ -153,8 +153,8 @@ test('the log has a line before an answer and one after it was sent whole', asyn
     },
     log,
   )
-  const said = (await lines(log)).map(({ event, index, fault }) => [event, index, fault])
-  assert.deepEqual(said, [
+  const events = (await readLog(log)).map(({ event, index, fault }) => [event, index, fault])
+  assert.deepEqual(events, [
     ['request', 0, 'reset'],
     ['request', 1, 'cut'],
     ['request', 2, '500'],
@@ -164,11 +164,11 @@ test('the log has a line before an answer and one after it was sent whole', asyn
   ])
 })
 
-test('as a program: says its address, survives its client, keeps its log over kill -9, ends at SIGTERM', async () => {
+test('as a program: prints its address, keeps its log over kill -9, ends on SIGTERM', async () => {
   const script = join(folder, 'script.json')
   const log = join(folder, 'program.jsonl')
   await writeFile(script, JSON.stringify([{ text: 'one' }, { text: 'two' }]))
-  const program = async () => {
+  const startProgram = async () => {
     const file = join(import.meta.dirname, 'provider-server-main.ts')
     const child = spawn(process.execPath, [file, '--script', script, '--log', log], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -181,16 +181,16 @@ test('as a program: says its address, survives its client, keeps its log over ki
     child.kill(signal)
     return (await exit)[0]
   }
-  const first = await program()
-  assert.equal(await textOf(first.url, user('go')), 'one')
+  const first = await startProgram()
+  assert.equal(await askForText(first.url, user('go')), 'one')
   await ended(first.child, 'SIGKILL')
-  const second = await program()
-  assert.equal(await textOf(second.url, user('go'), assistant), 'two')
+  const second = await startProgram()
+  assert.equal(await askForText(second.url, user('go'), assistant), 'two')
   assert.equal(await ended(second.child, 'SIGTERM'), 0)
-  // Whether the first answer was still noted is a race with the kill; that it was asked for is not.
-  const asked = (await lines(log)).filter(({ event }) => event === 'request')
+  // The kill may come before the first answer is logged, but not before its request.
+  const requestLines = (await readLog(log)).filter(({ event }) => event === 'request')
   assert.deepEqual(
-    asked.map(({ turn }) => turn),
+    requestLines.map(({ turn }) => turn),
     [0, 1],
   )
 })

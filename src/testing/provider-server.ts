@@ -1,6 +1,6 @@
 /**
- * Our provider: a server that speaks OpenAI's chat completions and Anthropic's messages over real sockets, scripted, with every fault of the
- * provider fault matrix. Which answer a request gets depends on the request alone; only the count of faults is kept.
+ * A scripted model provider for tests: OpenAI's Chat Completions and Anthropic's Messages over real sockets, with every
+ * fault of the provider fault matrix. The answer depends on the request alone; the only state is the number of faults.
  */
 
 import { appendFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface RecordedRequest {
   readonly conversation: string
   /** The number of assistant messages so far. */
   readonly turn: number
-  /** How often this turn of this conversation had been asked for before. */
+  /** Number of earlier requests for this turn of the conversation. */
   readonly attempt: number
   readonly fault: string | null
   readonly stream: boolean
@@ -31,10 +31,10 @@ export interface RecordedRequest {
 }
 
 export interface ProviderServer {
-  /** Ends in /v1: the base URL of a client. */
+  /** The base URL for clients, with /v1. */
   readonly url: string
   readonly requests: readonly RecordedRequest[]
-  /** Contract: idempotent; ends what hangs. */
+  /** Contract: idempotent; ends hanging requests. */
   close(): Promise<void>
 }
 
@@ -42,8 +42,8 @@ export interface ProviderOptions {
   readonly script: Script
   readonly port?: number | undefined
   /**
-   * A file that gets a line of JSON per request, `{"event":"request",…}`, before the answer is sent, and `{"event":"answered",…}`
-   * once it was sent whole: so that requests can be counted over kills of the client and of the server.
+   * A file for JSON lines: `{"event":"request",…}` before each answer, `{"event":"answered",…}` after it was sent
+   * completely. It counts requests across kills of client and server.
    */
   readonly log?: string | undefined
 }
@@ -51,36 +51,42 @@ export interface ProviderOptions {
 export async function startProviderServer({ script, port = 0, log }: ProviderOptions): Promise<ProviderServer> {
   const parsed = parseScript(script)
   const requests: RecordedRequest[] = []
-  const asked = new Map<string, number>()
+  const attempts = new Map<string, number>()
   const closing = new AbortController()
-  const note = (line: object) => log !== undefined && appendFileSync(log, `${JSON.stringify(line)}\n`)
+  const appendLog = (line: object) => log !== undefined && appendFileSync(log, `${JSON.stringify(line)}\n`)
 
-  async function complete(wire: Wire, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(format: Wire, message: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = parseRequest(await json(message).catch(() => undefined))
-    if (!body) return sendJson(response, 400, wire.errorBody('bad_request', 'not a request of this format'))
-    const place = placeOf(body)
-    const key = JSON.stringify(place)
-    const attempt = asked.get(key) ?? 0
-    asked.set(key, attempt + 1)
-    const turn = turnAt(parsed, place)
+    if (!body) return sendJson(response, 400, format.errorBody('bad_request', 'invalid request'))
+    const position = placeOf(body)
+    const key = JSON.stringify(position)
+    const attempt = attempts.get(key) ?? 0
+    attempts.set(key, attempt + 1)
+    const turn = turnAt(parsed, position)
     const fault = turn.faults?.[attempt] ?? undefined
     const index = requests.length
-    const entry = { index, ...place, attempt, fault: fault?.fault ?? null, stream: body.stream === true, body }
+    const entry = { index, ...position, attempt, fault: fault?.fault ?? null, stream: body.stream === true, body }
     requests.push({ ...entry, headers: message.headers })
-    note({ event: 'request', ...entry })
+    appendLog({ event: 'request', ...entry })
     if (turn.delay_ms !== undefined) await delay(turn.delay_ms, undefined, { signal: closing.signal })
-    const reply = replyTo({ wire, request: body, turn: place.turn, id: `answer-${index}` }, turn, fault)
-    const whole = await send(response, reply)
-    if (whole)
-      note({ event: 'answered', index, conversation: place.conversation, turn: place.turn, fault: entry.fault })
+    const reply = replyTo({ wire: format, request: body, turn: position.turn, id: `answer-${index}` }, turn, fault)
+    const isComplete = await send(response, reply)
+    if (isComplete)
+      appendLog({
+        event: 'answered',
+        index,
+        conversation: position.conversation,
+        turn: position.turn,
+        fault: entry.fault,
+      })
   }
 
   const server = createServer((message, response) => {
     const route = `${message.method} ${new URL(message.url ?? '/', 'http://localhost').pathname}`
-    const wire = WIRES[route]
-    if (wire) return void complete(wire, message, response).catch(() => response.destroy())
+    const format = FORMATS[route]
+    if (format) return void handleRequest(format, message, response).catch(() => response.destroy())
     if (route === 'GET /v1/models') return sendJson(response, 200, MODELS)
-    sendJson(response, 404, { error: { message: `no such route: ${route}`, code: 'not_found' } })
+    sendJson(response, 404, { error: { message: `unknown route: ${route}`, code: 'not_found' } })
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
 
@@ -96,7 +102,7 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
   }
 }
 
-const WIRES: Readonly<Record<string, Wire>> = {
+const FORMATS: Readonly<Record<string, Wire>> = {
   'POST /v1/chat/completions': openAIWire,
   'POST /v1/messages': anthropicWire,
 }
@@ -107,25 +113,26 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Contract: true when the answer was sent whole. */
+/** Contract: true if the answer was sent completely. */
 async function send(response: ServerResponse, reply: Reply): Promise<boolean> {
   if (reply.kind === 'silence') return false
   if (reply.kind === 'reset') {
     response.socket?.resetAndDestroy()
     return false
   }
-  const gone = new Promise<false>((resolve) => response.once('close', () => resolve(false)))
+  const closed = new Promise<false>((resolve) => response.once('close', () => resolve(false)))
   response.writeHead(reply.status, reply.headers)
   for (const piece of reply.pieces) {
-    // Each piece reaches the kernel before the next step: otherwise a destroyed socket would take it along, and the client would see
-    // a reset before any byte where the script says a cut in the middle.
+    // Waits until each piece is written; otherwise destroying the socket could discard it, and the client would see a
+    // reset
+    // instead of a cut in the middle.
     const written = new Promise<boolean>((resolve) => response.write(piece, (error) => resolve(!error)))
-    if (!(await Promise.race([written, gone]))) return false
+    if (!(await Promise.race([written, closed]))) return false
   }
   if (reply.ends === 'stall') return false
   if (reply.ends === 'destroy') {
     response.destroy()
     return false
   }
-  return Promise.race([new Promise<true>((resolve) => response.end(() => resolve(true))), gone])
+  return Promise.race([new Promise<true>((resolve) => response.end(() => resolve(true))), closed])
 }

@@ -1,4 +1,4 @@
-/** What every store must show of the queue; part of the store's conformance suite. */
+/** Store conformance: the queue. */
 
 import assert from 'node:assert/strict'
 import { commitOne } from '../ports/store.ts'
@@ -18,7 +18,7 @@ import {
 
 export const queueConformance: readonly ConformanceCase[] = [
   {
-    name: 'E6: priority high first, then oldest; a claim never hands out the same work twice',
+    name: 'E6: claims take high priority first, then the oldest, and never the same dispatch twice',
     async run(store) {
       const epoch = await join(store)
       await enqueue(
@@ -38,7 +38,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'E6: `only` claims that dispatch and no other',
+    name: 'E6: `only` claims only the named dispatches',
     async run(store) {
       const epoch = await join(store)
       await enqueue(store, dispatchOf('a'), dispatchOf('b'))
@@ -51,7 +51,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'E6: `except` claims all but those',
+    name: 'E6: `except` skips the named dispatches',
     async run(store) {
       const epoch = await join(store)
       await enqueue(store, dispatchOf('a'), dispatchOf('b'), dispatchOf('c'))
@@ -84,7 +84,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'E6: enqueue is all or none',
+    name: 'E6: enqueue adds all dispatches or none',
     async run(store) {
       await enqueue(store, dispatchOf('a', { session_id: 'busy' }))
       await refused(
@@ -98,7 +98,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a dispatch with a later start waits, and becomes pending when it is due, not before',
+    name: 'a dispatch with a later start waits and becomes pending when it is due',
     async run(store) {
       const epoch = await join(store)
       await enqueue(store, dispatchOf('later', { at: NOW + 1000 }))
@@ -113,7 +113,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'settle: the end and its reason are kept, and the fence ends with it',
+    name: 'settle: status and reason are stored, and the fence ends',
     async run(store) {
       const { fence } = await running(store)
       await commitOne(store, [settleAs('failed')], fence)
@@ -126,17 +126,17 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 52: a cancel is kept for the run, only gets stronger, and whoever is asked to end does not stay parked',
+    name: 'case 52: a cancel request is stored, can only become stronger, and wakes a parked dispatch',
     async run(store) {
       const { epoch, fence } = await running(store)
-      const wished = async (how: 'after_step' | 'immediate') => {
+      const cancelWith = async (how: 'after_step' | 'immediate') => {
         const [members] = await commitOne(store, [{ op: 'cancel', dispatch_id: 'one', how, now: NOW }])
         return [members, (await store.dispatch('one'))?.cancel]
       }
       const members = [{ dispatch_id: 'one', status: 'running' }]
-      assert.deepEqual(await wished('after_step'), [members, 'after_step'])
-      assert.deepEqual(await wished('immediate'), [members, 'immediate'])
-      assert.deepEqual(await wished('after_step'), [members, 'immediate'])
+      assert.deepEqual(await cancelWith('after_step'), [members, 'after_step'])
+      assert.deepEqual(await cancelWith('immediate'), [members, 'immediate'])
+      assert.deepEqual(await cancelWith('after_step'), [members, 'immediate'])
       await commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence)
       assert.equal(await statusOf(store, 'one'), 'pending')
       const [again] = await claim(store, epoch)
@@ -144,7 +144,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 53: what was never claimed is cancelled at once, what waits is woken for it, what is over is left as it is',
+    name: 'case 53: cancel ends an unclaimed dispatch at once, wakes a waiting one, and ignores an ended one',
     async run(store) {
       const { epoch, fence } = await running(store, 'over')
       await enqueue(store, dispatchOf('waits'), dispatchOf('new'))
@@ -153,17 +153,17 @@ export const queueConformance: readonly ConformanceCase[] = [
       await commitOne(store, [settleAs('done')], fence)
       for (const dispatch_id of ['over', 'waits', 'new'])
         await commitOne(store, [{ op: 'cancel', dispatch_id, how: 'immediate', now: NOW }])
-      const found = ['over', 'waits', 'new'].map((id) => statusOf(store, id))
-      assert.deepEqual(await Promise.all(found), ['done', 'pending', 'cancelled'])
+      const statuses = ['over', 'waits', 'new'].map((id) => statusOf(store, id))
+      assert.deepEqual(await Promise.all(statuses), ['done', 'pending', 'cancelled'])
       await enqueue(store, dispatchOf('unwanted'))
-      const reason = 'nobody wants it'
+      const reason = 'not needed'
       await commitOne(store, [{ op: 'cancel', dispatch_id: 'unwanted', how: 'immediate', now: NOW, reason }])
       assert.equal((await store.dispatch('unwanted'))?.error, reason)
       await refused('not_found', commitOne(store, [{ op: 'cancel', dispatch_id: 'x', how: 'immediate', now: NOW }]))
     },
   },
   {
-    name: 'case 56: what is made for paused work is paused from its beginning, and goes on with it',
+    name: 'case 56: children of a paused dispatch start paused and resume with it',
     async run(store) {
       const { epoch, fence } = await running(store)
       const pause = (paused: boolean) => commitOne(store, [{ op: 'pause', dispatch_id: 'one', paused, now: NOW }])
@@ -180,7 +180,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 56: paused work is not claimed, with all that was made for it, until it is resumed',
+    name: 'case 56: a paused dispatch and its descendants are not claimed until resumed',
     async run(store) {
       const epoch = await join(store)
       await enqueue(store, dispatchOf('one'))
@@ -203,7 +203,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'counts and sessions follow the queue',
+    name: 'counts and session statuses follow the queue',
     async run(store) {
       const { epoch, fence } = await running(store)
       await enqueue(store, dispatchOf('two'), dispatchOf('three', { at: NOW + 9999 }))
@@ -234,7 +234,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'E6: what failed, or was set aside, can be tried again, as if it were new; nothing else can',
+    name: 'E6: only a failed or dead dispatch can be retried, and it starts fresh',
     async run(store) {
       const { fence } = await running(store, 'a')
       const retry = (dispatch_id = 'a') => commitOne(store, [{ op: 'retry', dispatch_id, now: NOW }])
@@ -248,7 +248,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'E6: what failed cannot be tried again beside another dispatch of its session',
+    name: 'E6: a retry is refused while another dispatch of the session is in flight',
     async run(store) {
       const { fence } = await running(store, 'a')
       await commitOne(store, [settleAs('failed')], fence)
@@ -259,7 +259,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 52: what is paused and has begun is claimed again once its end is asked for, so that it can come to it',
+    name: 'case 52: a cancel makes a paused, started dispatch claimable, so that it can end',
     async run(store) {
       const { epoch, fence } = await running(store)
       await commitOne(store, [{ op: 'pause', dispatch_id: 'one', paused: true, now: NOW }])
@@ -270,7 +270,7 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a session that was put away is kept and not listed; it cannot be while something of it is in flight; a message takes it out again',
+    name: 'an archived session is kept but not listed; archive needs an idle session; a message undoes it',
     async run(store) {
       const { fence } = await running(store, 'a')
       const { session_id } = (await store.dispatch('a')) ?? { session_id: '' }

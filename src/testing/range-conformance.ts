@@ -1,15 +1,15 @@
-/** What every store must show of values that it could not read again; part of the store's conformance suite. */
+/** Store conformance: values that could not be read back are refused. */
 
 import assert from 'node:assert/strict'
 import type { Batch, Op, Store } from '../ports/store.ts'
 import { type ConformanceCase, claim, dispatchOf, enqueue, forMessage, join, NOW, record } from './store-cases.ts'
 
-const MANY = 2 ** 53
-const LATE = Date.UTC(10_000, 0, 1)
+const UNSAFE = 2 ** 53
+const AFTER_9999 = Date.UTC(10_000, 0, 1)
 
 const spender = { kernel_id: 'k', agent_id: 'a', dispatch_id: 'd', model: 'p/m', day: '2030-01-31' }
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
-const enqueueing = (more: object): Op => ({ op: 'enqueue', dispatches: [dispatchOf('bad', more)], now: NOW })
+const enqueueOp = (more: object): Op => ({ op: 'enqueue', dispatches: [dispatchOf('bad', more)], now: NOW })
 const fact = {
   ...{ id: 'f', key: 'k', text: 't', agent_id: 'a', session_id: 's', turn: 1, private: false },
   trust: 'trusted' as const,
@@ -17,28 +17,28 @@ const fact = {
   expires_at: null,
 }
 
-/** Each holds one value that must not be written. */
-const BAD: Readonly<Record<string, Op>> = {
-  'an instant after the year 9999': enqueueing({ at: LATE }),
-  'an instant that is no whole number': enqueueing({ at: NOW + 0.5 }),
-  'an instant beyond all numbers': enqueueing({ at: Number.POSITIVE_INFINITY }),
-  'a priority that is no whole number': enqueueing({ priority: 0.1 }),
-  'a priority that cannot be counted': enqueueing({ priority: MANY }),
-  'a text that is none': enqueueing({ prompt: undefined }),
-  'metadata that are no JSON': enqueueing({ metadata: { n: 1n } }),
-  'metadata that only this process understands': enqueueing({ metadata: { f: () => {} } }),
-  'a clock that shows nothing': { op: 'cycle_begin', cycle_id: 'c', kernel_id: 'k', trigger: 't', due: null, now: NaN },
-  'a date that is none': { op: 'remember', fact: { ...fact, expires_at: 'never' }, now: NOW },
+/** Ops with one invalid value each. */
+const INVALID_OPS: Readonly<Record<string, Op>> = {
+  'an instant after the year 9999': enqueueOp({ at: AFTER_9999 }),
+  'a fractional instant': enqueueOp({ at: NOW + 0.5 }),
+  'an infinite instant': enqueueOp({ at: Number.POSITIVE_INFINITY }),
+  'a fractional priority': enqueueOp({ priority: 0.1 }),
+  'a priority beyond the safe integers': enqueueOp({ priority: UNSAFE }),
+  'a missing text': enqueueOp({ prompt: undefined }),
+  'metadata that is not JSON': enqueueOp({ metadata: { n: 1n } }),
+  'metadata with a function': enqueueOp({ metadata: { f: () => {} } }),
+  'a NaN clock': { op: 'cycle_begin', cycle_id: 'c', kernel_id: 'k', trigger: 't', due: null, now: NaN },
+  'an invalid date': { op: 'remember', fact: { ...fact, expires_at: 'never' }, now: NOW },
   'negative usage': { op: 'spent', id: 'x', usd: 1, usage: { ...usage, input_tokens: -5 }, ...spender },
   'fractional usage': { op: 'spent', id: 'x', usd: 1, usage: { ...usage, output_tokens: 1.5 }, ...spender },
-  'usage without end': { op: 'spent', id: 'x', usd: 1, usage: { ...usage, cached_tokens: 1e308 }, ...spender },
-  'money that is none': { op: 'reserve', id: 'x', usd: Number.NaN, caps: [], ...spender },
+  'huge usage': { op: 'spent', id: 'x', usd: 1, usage: { ...usage, cached_tokens: 1e308 }, ...spender },
+  'a NaN amount': { op: 'reserve', id: 'x', usd: Number.NaN, caps: [], ...spender },
 }
 
-/** Contract: the batch is refused, one before and one after it in the same commit are not, nor is any later one. */
-async function refusedAlone(store: Store, bad: Batch): Promise<void> {
-  const word = (value: string): Batch => ({ ops: [{ op: 'set', name: value, value }] })
-  const [before, refused, after] = await store.commit([word('before'), bad, word('after')])
+/** Asserts that only this batch is refused, not the ones before and after it in the same commit. */
+async function assertRefusedAlone(store: Store, bad: Batch): Promise<void> {
+  const settingBatch = (value: string): Batch => ({ ops: [{ op: 'set', name: value, value }] })
+  const [before, refused, after] = await store.commit([settingBatch('before'), bad, settingBatch('after')])
   assert.deepEqual([before?.ok, refused?.ok, after?.ok], [true, false, true])
   assert.ok(refused && !refused.ok)
   assert.equal(refused.code, 'store_invalid')
@@ -46,47 +46,53 @@ async function refusedAlone(store: Store, bad: Batch): Promise<void> {
 }
 
 export const rangeConformance: readonly ConformanceCase[] = [
-  ...Object.entries(BAD)
-    // In this thread a function is left out, as JSON does; handed to another one, it is refused.
-    .filter(([name]) => !name.includes('only this process'))
+  ...Object.entries(INVALID_OPS)
+    // In the main thread JSON drops the function; the writer thread refuses it.
+    .filter(([name]) => !name.includes('a function'))
     .map(([name, op]) => ({
-      name: `B1: ${name} is refused, its batch alone`,
+      name: `B1: ${name} is refused, and only its batch fails`,
       async run(store: Store) {
-        await refusedAlone(store, { ops: [{ op: 'set', name: 'with it', value: 1 }, op] })
-        assert.equal(await store.setting('with it'), null, 'all of the batch or nothing')
+        await assertRefusedAlone(store, { ops: [{ op: 'set', name: 'with it', value: 1 }, op] })
+        assert.equal(await store.setting('with it'), null, 'the batch is atomic')
         await enqueue(store, dispatchOf('good'))
         assert.equal((await store.dispatches({ limit: 10 })).length, 1)
         assert.deepEqual([await store.spend('0000', '9999'), await store.nextTimer()], [[], undefined])
       },
     })),
   {
-    name: 'B1: metadata that only this process understands never break the store',
+    name: 'B1: metadata with a function does not break the store',
     async run(store) {
-      const bad = BAD['metadata that only this process understands'] as Op
+      const bad = INVALID_OPS['metadata with a function'] as Op
       await store.commit(Array.from({ length: 8 }, () => ({ ops: [bad] })))
       await enqueue(store, dispatchOf('good'))
       assert.ok(await store.dispatch('good'))
     },
   },
   {
-    name: 'B1: a run that waits for a time that is none, or records a number that is none, is refused, its batch alone',
+    name: 'B1: a park with an invalid time, or a record with an invalid number, is refused, and only its batch fails',
     async run(store) {
       await enqueue(store, dispatchOf('d1'))
       const [fence] = await claim(store, await join(store), 1)
       assert.ok(fence)
-      await refusedAlone(store, { fence, ops: [{ op: 'park', wait: { ...forMessage, until: LATE }, now: NOW }] })
+      await assertRefusedAlone(store, {
+        fence,
+        ops: [{ op: 'park', wait: { ...forMessage, until: AFTER_9999 }, now: NOW }],
+      })
       const answer = { text: '', calls: [], finish: 'stop', usage: { ...usage, input_tokens: 0.5 } } as const
-      for (const made of [
+      for (const invalidRecord of [
         record(1, { kind: 'model_answered', turn: 1, answer }),
         record(1, { kind: 'step_committed', turn: 1, next: { kind: 'continue' }, ms: Number.NaN }),
         { ...record(1), ts: -1 },
       ])
-        await refusedAlone(store, { fence, ops: [{ op: 'append', session_id: 'session-d1', records: [made] }] })
+        await assertRefusedAlone(store, {
+          fence,
+          ops: [{ op: 'append', session_id: 'session-d1', records: [invalidRecord] }],
+        })
       assert.deepEqual(await store.journal('session-d1'), [])
     },
   },
   {
-    name: 'I11: spending that grows past what can be counted is still read, and still passes its cap',
+    name: 'I11: spend beyond the safe integers stays readable and exceeds its cap',
     async run(store) {
       const most = { input_tokens: 1e9, output_tokens: 1e9, cached_tokens: 0 }
       for (let i = 0; i < 3; i += 1)

@@ -1,4 +1,4 @@
-/** What every store must show of retention: what is old and over goes, what still matters to somebody stays; part of the store's conformance suite. */
+/** Store conformance: retention deletes old, finished data and keeps everything that is still needed. */
 
 import assert from 'node:assert/strict'
 import { errorResult } from '../domain/cycle.ts'
@@ -21,7 +21,7 @@ import {
 } from './store-cases.ts'
 
 const DAY = 86_400_000
-/** A hundred days later, what is older than ninety goes. */
+/** A hundred days later; data older than ninety days is deleted. */
 const LATER = NOW + 100 * DAY
 const BEFORE = LATER - 90 * DAY
 
@@ -30,17 +30,17 @@ const prune = async (store: Store): Promise<readonly string[]> => {
   return runs
 }
 
-const endAt = (now: number): Op => ({ ...settleAs('failed'), now }) as Op
+const settleFailedAt = (now: number): Op => ({ ...settleAs('failed'), now }) as Op
 
-const unknownOf = (id: string): Unknown => ({
+const newUnknown = (id: string): Unknown => ({
   ...{ id: `unknown-${id}`, session_id: `session-${id}`, dispatch_id: id, tool: 'pay', args: {}, reach: 'third_party' },
   ...{ started_at: new Date(NOW).toISOString(), output_so_far: '', status: 'open', resolution: null },
 })
 
-/** What keeps a session, however old it is; `none`: what does not. */
+/** Reasons to keep a session of any age, with a function that creates it; `none`: no reason. */
 const REASONS: Readonly<Record<string, (store: Store, fence: Fence) => Promise<unknown>>> = {
-  none: (store, fence) => commitOne(store, [endAt(NOW)], fence),
-  'has just ended': (store, fence) => commitOne(store, [endAt(LATER)], fence),
+  none: (store, fence) => commitOne(store, [settleFailedAt(NOW)], fence),
+  'has just ended': (store, fence) => commitOne(store, [settleFailedAt(LATER)], fence),
   'is running': async () => {},
   'is waiting': (store, fence) => commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence),
   'is pending': (store, fence) => commitOne(store, [{ op: 'release', now: NOW }], fence),
@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<string, (store: Store, fence: Fence) => Promise<u
     const session_id = `session-${fence.dispatch_id}`
     const observation = message('m')
     await commitOne(store, [{ op: 'publish', session_id, observation, successor_id: 'unused', now: NOW }])
-    await commitOne(store, [endAt(NOW)], fence)
+    await commitOne(store, [settleFailedAt(NOW)], fence)
   },
   'has an open approval': async (store, fence) => {
     const approval = { ...approvalOf('a'), session_id: `session-${fence.dispatch_id}` }
@@ -62,11 +62,11 @@ const REASONS: Readonly<Record<string, (store: Store, fence: Fence) => Promise<u
     )
   },
   'has an unknown outcome': (store, fence) =>
-    commitOne(store, [{ op: 'unknown', unknown: unknownOf(fence.dispatch_id) }, endAt(NOW)], fence),
+    commitOne(store, [{ op: 'unknown', unknown: newUnknown(fence.dispatch_id) }, settleFailedAt(NOW)], fence),
 }
 
-/** Contract: the dispatch of that id is as the reason says. */
-async function sessionThat(store: Store, reason: string): Promise<string> {
+/** Creates a session in the state that the reason names; returns its dispatch id. */
+async function createSession(store: Store, reason: string): Promise<string> {
   const id = reason.replaceAll(' ', '-')
   const epoch = await join(store, false)
   await enqueue(store, dispatchOf(id))
@@ -81,10 +81,10 @@ export const retentionConformance: readonly ConformanceCase[] = [
     (reason): ConformanceCase => ({
       name:
         reason === 'none'
-          ? 'E6: retention takes a session that is old and over'
-          : `E6: retention leaves a session that ${reason}, whatever its age`,
+          ? 'E6: retention deletes an old, finished session'
+          : `E6: retention keeps a session of any age that ${reason}`,
       async run(store) {
-        const id = await sessionThat(store, reason)
+        const id = await createSession(store, reason)
         assert.equal(await store.prunable(BEFORE), reason === 'none')
         assert.deepEqual(await prune(store), reason === 'none' ? [id] : [])
         assert.equal(await store.prunable(BEFORE), false)
@@ -94,24 +94,24 @@ export const retentionConformance: readonly ConformanceCase[] = [
   ),
   ...(['expired before its run ended', 'was denied with the end of its run'] as const).map(
     (what): ConformanceCase => ({
-      name: `E6: retention takes a session whose approval ${what}, though nobody ever hears of it; not before that is old`,
+      name: `E6: retention deletes a session whose approval ${what}, once that is old`,
       async run(store) {
         const { fence } = await running(store)
         await commitOne(store, [{ op: 'ask', approval: approvalOf('a') }], fence)
         if (what === 'expired before its run ended') await commitOne(store, [{ op: 'promote', now: BEFORE }])
-        await commitOne(store, [endAt(BEFORE)], fence)
+        await commitOne(store, [settleFailedAt(BEFORE)], fence)
         assert.deepEqual(
           (await store.inbox('session-one')).map(({ id }) => id),
           ['approval-a'],
         )
-        assert.deepEqual(await prune(store), [], 'that was just now')
+        assert.deepEqual(await prune(store), [], 'it is not old yet')
         const [{ runs }] = await commitOne(store, [{ op: 'prune', before: BEFORE + 1, limit: 10 }])
         assert.deepEqual(runs, ['one'])
       },
     }),
   ),
   {
-    name: 'E6: a session that is taken away goes with all that belongs to it; nothing of another session does',
+    name: 'E6: deleting a session deletes all its rows and none of other sessions',
     async run(store) {
       const epoch = await join(store)
       const grant = (id: string): Grant => ({
@@ -125,7 +125,7 @@ export const retentionConformance: readonly ConformanceCase[] = [
         const id = fence.dispatch_id
         const session_id = `session-${id}`
         const approval = { ...approvalOf(`approval-${id}`), session_id }
-        const unknown: Unknown = { ...unknownOf(id), status: 'told_model' }
+        const unknown: Unknown = { ...newUnknown(id), status: 'told_model' }
         await commitOne(store, [{ op: 'append', session_id, records: [record(1)] }], fence)
         await commitOne(
           store,
@@ -139,13 +139,13 @@ export const retentionConformance: readonly ConformanceCase[] = [
           { op: 'grant', grant: grant(id) },
           { op: 'promote', now: NOW + DAY },
         ])
-        const heard: Op = {
+        const acknowledgeOp: Op = {
           op: 'acknowledge',
           session_id,
           observation_ids: [`approval-approval-${id}`],
           now: NOW + DAY,
         }
-        await commitOne(store, [heard, endAt(i === 0 ? NOW + DAY : LATER)], fence)
+        await commitOne(store, [acknowledgeOp, settleFailedAt(i === 0 ? NOW + DAY : LATER)], fence)
       }
       assert.deepEqual(await prune(store), ['gone'])
       assert.deepEqual([await store.dispatch('gone'), await store.session('session-gone')], [undefined, undefined])
@@ -161,11 +161,11 @@ export const retentionConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'E6: of messages and cycles those go that are old and over; one that was never sent, or never ended, stays',
+    name: 'E6: old, finished messages and cycles are deleted; pending ones are kept',
     async run(store) {
       for (const id of ['sent', 'failed', 'pending']) {
-        const posted = { id, channel: 'webhook', chat_id: null, kind: 'notice', text: 'x' } as const
-        await commitOne(store, [{ op: 'post', message: posted, due: NOW, now: NOW }])
+        const newMessage = { id, channel: 'webhook', chat_id: null, kind: 'notice', text: 'x' } as const
+        await commitOne(store, [{ op: 'post', message: newMessage, due: NOW, now: NOW }])
       }
       await commitOne(store, [
         { op: 'delivered', id: 'sent', now: NOW },

@@ -9,7 +9,7 @@ const user: Message = { role: 'user', text: 'do it' }
 const assistant: Message = { role: 'assistant', text: 'ok', calls: [] }
 const request = (...messages: Message[]): ModelRequest => ({ system: '', messages, tools: [] })
 
-test('the answer is chosen by the assistant messages in the request, so a new instance resumes anywhere', async () => {
+test('the number of assistant messages chooses the answer, so a new instance can resume', async () => {
   const script = [{ calls: [{ tool: 'bash', args: { command: 'ls' } }] }, { text: 'done' }]
   const pieces: string[] = []
   const first = await scriptedModel(script).call(request(user), { signal })
@@ -21,7 +21,7 @@ test('the answer is chosen by the assistant messages in the request, so a new in
   assert.deepEqual(resumed.requests, [request(user, assistant)])
 })
 
-test('faults come first, once each, and are counted per conversation', async () => {
+test('faults come first, once each, counted per conversation', async () => {
   const model = scriptedModel([{ text: 'done', faults: [new TirelessError('model_limited', 'slow down')] }])
   const other = request({ role: 'user', text: 'another' })
   await assert.rejects(model.call(request(user), { signal }), { code: 'model_limited' })
@@ -29,16 +29,16 @@ test('faults come first, once each, and are counted per conversation', async () 
   await assert.rejects(model.call(other, { signal }), { code: 'model_limited' })
 })
 
-test('a function sees the request and the turn; raw argument text passes unchanged', async () => {
-  const model = scriptedModel((asked, turn) => ({
-    calls: [{ tool: `t${turn}`, args: `{"n": ${asked.messages.length}` }],
+test('a function gets the request and the turn; raw argument text is not changed', async () => {
+  const model = scriptedModel((received, turn) => ({
+    calls: [{ tool: `t${turn}`, args: `{"n": ${received.messages.length}` }],
   }))
   assert.deepEqual((await model.call(request(user), { signal })).calls, [
     { id: 'call-0-0', tool: 't0', args: '{"n": 1' },
   ])
 })
 
-test('what is not scripted throws, an empty answer throws, an abort is honoured', async () => {
+test('a missing turn throws, an empty answer throws, an abort is honoured', async () => {
   const model = scriptedModel([{}])
   await assert.rejects(model.call(request(user, assistant), { signal }), { code: 'internal' })
   await assert.rejects(model.call(request(user), { signal }), { code: 'model_empty' })

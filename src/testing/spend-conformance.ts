@@ -1,4 +1,4 @@
-/** What every store must show of money; part of the store's conformance suite. */
+/** Store conformance: spend and caps. */
 
 import assert from 'node:assert/strict'
 import type { Cap } from '../domain/money.ts'
@@ -9,7 +9,7 @@ const usage = { input_tokens: 7, output_tokens: 3, cached_tokens: 2 }
 
 type Reserve = Op & { op: 'reserve' }
 
-const reserve = (id: string, usd: number, caps: readonly Cap[], more: Partial<Reserve> = {}): Reserve => ({
+const reserveOp = (id: string, usd: number, caps: readonly Cap[], more: Partial<Reserve> = {}): Reserve => ({
   op: 'reserve',
   id,
   usd,
@@ -22,8 +22,8 @@ const reserve = (id: string, usd: number, caps: readonly Cap[], more: Partial<Re
   ...more,
 })
 
-const spent = (id: string, usd: number, more: Partial<Reserve> = {}): Op & { op: 'spent' } => ({
-  ...reserve(id, usd, [], more),
+const spentOp = (id: string, usd: number, more: Partial<Reserve> = {}): Op & { op: 'spent' } => ({
+  ...reserveOp(id, usd, [], more),
   op: 'spent',
   usage,
 })
@@ -36,22 +36,22 @@ const cap = (limit: number, more: Partial<Cap> = {}): Cap => ({
   ...more,
 })
 
-async function granted(store: Store, op: Reserve): Promise<boolean> {
+async function isGranted(store: Store, op: Reserve): Promise<boolean> {
   const [{ refused }] = await commitOne(store, [op])
   return refused === null
 }
 
-const booked = async (store: Store): Promise<[string, number, number, number][]> =>
+const listSpend = async (store: Store): Promise<[string, number, number, number][]> =>
   (await store.spend('2000-01-01', '2099-12-31')).map((row) => [row.day, row.usd, row.reserved, row.calls])
 
 export const spendConformance: readonly ConformanceCase[] = [
   {
-    name: 'I11: what is set aside counts at once; settled, it is what was really spent; given back, it is nothing',
+    name: 'I11: a reservation counts at once; settling replaces it by the real cost, releasing removes it',
     async run(store) {
-      await commitOne(store, [reserve('1', 50, [cap(100)])])
-      await commitOne(store, [reserve('2', 30, [cap(100)])])
-      assert.deepEqual(await booked(store), [['2030-01-31', 0, 80, 2]])
-      await commitOne(store, [spent('1', 10)])
+      await commitOne(store, [reserveOp('1', 50, [cap(100)])])
+      await commitOne(store, [reserveOp('2', 30, [cap(100)])])
+      assert.deepEqual(await listSpend(store), [['2030-01-31', 0, 80, 2]])
+      await commitOne(store, [spentOp('1', 10)])
       await commitOne(store, [{ op: 'unspent', id: '2' }])
       await commitOne(store, [{ op: 'unspent', id: '2' }])
       const [row] = await store.spend('2030-01-31', '2030-01-31')
@@ -62,67 +62,67 @@ export const spendConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'I11: what would pass a cap is refused with the cap, and nothing is written; what just reaches it is granted',
+    name: 'I11: a reservation above a cap is refused and not stored; one that reaches the cap is granted',
     async run(store) {
-      await commitOne(store, [reserve('1', 60, [cap(100)])])
-      const [{ refused }] = await commitOne(store, [reserve('2', 41, [cap(100)])])
+      await commitOne(store, [reserveOp('1', 60, [cap(100)])])
+      const [{ refused }] = await commitOne(store, [reserveOp('2', 41, [cap(100)])])
       assert.deepEqual(refused, { cap: cap(100), used: 60, reserved: 60 })
-      assert.deepEqual(await booked(store), [['2030-01-31', 0, 60, 1]])
-      assert.equal(await granted(store, reserve('2', 40, [cap(100)])), true)
-      assert.equal(await granted(store, reserve('3', 0, [cap(100)])), true)
-      assert.equal(await granted(store, reserve('4', 1, [cap(100)])), false)
+      assert.deepEqual(await listSpend(store), [['2030-01-31', 0, 60, 1]])
+      assert.equal(await isGranted(store, reserveOp('2', 40, [cap(100)])), true)
+      assert.equal(await isGranted(store, reserveOp('3', 0, [cap(100)])), true)
+      assert.equal(await isGranted(store, reserveOp('4', 1, [cap(100)])), false)
     },
   },
   {
-    name: 'I11: a new day has its own money; a month has one for all its days; a settlement goes to the day of its reservation',
+    name: 'I11: day and month caps; a settlement counts for the day of its reservation',
     async run(store) {
       const both = [cap(100), cap(150, { name: 'm', scope: 'month' })]
-      assert.equal(await granted(store, reserve('1', 100, both, { day: '2030-01-30' })), true)
-      assert.equal(await granted(store, reserve('2', 1, both, { day: '2030-01-30' })), false)
-      assert.equal(await granted(store, reserve('3', 50, both)), true)
-      const [{ refused }] = await commitOne(store, [reserve('4', 1, both)])
+      assert.equal(await isGranted(store, reserveOp('1', 100, both, { day: '2030-01-30' })), true)
+      assert.equal(await isGranted(store, reserveOp('2', 1, both, { day: '2030-01-30' })), false)
+      assert.equal(await isGranted(store, reserveOp('3', 50, both)), true)
+      const [{ refused }] = await commitOne(store, [reserveOp('4', 1, both)])
       assert.equal(refused?.cap.name, 'm')
-      assert.equal(await granted(store, reserve('5', 100, both, { day: '2030-02-01' })), true)
-      await commitOne(store, [spent('1', 20)])
-      assert.deepEqual((await booked(store)).slice(0, 2), [
+      assert.equal(await isGranted(store, reserveOp('5', 100, both, { day: '2030-02-01' })), true)
+      await commitOne(store, [spentOp('1', 20)])
+      assert.deepEqual((await listSpend(store)).slice(0, 2), [
         ['2030-01-30', 20, 0, 1],
         ['2030-01-31', 0, 50, 1],
       ])
     },
   },
   {
-    name: 'I11: caps of an agent, of a kernel, of calls and of tokens, each by itself',
+    name: 'I11: caps per agent, kernel, calls and tokens',
     async run(store) {
-      await commitOne(store, [reserve('1', 60, [])])
-      await commitOne(store, [spent('1', 60)])
-      const own = (scope: Cap['scope']) => [cap(100, { scope })]
-      assert.equal(await granted(store, reserve('2', 41, own('agent'))), false)
-      assert.equal(await granted(store, reserve('3', 41, own('agent'), { agent_id: 'b' })), true)
-      assert.equal(await granted(store, reserve('3b', 41, own('agent'), { kernel_id: 'third' })), true)
-      assert.equal(await granted(store, reserve('4', 1, own('kernel'))), false)
-      assert.equal(await granted(store, reserve('5', 41, own('kernel'), { kernel_id: 'other' })), true)
-      assert.equal(await granted(store, reserve('6', 0, [cap(4, { unit: 'calls' })])), false)
-      assert.equal(await granted(store, reserve('7', 0, [cap(5, { unit: 'calls' })])), true)
-      assert.equal(await granted(store, reserve('8', 0, [cap(10, { unit: 'tokens' })])), false)
-      assert.equal(await granted(store, reserve('9', 0, [cap(11, { unit: 'tokens' })])), true)
+      await commitOne(store, [reserveOp('1', 60, [])])
+      await commitOne(store, [spentOp('1', 60)])
+      const scopedCap = (scope: Cap['scope']) => [cap(100, { scope })]
+      assert.equal(await isGranted(store, reserveOp('2', 41, scopedCap('agent'))), false)
+      assert.equal(await isGranted(store, reserveOp('3', 41, scopedCap('agent'), { agent_id: 'b' })), true)
+      assert.equal(await isGranted(store, reserveOp('3b', 41, scopedCap('agent'), { kernel_id: 'third' })), true)
+      assert.equal(await isGranted(store, reserveOp('4', 1, scopedCap('kernel'))), false)
+      assert.equal(await isGranted(store, reserveOp('5', 41, scopedCap('kernel'), { kernel_id: 'other' })), true)
+      assert.equal(await isGranted(store, reserveOp('6', 0, [cap(4, { unit: 'calls' })])), false)
+      assert.equal(await isGranted(store, reserveOp('7', 0, [cap(5, { unit: 'calls' })])), true)
+      assert.equal(await isGranted(store, reserveOp('8', 0, [cap(10, { unit: 'tokens' })])), false)
+      assert.equal(await isGranted(store, reserveOp('9', 0, [cap(11, { unit: 'tokens' })])), true)
     },
   },
   {
-    name: 'I11: what a dispatch set aside and never settled is spent when it asks again',
+    name: 'I11: an unsettled reservation counts as spent when its dispatch reserves again',
     async run(store) {
-      await commitOne(store, [reserve('1', 60, [], { dispatch_id: 'd' })])
-      const [{ refused }] = await commitOne(store, [reserve('2', 60, [cap(100)], { dispatch_id: 'd' })])
+      await commitOne(store, [reserveOp('1', 60, [], { dispatch_id: 'd' })])
+      const [{ refused }] = await commitOne(store, [reserveOp('2', 60, [cap(100)], { dispatch_id: 'd' })])
       assert.equal(refused?.used, 60)
-      assert.deepEqual(await booked(store), [['2030-01-31', 60, 0, 1]])
+      assert.deepEqual(await listSpend(store), [['2030-01-31', 60, 0, 1]])
       await commitOne(store, [{ op: 'unspent', id: '1' }])
-      assert.deepEqual(await booked(store), [['2030-01-31', 60, 0, 1]])
+      assert.deepEqual(await listSpend(store), [['2030-01-31', 60, 0, 1]])
     },
   },
   {
-    name: 'what was never set aside is booked all the same, once per call',
+    name: 'spend without a reservation is added, once per call',
     async run(store) {
-      await commitOne(store, [spent('1', 5), spent('2', 0)])
-      assert.deepEqual(await booked(store), [['2030-01-31', 5, 0, 2]])
+      await commitOne(store, [spentOp('1', 5), spentOp('2', 0)])
+      assert.deepEqual(await listSpend(store), [['2030-01-31', 5, 0, 2]])
     },
   },
 ]

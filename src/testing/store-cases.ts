@@ -1,4 +1,4 @@
-/** What the cases of the store's conformance suite are made of. */
+/** Helpers for the store conformance cases. */
 
 import assert from 'node:assert/strict'
 import type { Approval } from '../domain/approval.ts'
@@ -29,7 +29,7 @@ export const dispatchOf = (id: string, more: Partial<NewDispatch> = {}): NewDisp
   ...more,
 })
 
-/** An open approval, asked for by the first session. */
+/** An open approval of session-one. */
 export const approvalOf = (id: string): Approval => ({
   id,
   session_id: 'session-one',
@@ -91,7 +91,7 @@ export async function claim(store: Store, epoch: number, limit = 1): Promise<Fen
   return claimed.map(({ dispatch_id, token }) => ({ dispatch_id, token }))
 }
 
-/** A store with one dispatch that is running. */
+/** Enqueues and claims one dispatch. */
 export async function running(store: Store, id = 'one'): Promise<{ epoch: number; fence: Fence }> {
   const epoch = await join(store)
   await enqueue(store, dispatchOf(id))

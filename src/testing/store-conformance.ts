@@ -1,6 +1,6 @@
 /**
- * The store's conformance suite: what every implementation of the port must show. Each case gets an empty store; run them with
- * any test runner:  for (const { name, run } of storeConformance) test(name, async () => run(await openEmpty()))
+ * The conformance suite of the store port. Each case gets an empty store; run them with any test runner:
+ * for (const { name, run } of storeConformance) test(name, async () => run(await openEmpty()))
  */
 
 import assert from 'node:assert/strict'
@@ -34,7 +34,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...approvalConformance,
   ...rangeConformance,
   {
-    name: 'group commit: what is committed in one turn of the event loop shares a sync',
+    name: 'group commit: batches of one turn of the event loop share a sync',
     async run(store) {
       const epoch = await join(store)
       const ids = Array.from({ length: 64 }, (_, i) => `d${i}`)
@@ -50,7 +50,7 @@ export const storeConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'backup: a file of its own, for its owner only, while commits go on; never over a file that is there',
+    name: 'backup: writes one private file while commits continue; never overwrites a file',
     async run(store) {
       await enqueue(store, dispatchOf('before'))
       const folder = mkdtempSync(`${tmpdir()}/tireless-conformance-`)
@@ -72,7 +72,7 @@ export const storeConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'E13: a selection is one model per scope, the last one that was chosen, until it is taken back',
+    name: 'E13: a selection is the last chosen model of a scope, until it is removed',
     async run(store) {
       const select = (scope: string, model: string | null) =>
         commitOne(store, [{ op: 'select', scope, model, now: NOW }])
@@ -97,7 +97,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...outboxConformance,
   ...retentionConformance,
   {
-    name: 'after close every commit is refused, and closing twice is no error',
+    name: 'after close every commit is refused; close is idempotent',
     async run(store) {
       await store.close()
       await store.close()

@@ -1,4 +1,4 @@
-/** What every store must show of what people have to say on unknown outcomes, and of grants and labels; part of the store's conformance suite. */
+/** Store conformance: unknown outcomes, grants and labels. */
 
 import assert from 'node:assert/strict'
 import type { Unknown } from '../domain/unknown.ts'
@@ -8,7 +8,7 @@ import { type ConformanceCase, claim, forMessage, NOW, refused, running, statusO
 
 export const wordConformance: readonly ConformanceCase[] = [
   {
-    name: 'unknowns: listed, resolved once, and the run that waits for the word is woken; a word that came first is not lost',
+    name: 'unknowns: resolved once, which wakes the waiting run; an earlier resolution is not lost',
     async run(store) {
       const { epoch, fence } = await running(store)
       const unknown: Unknown = {
@@ -23,7 +23,7 @@ export const wordConformance: readonly ConformanceCase[] = [
         status: 'open',
         resolution: null,
       }
-      const wait: Wait = { kind: 'unknown', unknown_id: 'u1', until: null, reason: 'a word' }
+      const wait: Wait = { kind: 'unknown', unknown_id: 'u1', until: null, reason: 'a resolution' }
       await commitOne(
         store,
         [
@@ -50,7 +50,7 @@ export const wordConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a word on an unknown outcome wakes whoever waits for that word, and nobody who waits for something else',
+    name: 'resolving an unknown outcome does not wake a run that waits for something else',
     async run(store) {
       const { fence } = await running(store)
       const unknown: Unknown = {
@@ -70,7 +70,7 @@ export const wordConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 139: a grant is there until it expires, or is revoked',
+    name: 'case 139: a grant is listed until it expires or is revoked',
     async run(store) {
       const grant = {
         ...{ id: 'g', tool: 'pay', agent_id: null, session_id: null, to: ['*'], args: null },
@@ -88,7 +88,7 @@ export const wordConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'I12: a label only ever gets lower, until the owner takes it back',
+    name: 'I12: a label can only become stricter, until the owner removes it',
     async run(store) {
       const label = (trust: 'trusted' | 'untrusted', isPrivate: boolean) =>
         commitOne(store, [{ op: 'label', of: 'workspace /w', label: { trust, private: isPrivate } }])

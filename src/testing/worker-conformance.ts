@@ -1,4 +1,4 @@
-/** What every store must show of workers, their leases and what they leave behind; part of the store's conformance suite. */
+/** Store conformance: workers, leases and recovery. */
 
 import assert from 'node:assert/strict'
 import { commitOne, type Op } from '../ports/store.ts'
@@ -18,7 +18,7 @@ import {
 
 export const workerConformance: readonly ConformanceCase[] = [
   {
-    name: 'E6: orphaned work of a dead worker is recovered at once by a new one of the same home',
+    name: 'E6: a new worker of the same home recovers dispatches of a dead one at once',
     async run(store) {
       await running(store)
       await join(store, true)
@@ -28,7 +28,7 @@ export const workerConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'E6: beside others, a worker is dead only when its lease has ended; a beat keeps it alive',
+    name: 'E6: with several workers, one is dead only after its lease ends; a beat renews the lease',
     async run(store) {
       const { epoch } = await running(store)
       await join(store, false, NOW + 10 * LEASE)
@@ -46,7 +46,7 @@ export const workerConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'SIGTERM: a worker that leaves gives its work back, and that is no crash',
+    name: 'SIGTERM: a leaving worker releases its dispatches, which is no crash',
     async run(store) {
       const { epoch } = await running(store)
       for (let i = 0; i < 5; i++) {
@@ -60,12 +60,12 @@ export const workerConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'poison work: dead after 3 crashes in a row without a new record; a record resets the count',
+    name: 'poison work: a dispatch is dead after 3 crashes in a row without a new record',
     async run(store) {
       await join(store)
       await enqueue(store, dispatchOf('one'))
       let seq = 0
-      const crash = async (leaveRecord: boolean): Promise<string | undefined> => {
+      const crashOnce = async (leaveRecord: boolean): Promise<string | undefined> => {
         const epoch = await join(store)
         await commitOne(store, [{ op: 'recover', now: NOW }])
         const [fence] = await claim(store, epoch)
@@ -75,17 +75,17 @@ export const workerConformance: readonly ConformanceCase[] = [
         await commitOne(store, [{ op: 'recover', now: NOW }])
         return statusOf(store, 'one')
       }
-      assert.equal(await crash(false), 'pending')
-      assert.equal(await crash(false), 'pending')
-      assert.equal(await crash(true), 'pending')
-      assert.equal(await crash(false), 'pending')
-      assert.equal(await crash(false), 'pending')
-      assert.equal(await crash(false), 'dead')
+      assert.equal(await crashOnce(false), 'pending')
+      assert.equal(await crashOnce(false), 'pending')
+      assert.equal(await crashOnce(true), 'pending')
+      assert.equal(await crashOnce(false), 'pending')
+      assert.equal(await crashOnce(false), 'pending')
+      assert.equal(await crashOnce(false), 'dead')
       assert.equal((await store.dispatch('one'))?.failure_class, 'infra')
     },
   },
   {
-    name: 'poison work: crashes before a record count no more, also where the work was given back in between',
+    name: 'poison work: a new record resets the crash count, also with a release in between',
     async run(store) {
       const { fence } = await running(store)
       const recover = async (): Promise<void> => {
@@ -106,16 +106,16 @@ export const workerConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'I4: what is set aside as dead lists the call that it left in the air, for whoever can know',
+    name: 'I4: a dead dispatch records its interrupted calls as unknown outcomes',
     async run(store) {
       const { fence } = await running(store)
       const call = { id: 'c', tool: 'pay', args: { amount: 1 } }
-      const intended = (index: number, reach: 'third_party' | 'workspace') =>
+      const intendedCall = (index: number, reach: 'third_party' | 'workspace') =>
         record(index + 2, {
           ...{ kind: 'call_intended', turn: 1, index, attempt: 1, call },
           effect: { recovery: 'once', reach },
         })
-      const records = [record(1), intended(0, 'third_party'), intended(1, 'workspace')]
+      const records = [record(1), intendedCall(0, 'third_party'), intendedCall(1, 'workspace')]
       await commitOne(store, [{ op: 'append', session_id: 'session-one', records }], fence)
       for (let i = 0; i < 4; i++) {
         const epoch = await join(store)

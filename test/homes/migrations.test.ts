@@ -111,7 +111,8 @@ describe('migrations', () => {
     assert.throws(
       () => migrateTo(file, BROKEN),
       (error: Error & { code?: string }) =>
-        error.code === 'store_failed' && /could not be migrated to schema.*it is unchanged.*do this/s.test(error.message),
+        error.code === 'store_failed' &&
+        /could not be migrated to schema.*it is unchanged.*do this/s.test(error.message),
     )
     assert.equal(isWhole(file, before), 'old')
     assert.deepEqual(copies(file), [])

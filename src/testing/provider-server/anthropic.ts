@@ -1,22 +1,22 @@
-/** Anthropic's messages. Pure. */
+/** Anthropic's Messages format. Pure. */
 
 import type { ChatRequest } from './script.ts'
 import { pieces, type Said, type Wire } from './wire.ts'
 
 export const anthropicWire: Wire = {
-  jsonBody: (said, request, id) =>
+  jsonBody: (answer, request, id) =>
     JSON.stringify({
-      ...head(said, request, id),
-      content: blocksOf(said),
-      stop_reason: stopReason(said.finish),
-      usage: usageOf(said),
+      ...head(answer, request, id),
+      content: contentBlocks(answer),
+      stop_reason: stopReason(answer.finish),
+      usage: formatUsage(answer),
     }),
   sseEvents,
   errorBody: (type, message) => ({ type: 'error', error: { type: ERRORS[type] ?? type, message } }),
   errorEvent: (type, message) => event('error', { error: { type, message } }),
 }
 
-/** That a prompt is too long has no name of its own here. */
+/** Anthropic has no separate error type for a prompt that is too long. */
 const ERRORS: Readonly<Record<string, string>> = { context_length_exceeded: 'invalid_request_error' }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -36,15 +36,15 @@ const head = (_: Said, { model }: ChatRequest, id: string) => ({
   stop_sequence: null,
 })
 
-const usageOf = ({ usage }: Said) => ({
+const formatUsage = ({ usage }: Said) => ({
   input_tokens: usage.input_tokens - usage.cached_tokens,
   output_tokens: usage.output_tokens,
   cache_read_input_tokens: usage.cached_tokens,
   cache_creation_input_tokens: 0,
 })
 
-/** Arguments that are no JSON, or no object, cannot be said here but as text. */
-function inputOf(args: string): unknown {
+/** Arguments that are not JSON become a JSON string. */
+function parseInput(args: string): unknown {
   try {
     return JSON.parse(args)
   } catch {
@@ -52,25 +52,27 @@ function inputOf(args: string): unknown {
   }
 }
 
-function blocksOf({ text, reasoning, calls }: Said): object[] {
+function contentBlocks({ text, reasoning, calls }: Said): object[] {
   return [
-    ...(reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature: signatureOf(reasoning) }]),
+    ...(reasoning === undefined
+      ? []
+      : [{ type: 'thinking', thinking: reasoning, signature: fakeSignature(reasoning) }]),
     ...(text === '' ? [] : [{ type: 'text', text }]),
-    ...calls.map(({ id, tool, args }) => ({ type: 'tool_use', id, name: tool, input: inputOf(args) })),
+    ...calls.map(({ id, tool, args }) => ({ type: 'tool_use', id, name: tool, input: parseInput(args) })),
   ]
 }
 
-const signatureOf = (reasoning: string): string => `signed(${reasoning.length})`
+const fakeSignature = (reasoning: string): string => `signed(${reasoning.length})`
 
 const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
 
-function sseEvents(said: Said, request: ChatRequest, id: string): string[] {
+function sseEvents(answer: Said, request: ChatRequest, id: string): string[] {
   const delta = (index: number, part: object) => event('content_block_delta', { index, delta: part })
   const block = (index: number, start: object, deltas: readonly object[]) => [
     event('content_block_start', { index, content_block: start }),
     ...deltas.map((part) => delta(index, part)),
   ]
-  const { text, reasoning, calls } = said
+  const { text, reasoning, calls } = answer
   const blocks = [
     ...(reasoning === undefined
       ? []
@@ -79,7 +81,7 @@ function sseEvents(said: Said, request: ChatRequest, id: string): string[] {
             start: { type: 'thinking', thinking: '', signature: '' },
             deltas: [
               ...pieces(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
-              { type: 'signature_delta', signature: signatureOf(reasoning) },
+              { type: 'signature_delta', signature: fakeSignature(reasoning) },
             ],
           },
         ]),
@@ -99,10 +101,10 @@ function sseEvents(said: Said, request: ChatRequest, id: string): string[] {
   const events = [
     event('message_start', {
       message: {
-        ...head(said, request, id),
+        ...head(answer, request, id),
         content: [],
         stop_reason: null,
-        usage: usageOf({ ...said, usage: { ...said.usage, output_tokens: 0 } }),
+        usage: formatUsage({ ...answer, usage: { ...answer.usage, output_tokens: 0 } }),
       },
     }),
     event('ping', {}),
@@ -111,12 +113,12 @@ function sseEvents(said: Said, request: ChatRequest, id: string): string[] {
       event('content_block_stop', { index }),
     ]),
   ]
-  if (said.finish === null) return events
+  if (answer.finish === null) return events
   return [
     ...events,
     event('message_delta', {
-      delta: { stop_reason: stopReason(said.finish), stop_sequence: null },
-      usage: { output_tokens: said.usage.output_tokens },
+      delta: { stop_reason: stopReason(answer.finish), stop_sequence: null },
+      usage: { output_tokens: answer.usage.output_tokens },
     }),
     event('message_stop', {}),
   ]

@@ -1,4 +1,4 @@
-/** OpenAI's chat completions. Pure. */
+/** OpenAI's Chat Completions format. Pure. */
 
 import type { ChatRequest } from './script.ts'
 import { pieces, type Said, type Wire } from './wire.ts'
@@ -10,35 +10,35 @@ export const openAIWire: Wire = {
   errorEvent: (type, message) => sseEvent({ error: { message, type, code: type } }),
 }
 
-function jsonBody(said: Said, request: ChatRequest, id: string): string {
+function jsonBody(answer: Said, request: ChatRequest, id: string): string {
   const message = {
     role: 'assistant',
-    content: said.text === '' ? null : said.text,
-    ...(said.reasoning === undefined ? {} : { reasoning_content: said.reasoning }),
-    ...(said.calls.length === 0 ? {} : { tool_calls: said.calls.map(toolCall) }),
+    content: answer.text === '' ? null : answer.text,
+    ...(answer.reasoning === undefined ? {} : { reasoning_content: answer.reasoning }),
+    ...(answer.calls.length === 0 ? {} : { tool_calls: answer.calls.map(toolCall) }),
   }
   return JSON.stringify({
     ...head(request, id, 'chat.completion'),
-    choices: [{ index: 0, message, finish_reason: said.finish }],
-    usage: usageOf(said),
+    choices: [{ index: 0, message, finish_reason: answer.finish }],
+    usage: formatUsage(answer),
   })
 }
 
-function sseEvents(said: Said, request: ChatRequest, id: string): string[] {
+function sseEvents(answer: Said, request: ChatRequest, id: string): string[] {
   const chunk = (fields: object) => sseEvent({ ...head(request, id, 'chat.completion.chunk'), ...fields })
   const delta = (part: object) => chunk({ choices: [{ index: 0, delta: part, finish_reason: null }] })
   const events = [
     delta({ role: 'assistant', content: '' }),
-    ...pieces(said.reasoning ?? '').map((piece) => delta({ reasoning_content: piece })),
-    ...pieces(said.text).map((piece) => delta({ content: piece })),
-    ...said.calls.flatMap((call, index) => [
+    ...pieces(answer.reasoning ?? '').map((piece) => delta({ reasoning_content: piece })),
+    ...pieces(answer.text).map((piece) => delta({ content: piece })),
+    ...answer.calls.flatMap((call, index) => [
       delta({ tool_calls: [{ index, ...toolCall({ ...call, args: '' }) }] }),
       ...pieces(call.args).map((piece) => delta({ tool_calls: [{ index, function: { arguments: piece } }] })),
     ]),
   ]
-  if (said.finish === null) return events
-  events.push(chunk({ choices: [{ index: 0, delta: {}, finish_reason: said.finish }] }))
-  if (request.stream_options?.include_usage) events.push(chunk({ choices: [], usage: usageOf(said) }))
+  if (answer.finish === null) return events
+  events.push(chunk({ choices: [{ index: 0, delta: {}, finish_reason: answer.finish }] }))
+  if (request.stream_options?.include_usage) events.push(chunk({ choices: [], usage: formatUsage(answer) }))
   return [...events, 'data: [DONE]\n\n']
 }
 
@@ -52,7 +52,7 @@ const toolCall = ({ id, tool, args }: Said['calls'][number]) => ({
   function: { name: tool, arguments: args },
 })
 
-const usageOf = ({ usage }: Said) => ({
+const formatUsage = ({ usage }: Said) => ({
   prompt_tokens: usage.input_tokens,
   completion_tokens: usage.output_tokens,
   total_tokens: usage.input_tokens + usage.output_tokens,

@@ -1,20 +1,22 @@
-/** From a turn and a fault to what goes over the wire. Pure: the server only sends it. */
+/** Builds the bytes of a reply from a turn and a fault. Pure; the server only sends them. */
 
 import { assertNever } from '../../domain/error.ts'
 import type { ChatRequest, Fault, FaultName, Turn } from './script.ts'
 import { type Said, saidOf, type Wire } from './wire.ts'
 
 export type Reply =
-  /** Nothing, until the server is closed. */
+  /** No reply until the server closes. */
   | { readonly kind: 'silence' }
-  /** The socket is reset before any byte. */
+  /** Resets the socket before any byte. */
   | { readonly kind: 'reset' }
   | {
       readonly kind: 'bytes'
       readonly status: number
       readonly headers: Readonly<Record<string, string>>
       readonly pieces: readonly string[]
-      /** `whole` ends as HTTP wants it; `destroy` kills the socket; `stall` keeps it open and says no more. */
+      /**
+       * `whole` ends the response normally; `destroy` closes the socket; `stall` keeps it open without further data.
+       */
       readonly ends: 'whole' | 'destroy' | 'stall'
     }
 
@@ -26,12 +28,12 @@ export interface Asked {
 }
 
 const HUGE = 5_000_000
-/** A fault in a call needs a call, also where the turn has none. It must never run. */
+/** Used by faults that need a call when the turn has none. It must never run. */
 const NEVER_RUN = { id: 'call_never', tool: 'bash', args: '{"command":"echo never > never.txt"}' }
 
-export function replyTo(asked: Asked, turn: Turn, fault: Fault | undefined): Reply {
-  const said = saidOf(turn, asked.request, asked.turn)
-  if (!fault) return answer(asked, said)
+export function replyTo(context: Asked, turn: Turn, fault: Fault | undefined): Reply {
+  const answer = saidOf(turn, context.request, context.turn)
+  if (!fault) return sendAnswer(context, answer)
   switch (fault.fault) {
     case '429':
     case '500':
@@ -41,27 +43,27 @@ export function replyTo(asked: Asked, turn: Turn, fault: Fault | undefined): Rep
     case '403':
     case '404':
     case '529':
-      return refusal(asked, fault, Number(fault.fault), `scripted_${fault.fault}`)
+      return errorReply(context, fault, Number(fault.fault), `scripted_${fault.fault}`)
     case 'too_long':
-      return refusal(asked, fault, 400, 'context_length_exceeded', 'prompt is too long: 9 tokens > 8 maximum')
+      return errorReply(context, fault, 400, 'context_length_exceeded', 'prompt is too long: 9 tokens > 8 maximum')
     case 'no_credit':
-      return refusal(asked, fault, 429, 'insufficient_quota')
+      return errorReply(context, fault, 429, 'insufficient_quota')
     case 'hang':
       return { kind: 'silence' }
     case 'reset':
       return { kind: 'reset' }
     case 'stall':
-      return broken(asked, withCall(said), 'stall')
+      return breakAnswer(context, withCall(answer), 'stall')
     case 'cut':
-      return broken(asked, withCall(said), 'destroy')
+      return breakAnswer(context, withCall(answer), 'destroy')
     case 'cut_clean':
-      return cutClean(asked, withCall(said))
+      return cutClean(context, withCall(answer))
     case 'truncated_json':
-      return truncated(asked, said)
+      return truncate(context, answer)
     case 'html':
-      return page('text/html; charset=utf-8', '<!doctype html>\n<html><body>502: upstream: sorry</body></html>\n')
+      return wholeReply('text/html; charset=utf-8', '<!doctype html>\n<html><body>502: upstream: sorry</body></html>\n')
     case 'error_chunk':
-      return errorChunk(asked, withCall(said))
+      return errorChunk(context, withCall(answer))
     case 'unfinished':
     case 'empty':
     case 'filtered':
@@ -71,7 +73,7 @@ export function replyTo(asked: Asked, turn: Turn, fault: Fault | undefined): Rep
     case 'misfit_args':
     case 'duplicate_ids':
     case 'huge':
-      return answer(asked, distorted(said, fault.fault))
+      return sendAnswer(context, distort(answer, fault.fault))
     default:
       return assertNever(fault.fault)
   }
@@ -90,20 +92,20 @@ type Distortion = Extract<
   | 'huge'
 >
 
-/** Answers that are whole on the wire and wrong in themselves. */
-function distorted(said: Said, fault: Distortion): Said {
-  const called = withCall(said)
-  const first = called.calls[0] ?? NEVER_RUN
-  const calls = (call: Said['calls'][number], finish = 'tool_calls') => ({ ...called, calls: [call], finish })
+/** Answers that are complete but wrong. */
+function distort(answer: Said, fault: Distortion): Said {
+  const withOneCall = withCall(answer)
+  const first = withOneCall.calls[0] ?? NEVER_RUN
+  const calls = (call: Said['calls'][number], finish = 'tool_calls') => ({ ...withOneCall, calls: [call], finish })
   switch (fault) {
     case 'unfinished':
-      return { ...called, finish: null }
+      return { ...withOneCall, finish: null }
     case 'empty':
-      return { ...said, text: '', calls: [], finish: 'stop' }
+      return { ...answer, text: '', calls: [], finish: 'stop' }
     case 'filtered':
-      return { ...called, finish: 'content_filter' }
+      return { ...withOneCall, finish: 'content_filter' }
     case 'length':
-      return { ...called, finish: 'length' }
+      return { ...withOneCall, finish: 'length' }
     case 'unknown_tool':
       return calls({ ...first, tool: 'no_such_tool' })
     case 'bad_args':
@@ -111,75 +113,81 @@ function distorted(said: Said, fault: Distortion): Said {
     case 'misfit_args':
       return calls({ ...first, args: '{"no_such_argument":[]}' })
     case 'duplicate_ids':
-      return { ...called, calls: [first, { ...(called.calls[1] ?? first), id: first.id }], finish: 'tool_calls' }
+      return {
+        ...withOneCall,
+        calls: [first, { ...(withOneCall.calls[1] ?? first), id: first.id }],
+        finish: 'tool_calls',
+      }
     case 'huge':
-      return { ...said, text: 'All work and no play. '.repeat(HUGE / 20).slice(0, HUGE), calls: [], finish: 'stop' }
+      return { ...answer, text: 'All work and no play. '.repeat(HUGE / 20).slice(0, HUGE), calls: [], finish: 'stop' }
     default:
       return assertNever(fault)
   }
 }
 
-const withCall = (said: Said): Said =>
-  said.calls.length > 0 ? said : { ...said, calls: [NEVER_RUN], finish: 'tool_calls' }
+const withCall = (answer: Said): Said =>
+  answer.calls.length > 0 ? answer : { ...answer, calls: [NEVER_RUN], finish: 'tool_calls' }
 
-const bodyOf = ({ wire, request, id }: Asked, said: Said) => wire.jsonBody(said, request, id)
-const eventsOf = ({ wire, request, id }: Asked, said: Said) => wire.sseEvents(said, request, id)
+const renderBody = ({ wire, request, id }: Asked, answer: Said) => wire.jsonBody(answer, request, id)
+const renderEvents = ({ wire, request, id }: Asked, answer: Said) => wire.sseEvents(answer, request, id)
 
-function answer(asked: Asked, said: Said): Reply {
-  return asked.request.stream ? stream(eventsOf(asked, said)) : page('application/json', bodyOf(asked, said))
+function sendAnswer(context: Asked, answer: Said): Reply {
+  return context.request.stream
+    ? streamReply(renderEvents(context, answer))
+    : wholeReply('application/json', renderBody(context, answer))
 }
 
-/** Up to the middle of the last call's arguments (streamed), of the body (not streamed); then the socket dies or goes silent. */
-function broken(asked: Asked, said: Said, ends: 'destroy' | 'stall'): Reply {
-  if (asked.request.stream) return stream(midCall(asked, said), ends)
-  const body = bodyOf(asked, said)
-  return { ...page('application/json', body), pieces: [half(body)], ends }
+/** Stops in the middle of the last call's arguments (streaming) or of the body; then the socket closes or stalls. */
+function breakAnswer(context: Asked, answer: Said, ends: 'destroy' | 'stall'): Reply {
+  if (context.request.stream) return streamReply(eventsUntilMidCall(context, answer), ends)
+  const body = renderBody(context, answer)
+  return { ...wholeReply('application/json', body), pieces: [firstHalf(body)], ends }
 }
 
-/** Without a stream: a body that is JSON, with half a call and no finish reason. */
-function cutClean(asked: Asked, said: Said): Reply {
-  if (asked.request.stream) return stream(midCall(asked, said))
-  const calls = said.calls.map((call) => ({ ...call, args: half(call.args) }))
-  return page('application/json', bodyOf(asked, { ...said, calls, finish: null }))
+/** Without streaming: a JSON body with half a call and no finish reason. */
+function cutClean(context: Asked, answer: Said): Reply {
+  if (context.request.stream) return streamReply(eventsUntilMidCall(context, answer))
+  const calls = answer.calls.map((call) => ({ ...call, args: firstHalf(call.args) }))
+  return wholeReply('application/json', renderBody(context, { ...answer, calls, finish: null }))
 }
 
-function truncated(asked: Asked, said: Said): Reply {
-  const body = bodyOf(asked, said)
-  if (!asked.request.stream) return page('application/json', half(body))
-  return stream([...eventsOf(asked, said).slice(0, 1), `data: ${half(body)}\n\n`])
+function truncate(context: Asked, answer: Said): Reply {
+  const body = renderBody(context, answer)
+  if (!context.request.stream) return wholeReply('application/json', firstHalf(body))
+  return streamReply([...renderEvents(context, answer).slice(0, 1), `data: ${firstHalf(body)}\n\n`])
 }
 
-function errorChunk(asked: Asked, said: Said): Reply {
-  const error = ['api_error', 'the upstream died'] as const
-  if (!asked.request.stream) return page('application/json', JSON.stringify(asked.wire.errorBody(...error)))
-  return stream([...midCall(asked, said), asked.wire.errorEvent(...error)])
+function errorChunk(context: Asked, answer: Said): Reply {
+  const error = ['api_error', 'the upstream server failed'] as const
+  if (!context.request.stream) return wholeReply('application/json', JSON.stringify(context.wire.errorBody(...error)))
+  return streamReply([...eventsUntilMidCall(context, answer), context.wire.errorEvent(...error)])
 }
 
-/** Without its last piece of arguments. */
-const midCall = (asked: Asked, said: Said): string[] => {
-  const events = eventsOf(asked, { ...said, finish: null })
+/** The events without the last piece of arguments. */
+const eventsUntilMidCall = (context: Asked, answer: Said): string[] => {
+  const events = renderEvents(context, { ...answer, finish: null })
   const end = events.findLastIndex((event) => !event.includes('content_block_stop'))
   return events.slice(0, end)
 }
 
-const half = (text: string) => text.slice(0, Math.ceil(text.length / 2))
+const firstHalf = (text: string) => text.slice(0, Math.ceil(text.length / 2))
 
-function refusal({ wire }: Asked, fault: Fault, status: number, type: string, words?: string): Reply {
+function errorReply({ wire }: Asked, fault: Fault, status: number, type: string, message?: string): Reply {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (fault.retry_after !== undefined) headers['retry-after'] = String(fault.retry_after)
   if (fault.retry_after_ms !== undefined) headers['retry-after-ms'] = String(fault.retry_after_ms)
-  const error = wire.errorBody(type, words ?? `scripted ${fault.fault}`)
+  const error = wire.errorBody(type, message ?? `scripted ${fault.fault}`)
   return { kind: 'bytes', status, headers, pieces: [JSON.stringify(error)], ends: 'whole' }
 }
 
-type Bytes = Extract<Reply, { kind: 'bytes' }>
+type BytesReply = Extract<Reply, { kind: 'bytes' }>
 
-function page(type: string, body: string): Bytes {
+function wholeReply(type: string, body: string): BytesReply {
   const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) }
   return { kind: 'bytes', status: 200, headers, pieces: [body], ends: 'whole' }
 }
 
-function stream(events: readonly string[], ends: Bytes['ends'] = 'whole'): Bytes {
+function streamReply(events: readonly string[], ends: BytesReply['ends'] = 'whole'): BytesReply {
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
   return { kind: 'bytes', status: 200, headers, pieces: events, ends }
 }

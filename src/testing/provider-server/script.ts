@@ -1,9 +1,9 @@
-/** What the provider server says: the script, and which of its turns a request gets. Pure. */
+/** The script of the provider server, and the choice of a turn for a request. Pure. */
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
 
-/** Each is one row of the provider fault matrix; `replies.ts` says what it does to the answer. */
+/** The rows of the provider fault matrix; `replies.ts` defines their effect on the answer. */
 export const FAULTS = [
   '429',
   '500',
@@ -52,7 +52,7 @@ const turn = z.strictObject({
   reasoning: z.string().optional(),
   /** `args`: an object is sent as JSON, a string is sent raw. */
   calls: z.array(z.strictObject({ tool: z.string(), args: z.json().optional(), id: z.string().optional() })).optional(),
-  /** The wire's finish_reason; by default `tool_calls` with calls, else `stop`. */
+  /** The finish_reason that is sent; by default `tool_calls` with calls, else `stop`. */
   finish: z.string().optional(),
   usage: z
     .strictObject({
@@ -72,7 +72,7 @@ const script = z.union([
   z.strictObject({ conversations: z.array(conversation).default([]), turns: z.array(turn).default([]) }),
 ])
 
-/** Either the turns, or `{ conversations: [{ match: 'substring of the first user message', turns }], turns: [the others'] }`. */
+/** A list of turns, or `{ conversations: [{ match: 'substring of the first user message', turns }], turns }`. */
 export type Script = z.input<typeof script>
 export type ParsedScript = z.output<typeof script>
 export type Turn = z.output<typeof turn>
@@ -81,10 +81,10 @@ export type Fault = z.output<typeof fault>
 export function parseScript(input: unknown, where = 'script'): ParsedScript {
   const parsed = script.safeParse(input)
   if (parsed.success) return parsed.data
-  throw new TirelessError('usage', { what: 'the script is not valid', where, got: z.prettifyError(parsed.error) })
+  throw new TirelessError('usage', { what: 'invalid script', where, got: z.prettifyError(parsed.error) })
 }
 
-/** What the server reads of a request; everything else passes unread. */
+/** The parts of a request that the server uses; other parts are ignored. */
 const chatRequest = z.looseObject({
   model: z.string(),
   stream: z.boolean().nullish(),
@@ -103,13 +103,13 @@ export function parseRequest(body: unknown): ChatRequest | undefined {
 }
 
 export interface Place {
-  /** The first user message: a conversation is known by it alone. */
+  /** The first user message, which identifies a conversation. */
   readonly conversation: string
   /** The number of assistant messages so far. */
   readonly turn: number
 }
 
-/** Stateless on purpose: a client that was killed and resumed gets the right next answer, also from a restarted server. */
+/** Stateless, so that a resumed client gets the right next answer, also from a restarted server. */
 export function placeOf(request: ChatRequest): Place {
   const first = request.messages.find((message) => message.role === 'user')?.content ?? ''
   return {
@@ -118,12 +118,12 @@ export function placeOf(request: ChatRequest): Place {
   }
 }
 
-const LAST_WORD: Turn = { text: 'Done.' }
+const FINAL_TURN: Turn = { text: 'Done.' }
 
-/** Past the end: the last turn again, without its faults; where that one asks for calls (it would go on for ever), a last word. */
-export function turnAt(script: ParsedScript, place: Place): Turn {
-  const matched = script.conversations.find(({ match }) => place.conversation.includes(match))
+/** After the end: the last turn without its faults, or a final answer if that turn has calls and would never end. */
+export function turnAt(script: ParsedScript, position: Place): Turn {
+  const matched = script.conversations.find(({ match }) => position.conversation.includes(match))
   const turns = matched?.turns ?? script.turns
   const last = turns.at(-1)
-  return turns[place.turn] ?? (last && !last.calls?.length ? { ...last, faults: [] } : LAST_WORD)
+  return turns[position.turn] ?? (last && !last.calls?.length ? { ...last, faults: [] } : FINAL_TURN)
 }
