@@ -1,6 +1,6 @@
 /**
- * Examines the paths that an agent watches (files, folders, git work trees) without a model: whether
- * something changed, and a text that lists the content.
+ * Examines the paths that an agent watches (files, folders, git work trees) without a model: whether something changed,
+ * and a text that lists the content.
  */
 
 import { hash } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** What every store must show of approvals: asked, answered, expired, denied with the end of their run; part of the store's conformance suite. */
+/** Store conformance: approvals. */
 
 import assert from 'node:assert/strict'
 import type { Approval } from '../domain/approval.ts'
@@ -20,7 +20,7 @@ import {
 
 const approval: Approval = approvalOf('a1')
 
-const allow = {
+const allowOp = {
   op: 'answer',
   approval_id: 'a1',
   answer: 'allowed',
@@ -28,13 +28,13 @@ const allow = {
   now: NOW,
 } as const
 
-/** What the events in the first session's inbox say. */
-const heardIn = async (store: Store): Promise<unknown[]> =>
-  (await store.inbox('session-one')).map((heard) => heard.type === 'system_event' && heard.payload)
+/** Payloads of the events in the inbox of session-one. */
+const listPayloads = async (store: Store): Promise<unknown[]> =>
+  (await store.inbox('session-one')).map((observation) => observation.type === 'system_event' && observation.payload)
 
 export const approvalConformance: readonly ConformanceCase[] = [
   {
-    name: 'case 54: an approval is listed with the step that asks, answered once, and the answer wakes whoever waits, whatever for',
+    name: 'case 54: an approval is stored with its step, answered once, and the answer wakes the waiting run',
     async run(store) {
       const { epoch, fence } = await running(store)
       const wait: Wait = { ...forMessage, match: 'event:ready' }
@@ -52,34 +52,34 @@ export const approvalConformance: readonly ConformanceCase[] = [
       assert.deepEqual(await store.approvals({ limit: 9, session_id: 'elsewhere' }), [])
       assert.deepEqual(await store.approvals({ limit: 9, session_id: 'session-one', status: 'open' }), [approval])
       assert.deepEqual(await store.approvals({ limit: 9, status: 'denied' }), [])
-      await refused('not_found', commitOne(store, [{ ...allow, approval_id: 'a9' }]))
-      const [answered] = await commitOne(store, [allow])
+      await refused('not_found', commitOne(store, [{ ...allowOp, approval_id: 'a9' }]))
+      const [answered] = await commitOne(store, [allowOp])
       assert.deepEqual([answered.approval.status, answered.dispatch_id], ['allowed', 'one'])
       assert.deepEqual(await store.approval('a1'), answered.approval)
-      await refused('conflict', commitOne(store, [allow]))
-      await refused('conflict', commitOne(store, [{ ...allow, answer: 'denied' }]))
+      await refused('conflict', commitOne(store, [allowOp]))
+      await refused('conflict', commitOne(store, [{ ...allowOp, answer: 'denied' }]))
       assert.equal(await statusOf(store, 'one'), 'pending')
-      assert.deepEqual(await heardIn(store), [{ id: 'a1', tool: 'pay', answer: 'allowed', reason: 'go' }])
+      assert.deepEqual(await listPayloads(store), [{ id: 'a1', tool: 'pay', answer: 'allowed', reason: 'go' }])
       const [fresh] = await claim(store, epoch)
       const [{ parked }] = await commitOne(store, [{ op: 'park', wait, now: NOW }], fresh)
-      assert.equal(parked, false, 'an answer that came first is not lost')
+      assert.equal(parked, false, 'an earlier answer is not lost')
     },
   },
   {
-    name: 'case 54: a refused batch answers nothing',
+    name: 'case 54: a refused batch does not answer an approval',
     async run(store) {
       const { fence } = await running(store)
       await commitOne(store, [{ op: 'ask', approval }], fence)
       await refused(
         'not_found',
-        commitOne(store, [allow, { op: 'cancel', dispatch_id: 'nobody', how: 'immediate', now: NOW }]),
+        commitOne(store, [allowOp, { op: 'cancel', dispatch_id: 'nobody', how: 'immediate', now: NOW }]),
       )
-      assert.deepEqual([(await store.approval('a1'))?.status, await heardIn(store)], ['open', []])
+      assert.deepEqual([(await store.approval('a1'))?.status, await listPayloads(store)], ['open', []])
     },
   },
   ...(['done', 'failed'] as const).map(
     (status): ConformanceCase => ({
-      name: `case 54: with a run that is ${status} its open approvals are denied, which makes no dispatch; what was allowed stays so`,
+      name: `case 54: the end of a run (${status}) denies its open approvals without a new dispatch; allowed ones stay`,
       async run(store) {
         const { fence } = await running(store)
         const other = { ...approval, id: 'a2' }
@@ -91,7 +91,7 @@ export const approvalConformance: readonly ConformanceCase[] = [
           ],
           fence,
         )
-        await commitOne(store, [{ ...allow, approval_id: 'a2' }])
+        await commitOne(store, [{ ...allowOp, approval_id: 'a2' }])
         const acknowledge: Op = {
           ...{ op: 'acknowledge', session_id: 'session-one', now: NOW },
           observation_ids: ['approval-a2'],
@@ -104,14 +104,14 @@ export const approvalConformance: readonly ConformanceCase[] = [
           ...{ status: 'denied', answered_at: new Date(NOW).toISOString(), answer_reason: reason },
         })
         assert.equal((await store.approval('a2'))?.status, 'allowed')
-        assert.deepEqual(await heardIn(store), [{ id: 'a1', tool: 'pay', answer: 'denied', reason }])
-        await refused('conflict', commitOne(store, [allow]))
+        assert.deepEqual(await listPayloads(store), [{ id: 'a1', tool: 'pay', answer: 'denied', reason }])
+        await refused('conflict', commitOne(store, [allowOp]))
         assert.equal((await store.dispatches({ limit: 9 })).length, 1)
       },
     }),
   ),
   {
-    name: 'case 54: input that is unread at the end of a run makes a dispatch, which also hears that its approvals were denied',
+    name: 'case 54: unread input at the end of a run creates a dispatch, which also gets the denials',
     async run(store) {
       const { epoch, fence } = await running(store)
       await commitOne(store, [{ op: 'ask', approval }], fence)
@@ -132,7 +132,7 @@ export const approvalConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 54: with a run that is set aside as dead its open approvals are denied; one that is parked or given back keeps them',
+    name: 'case 54: a dead run denies its open approvals; a parked or released run keeps them',
     async run(store) {
       const { epoch, fence } = await running(store)
       await commitOne(
@@ -150,27 +150,27 @@ export const approvalConformance: readonly ConformanceCase[] = [
       assert.equal(await status(), 'open')
       await commitOne(store, [{ op: 'promote', now: NOW + 1 }])
       for (;;) {
-        const life = await join(store)
+        const newEpoch = await join(store)
         const [{ dead }] = await commitOne(store, [{ op: 'recover', now: NOW + 1 }])
         if (dead.length > 0) break
-        assert.deepEqual([await status(), (await heardIn(store)).length], ['open', 1])
-        await claim(store, life)
+        assert.deepEqual([await status(), (await listPayloads(store)).length], ['open', 1])
+        await claim(store, newEpoch)
       }
       const { status: is, answer_reason } = (await store.approval('a1')) ?? {}
       assert.deepEqual([is, answer_reason], ['denied', 'the run ended: dead'])
-      assert.deepEqual((await heardIn(store)).at(-1), {
+      assert.deepEqual((await listPayloads(store)).at(-1), {
         id: 'a1',
         tool: 'pay',
         answer: 'denied',
         reason: answer_reason,
       })
       assert.equal(await statusOf(store, 'one'), 'dead')
-      await refused('conflict', commitOne(store, [allow]))
+      await refused('conflict', commitOne(store, [allowOp]))
       assert.equal((await store.dispatches({ limit: 9 })).length, 1)
     },
   },
   {
-    name: 'case 54: an approval expires by the clock, once, and can be answered until then and not after',
+    name: 'case 54: an approval expires once by time, and can be answered only before',
     async run(store) {
       const { fence } = await running(store)
       await commitOne(
@@ -183,8 +183,8 @@ export const approvalConformance: readonly ConformanceCase[] = [
       )
       assert.equal(await store.nextTimer(), NOW + 1000)
       await commitOne(store, [{ op: 'promote', now: NOW + 999 }])
-      await commitOne(store, [{ ...allow, approval_id: 'a2', now: NOW + 999 }])
-      await refused('conflict', commitOne(store, [{ ...allow, now: NOW + 1000 }]))
+      await commitOne(store, [{ ...allowOp, approval_id: 'a2', now: NOW + 999 }])
+      await refused('conflict', commitOne(store, [{ ...allowOp, now: NOW + 1000 }]))
       for (const now of [NOW + 1000, NOW + 2000]) await commitOne(store, [{ op: 'promote', now }])
       assert.deepEqual(
         (await store.approvals({ limit: 9 })).map(({ id, status }) => [id, status]),
@@ -193,12 +193,12 @@ export const approvalConformance: readonly ConformanceCase[] = [
           ['a1', 'expired'],
         ],
       )
-      assert.deepEqual((await heardIn(store)).at(-1), { id: 'a1', tool: 'pay', answer: 'expired' })
-      assert.deepEqual([(await heardIn(store)).length, await store.nextTimer()], [2, undefined])
+      assert.deepEqual((await listPayloads(store)).at(-1), { id: 'a1', tool: 'pay', answer: 'expired' })
+      assert.deepEqual([(await listPayloads(store)).length, await store.nextTimer()], [2, undefined])
     },
   },
   {
-    name: 'I8: an approval that expires wakes a run that waits',
+    name: 'I8: an expired approval wakes a waiting run',
     async run(store) {
       const { fence } = await running(store)
       await commitOne(
@@ -211,16 +211,16 @@ export const approvalConformance: readonly ConformanceCase[] = [
       )
       await commitOne(store, [{ op: 'promote', now: NOW + 1000 }])
       assert.equal(await statusOf(store, 'one'), 'pending')
-      assert.deepEqual(await heardIn(store), [{ id: 'a1', tool: 'pay', answer: 'expired' }])
+      assert.deepEqual(await listPayloads(store), [{ id: 'a1', tool: 'pay', answer: 'expired' }])
     },
   },
   {
-    name: 'case 53: with a cancelled run go its open approvals, and what was allowed and never heard; what was heard stays',
+    name: 'case 53: a cancelled run denies its open approvals and allowed ones with an unread answer',
     async run(store) {
       const { fence } = await running(store)
       for (const id of ['open', 'unheard', 'heard'])
         await commitOne(store, [{ op: 'ask', approval: { ...approval, id } }], fence)
-      for (const approval_id of ['unheard', 'heard']) await commitOne(store, [{ ...allow, approval_id }])
+      for (const approval_id of ['unheard', 'heard']) await commitOne(store, [{ ...allowOp, approval_id }])
       const cancelled: Op = { ...settleAs('done'), status: 'cancelled' } as Op
       const acknowledge: Op = {
         op: 'acknowledge',
@@ -235,11 +235,11 @@ export const approvalConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 53: what was allowed is not done either where the dispatch that would have heard of it is cancelled before it is claimed',
+    name: 'case 53: cancelling an unclaimed dispatch denies an allowed approval that it has not read',
     async run(store) {
       const { fence } = await running(store)
       await commitOne(store, [{ op: 'ask', approval }], fence)
-      await commitOne(store, [allow])
+      await commitOne(store, [allowOp])
       await commitOne(store, [settleAs('done', 'next')], fence)
       assert.deepEqual([await statusOf(store, 'next'), (await store.approval('a1'))?.status], ['pending', 'allowed'])
       await commitOne(store, [{ op: 'cancel', dispatch_id: 'next', how: 'immediate', now: NOW }])

@@ -1,7 +1,6 @@
 /**
  * The conformance suite of the env port. Each case gets an env on an empty workspace `ws` (except a repository's
- * `.git`)
- * in a folder without other files:
+ * `.git`) in a folder without other files:
  * for (const { name, run } of envConformance) test(name, async () => run(await openEmpty()))
  */
 

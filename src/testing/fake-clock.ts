@@ -54,8 +54,7 @@ export class FakeClock implements Clock {
 
   /**
    * Advances both times by `ms`. Sleeps end in order of their due times, ties in order of creation. Code after a sleep,
-   * also
-   * a new sleep, runs before the next sleep ends.
+   * also a new sleep, runs before the next sleep ends.
    */
   async advance(ms: number): Promise<void> {
     const end = this.#monotonic + ms

@@ -69,10 +69,7 @@ describe('a host that is merely allowed', { skip: WITHOUT_SANDBOX }, () => {
       call('wait', { for: 'reply' }),
     )
     assert.match(told[0] ?? '', /cloned/)
-    assert.ok(
-      told[1]?.includes(`${host} may only be read: GET is not let through; run the command again with`),
-      told[1],
-    )
+    assert.ok(told[1]?.includes(`${host} may only be read: GET is not allowed; run the command again with`), told[1])
     assert.ok(
       asked.every((line) => !line.includes('receive-pack')),
       asked.join('\n'),
@@ -117,7 +114,7 @@ describe('a host that is merely allowed', { skip: WITHOUT_SANDBOX }, () => {
     ]
     const said = await run(bash(refused.map(raw).join('\n')))
     assert.equal(said.told[0]?.match(/^HTTP\/1\.1 403 Forbidden/gm)?.length, refused.length, said.told[0])
-    assert.match(said.told[0] ?? '', /may only be read: a tunnel takes TLS alone; .* network: \["git\.test:\d+"\]/)
+    assert.match(said.told[0] ?? '', /may only be read: a tunnel may carry only TLS; .* network: \["git\.test:\d+"\]/)
     assert.deepEqual(asked, [])
     const { told } = await run(bash([head('GET'), head('HEAD')].map(raw).join('\n')))
     assert.match(told[0] ?? '', /from outside.*200 OK/s)

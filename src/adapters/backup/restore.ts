@@ -1,12 +1,10 @@
 /**
  * Replaces the home with a backup. A kill at any moment leaves either the old home, or a home that cannot be opened
- * until
- * the same command finishes the restore.
+ * until the same command finishes the restore.
  *
  * Order: copy the backup into a staging folder of the home and check it; write a note that lists the planned moves;
- * move
- * the old content aside; move the new content in; delete the note. Every move is a rename inside the home, so a look at
- * the disk shows which ones are done.
+ * move the old content aside; move the new content in; delete the note. Every move is a rename inside the home, so a
+ * look at the disk shows which ones are done.
  */
 
 import { lstatSync } from 'node:fs'

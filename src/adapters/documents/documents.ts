@@ -1,7 +1,6 @@
 /**
  * The documents of a kernel. Every text is a version in the store, mirrored to a file in the home; edits of the file
- * count
- * as the owner's. If the files are unusable, work continues from the store.
+ * count as the owner's. If the files are unusable, work continues from the store.
  */
 
 import { existsSync } from 'node:fs'

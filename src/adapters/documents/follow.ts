@@ -1,7 +1,6 @@
 /**
  * Synchronizes store and file: an edit of the file becomes a version, and the file receives the latest version. A file
- * is
- * overwritten only if its content is safe elsewhere: a version, or an edit that was merged or saved as a copy.
+ * is overwritten only if its content is safe elsewhere: a version, or an edit that was merged or saved as a copy.
  */
 
 import type { Document, DocumentName } from '../../domain/document.ts'

@@ -1,7 +1,6 @@
 /**
  * The git mirror: commits the documents to a bare repository that agents cannot access; nothing is read back. There is
- * no
- * work tree and no index, so no other folder can change. The repository is passed explicitly and checked before each
+ * no work tree and no index, so no other folder can change. The repository is passed explicitly and checked before each
  * commit.
  */
 

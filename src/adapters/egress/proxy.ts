@@ -1,7 +1,6 @@
 /**
  * A forward proxy on the loopback interface for one program that makes its own requests (a browser, git). It resolves a
- * name
- * once per connection and connects to the checked address; clients need its password.
+ * name once per connection and connects to the checked address; clients need its password.
  */
 
 import { timingSafeEqual } from 'node:crypto'
@@ -107,8 +106,8 @@ const AUTH_REQUIRED =
 
 function hasPassword(header: string | undefined, password: string): boolean {
   const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${password}`).toString('base64')}`)
-  const got = Buffer.from(header ?? '')
-  return got.length === expected.length && timingSafeEqual(got, expected)
+  const firstChunk = Buffer.from(header ?? '')
+  return firstChunk.length === expected.length && timingSafeEqual(firstChunk, expected)
 }
 
 type ResolveChecked = (place: Place) => Promise<readonly string[]>
@@ -133,7 +132,7 @@ async function tunnel({ target, resolveChecked, client, trackSocket, use }: Tunn
   // Unencrypted bytes could be any request.
   if (use === 'read' && (await peekByte(client)) !== TLS_HANDSHAKE) {
     upstream.off('close', endClient).destroy()
-    throw egressRefused(`${placeText(place.value)} ${ONLY_READ}: a tunnel takes TLS alone`)
+    throw egressRefused(`${placeText(place.value)} ${ONLY_READ}: a tunnel may carry only TLS`)
   }
   upstream.pipe(client).pipe(upstream)
 }
@@ -142,14 +141,14 @@ const TLS_HANDSHAKE = 0x16
 
 /** Contract: the first byte, which stays unread; undefined if the socket ends without one. */
 async function peekByte(socket: Duplex): Promise<number | undefined> {
-  const isOver = (): boolean => socket.destroyed || socket.readableEnded
+  const hasEnded = (): boolean => socket.destroyed || socket.readableEnded
   for (;;) {
-    const got: unknown = socket.read(1)
-    if (Buffer.isBuffer(got)) {
-      socket.unshift(got)
-      return got[0]
+    const firstChunk: unknown = socket.read(1)
+    if (Buffer.isBuffer(firstChunk)) {
+      socket.unshift(firstChunk)
+      return firstChunk[0]
     }
-    if (isOver()) return undefined
+    if (hasEnded()) return undefined
     await new Promise<void>((resolve) => {
       for (const event of ['readable', 'end', 'close']) socket.once(event, () => resolve())
     })
@@ -187,7 +186,7 @@ async function forward(
   if (to.scheme !== 'http') throw egressRefused('only http is allowed without CONNECT')
   const [ip = ''] = await resolveChecked(to)
   if (use === 'read' && !isReadRequest(request, to))
-    throw egressRefused(`${placeText(to)} ${ONLY_READ}: ${request.method} is not let through`)
+    throw egressRefused(`${placeText(to)} ${ONLY_READ}: ${request.method} is not allowed`)
   const { pathname, search, host } = new URL(to.url)
   const upstream = http.request({
     ...{ host: ip, port: to.port, method: request.method ?? 'GET', path: `${pathname}${search}` },

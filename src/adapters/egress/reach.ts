@@ -1,7 +1,6 @@
 /**
  * Turns a host into IP addresses that may be connected to: checks the name, resolves it once, checks each address.
- * Callers
- * connect to the returned address and do not resolve again.
+ * Callers connect to the returned address and do not resolve again.
  */
 
 import { lookup } from 'node:dns/promises'

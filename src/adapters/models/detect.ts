@@ -1,7 +1,6 @@
 /**
  * Detects the default model if none is configured: the first provider with a key in the environment, then the first
- * local
- * server that answers, then the offline model. Local servers are asked only when a model is needed.
+ * local server that answers, then the offline model. Local servers are asked only when a model is needed.
  */
 
 import { z } from 'zod'

@@ -1,7 +1,6 @@
 /**
  * The built-in model for machines without another: deterministic and rule-based. It reads only the request and derives
- * its
- * progress from the conversation, so it can resume an interrupted run.
+ * its progress from the conversation, so it can resume an interrupted run.
  */
 
 import { isDeepStrictEqual } from 'node:util'

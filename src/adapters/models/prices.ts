@@ -1,7 +1,6 @@
 /**
  * List prices of known models, in US dollars per million tokens; `models.prices` overrides them. If a family has
- * several
- * prices, the highest is used: a cap that is too strict can be raised, one that is too loose overspends.
+ * several prices, the highest is used: a cap that is too strict can be raised, one that is too loose overspends.
  */
 
 import { type Price, priceFor } from '../../domain/money.ts'

@@ -308,6 +308,6 @@ function notFound(what: string, got: string, known: readonly string[]): Tireless
   return new TirelessError('not_found', {
     what,
     got,
-    expected: known.length === 0 ? 'none (there are no others)' : `one of ${known.join(', ')}`,
+    expected: known.length === 0 ? 'none exists' : `one of ${known.join(', ')}`,
   })
 }

@@ -1,7 +1,6 @@
 /**
  * Converts any error of the SDK, fetch or the socket to a TirelessError, by type, status and code. Only a prompt that
- * is
- * too long is detected by the message text, because most providers have no code for it.
+ * is too long is detected by the message text, because most providers have no code for it.
  */
 
 import {

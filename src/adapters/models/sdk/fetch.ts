@@ -1,7 +1,6 @@
 /**
  * Node's fetch without its own timeouts: it would end a request after 300 s without data, whatever `models.timeout`
- * says.
- * The idle timeout is enforced elsewhere. If Node moves its global dispatcher, only Node's timeouts return.
+ * says. The idle timeout is enforced elsewhere. If Node moves its global dispatcher, only Node's timeouts return.
  */
 
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1')

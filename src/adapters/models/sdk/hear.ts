@@ -83,8 +83,7 @@ function collectIds(ids: Map<number, string>, chunk: unknown): void {
 
 /**
  * Restores the original ids of calls. While streaming, the SDK replaces a duplicate id by a random one, which would
- * hide
- * the duplicate from the engine.
+ * hide the duplicate from the engine.
  */
 function restoreIds(parts: readonly HeardPart[], ids: ReadonlyMap<number, string>): readonly HeardPart[] {
   if (ids.size !== parts.filter(({ kind }) => kind === 'call').length) return parts

@@ -1,7 +1,6 @@
 /**
  * A model on top of an AI SDK provider package: one request per call, no retries, no loop. Calls are passed on as the
- * model
- * wrote them; the engine checks unknown tools, bad arguments and duplicate ids.
+ * model wrote them; the engine checks unknown tools, bad arguments and duplicate ids.
  */
 
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider'

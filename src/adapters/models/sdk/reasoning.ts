@@ -1,7 +1,6 @@
 /**
  * Data that a provider expects back verbatim: its signed or encrypted reasoning and its metadata of each part, in
- * order.
- * Stored with the provider's name, because no other provider may receive it. Pure.
+ * order. Stored with the provider's name, because no other provider may receive it. Pure.
  */
 
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider'

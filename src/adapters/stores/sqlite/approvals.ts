@@ -39,10 +39,7 @@ export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): App
   const approval = approvalOf(refuseUnreadableRow('approvals', row))
   if (approval.status !== 'open') throw new Refused('conflict', `approval ${approval.id} is already ${approval.status}`)
   if (isExpired(approval, op.now))
-    throw new Refused(
-      'conflict',
-      `approval ${approval.id} expired at ${approval.expires_at}; the agent must ask again`,
-    )
+    throw new Refused('conflict', `approval ${approval.id} expired at ${approval.expires_at}; the agent must ask again`)
   // Only in homes of an earlier version, which left approvals open after the run.
   if (op.answer === 'allowed' && !isInFlight(sql, approval.session_id))
     throw new Refused('conflict', `the run that asked for approval ${approval.id} has ended; the agent must ask again`)

@@ -3,8 +3,7 @@
  * notes reveal such a loss.
  *
  * A note is written after its commit is on disk, in the same turn of the event loop, without fsync. So after a kill or
- * a
- * power cut the notes may be behind the database, never ahead. If a note cannot be written, notes stop until the next
+ * a power cut the notes may be behind the database, never ahead. If a note cannot be written, notes stop until the next
  * start.
  */
 

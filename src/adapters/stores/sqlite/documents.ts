@@ -10,7 +10,8 @@ import { refuseUnreadableRow } from './unreadable.ts'
 type NewVersion = Extract<Op, { op: 'document' }>
 type Project = Extract<Op, { op: 'project' }>
 
-export const LATEST = `SELECT ${VERSION_COLUMNS}, text FROM documents WHERE kernel_id = ? AND name = ? ORDER BY version DESC LIMIT 1`
+export const LATEST = `SELECT ${VERSION_COLUMNS}, text FROM documents
+  WHERE kernel_id = ? AND name = ? ORDER BY version DESC LIMIT 1`
 
 export function insertVersion(sql: Sql, op: NewVersion): Results['document'] {
   const { kernel_id, name, text } = op

@@ -28,15 +28,15 @@ export const answer: Apply<'answer'> = (sql, op) => {
   return { approval, dispatch_id }
 }
 
-/** The run of a session is over: nobody can answer for it any more. The session hears that with whatever comes next. */
+/** Denies the open approvals of a session whose run ended. The session gets the denials with its next input. */
 export function closeApprovals(sql: Sql, session: number, reason: string, now: number): void {
   for (const approval of denyOpenApprovals(sql, session, reason, now))
     tell(sql, session, answerObservation(approval, 'denied', reason, now), null, now)
 }
 
-/** As `closeApprovals`; and what was allowed and not heard yet is not to be done either. */
+/** After a cancelled run: denies open approvals, and allowed ones whose answer the session has not read. */
 export function withdrawApprovals(sql: Sql, session: number, now: number): void {
-  const reason = 'its run was cancelled'
+  const reason = 'the run was cancelled'
   denyUnheardApprovals(sql, session, reason, now)
   closeApprovals(sql, session, reason, now)
 }

@@ -49,7 +49,7 @@ export const settle: Apply<'settle'> = (sql, op, held) => {
   ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
   const unread = op.status === 'done' && sql(`SELECT 1 FROM inbox WHERE ${UNREAD} LIMIT 1`).get(session)
   const successor = unread ? succeed(sql, session, op.successor_id, op.now) : null
-  // Behind the look into the inbox: what is told here is no reason for another run.
+  // After the check of the inbox, so that denials do not cause another run.
   if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
   else closeApprovals(sql, session, `the run ended: ${op.failure_class ?? op.status}`, op.now)
   return { successor }

@@ -58,7 +58,7 @@ function joinConditions(a: Condition, b: Condition, always: string): Condition {
   return { text: `WHERE ${texts.join(' AND ')}`, values: [...a.values, ...b.values] }
 }
 
-/** `found`: called for each unreadable row that a list leaves out, each time. */
+/** `onSkipped`: called for each unreadable row that a list leaves out, each time. */
 export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) => void): Reader {
   addReadable(db, onSkipped)
   const statements = new Map<string, StatementSync>()
@@ -84,7 +84,8 @@ export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) 
       return row && dispatchOf(row)
     },
     async dispatches({ status, agent_id, limit }) {
-      const condition = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2) AND ${readableRows('dispatches', 'd')}`
+      const condition = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2)
+        AND ${readableRows('dispatches', 'd')}`
       return all(
         `SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n DESC LIMIT ?3`,
         status ?? null,
@@ -143,7 +144,8 @@ export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) 
       return readJournal(all, sessionId, from)
     },
     async inbox(sessionId) {
-      const unread = `session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL AND ${readableRows('inbox')}`
+      const unread = `session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL
+        AND ${readableRows('inbox')}`
       const rows = all(`SELECT body FROM inbox WHERE ${unread} ORDER BY n`, sessionId)
       return rows.map(({ body }) => JSON.parse(String(body)) as Observation)
     },

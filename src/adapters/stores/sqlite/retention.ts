@@ -6,8 +6,8 @@ import type { Sql } from './refused.ts'
 import { readableRows } from './unreadable.ts'
 
 /**
- * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied does
- * not count as open. Sessions with unreadable rows are kept.
+ * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied
+ * does not count as open. Sessions with unreadable rows are kept.
  */
 export const PRUNABLE = `SELECT s.n, s.last FROM sessions s WHERE s.created_at < ?1 AND ${readableRows('sessions', 's')}
   AND NOT EXISTS (SELECT 1 FROM dispatches d WHERE d.session = s.n

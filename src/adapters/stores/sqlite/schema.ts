@@ -93,8 +93,9 @@ CREATE TRIGGER tally_update AFTER UPDATE OF status ON dispatches WHEN OLD.status
   INSERT INTO tally VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
 
--- Entries of all sessions in write order, so that sessions that commit together touch few pages. An entry holds the records
--- of one commit and session, and the number of that session's previous entry. An index by session would touch a page each.
+-- Entries of all sessions in write order, so that sessions that commit together touch few pages. An entry holds the
+-- records of one commit and session, and the number of the session's previous entry. An index by session would touch a
+-- page for each session.
 CREATE TABLE journal (
   n INTEGER PRIMARY KEY,
   session INTEGER NOT NULL,

@@ -2,10 +2,8 @@
  * The SQLite store: one file, one writer at a time, group commit.
  *
  * Batches of one turn of the event loop, and batches that arrive during a commit, share one transaction and one fsync.
- * A
- * thread does this, so that the event loop is not blocked. A single commit is not delayed, and on a fast disk it runs
- * in
- * the main thread, because the thread switch costs as much as the commit.
+ * A thread does this, so that the event loop is not blocked. A single commit is not delayed, and on a fast disk it runs
+ * in the main thread, because the thread switch costs as much as the commit.
  */
 
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'

@@ -1,7 +1,6 @@
 /**
  * Handles unreadable rows: lists leave them out (in SQL, so that a limit counts readable rows only), a read of a single
- * one
- * throws, and the writer skips them.
+ * one throws, and the writer skips them.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -59,7 +58,7 @@ export function readableRows(table: TableName, alias: string = table): string {
     .join(', ')})`
 }
 
-/** Adds the SQL functions `readable_*` to a connection. `found` is called for each unreadable row, each time. */
+/** Adds the SQL functions `readable_*` to a connection. `onUnreadable` is called for each unreadable row, each time. */
 export function addReadable(db: DatabaseSync, onUnreadable: (row: UnreadableRow) => void = () => {}): void {
   const options = { deterministic: true, useBigIntArguments: true, varargs: true } as const
   for (const table of TABLE_NAMES) {

@@ -2,8 +2,7 @@
  * Migrations from earlier schemas, oldest first. A released migration is never changed.
  *
  * To change the schema: raise SCHEMA_VERSION, change SCHEMA (schema.ts), add a migration file here and list it, and
- * keep a
- * home of the old schema for tests: `node test/homes/keep-main.ts` on the commit before.
+ * keep a home of the old schema for tests: `node test/homes/keep-main.ts` on the commit before.
  */
 
 import type { DatabaseSync } from 'node:sqlite'

@@ -2,8 +2,7 @@
  * Brings a database to the current schema, or refuses it.
  *
  * Order: take the write lock, copy the old database, apply all migrations, set the version, commit once. A kill or a
- * full
- * disk at any moment leaves the old database or the new one.
+ * full disk at any moment leaves the old database or the new one.
  */
 
 import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
