@@ -1,0 +1,183 @@
+/**
+ * Tricks with the proxy of a command, the folder it says it ends in, and pipes and floods that it leaves: what is closed stays closed, and the kernel
+ * goes on. Real commands in the real sandbox, one app for all of them.
+ */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { describe, type TestContext, test } from 'node:test'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp, runTaskIn } from '../apps.ts'
+import { resultsOf } from '../contract/acting.ts'
+import { call } from '../contract/asking.ts'
+import { names, serve } from '../hands/serving.ts'
+import { WITHOUT_SANDBOX } from './here.ts'
+
+/** `AUTH` is what makes it known to the proxy. */
+const PRELUDE = `way=\${http_proxy#http://}; auth="Proxy-Authorization: Basic $(printf %s "\${way%@*}" | base64 -w 0)"
+say() { text=$1; exec 5<>/dev/tcp/127.0.0.1/3128; printf '%b' "\${text//AUTH/$auth}" >&5; timeout 3 cat <&5; exec 5>&-; echo; }`
+
+const escaped = (text: string): string =>
+  `say '${text.replaceAll('\\', '\\\\\\\\').replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\0', '\\0').replaceAll('\t', '\\t')}'`
+
+const never = 'never.test'
+
+/** Requests that name a host that is open, and mean another; `PORT` is open at one name alone. */
+function tricks(port: number): readonly string[] {
+  const open = `open.test:${port}`
+  const auth = 'AUTH\r\nConnection: close\r\n\r\n'
+  const connects = [
+    ...[
+      `127.0.0.1:${port}`,
+      `127.1:${port}`,
+      `0x7f000001:${port}`,
+      `017700000001:${port}`,
+      `2130706433:${port}`,
+      `0:${port}`,
+    ],
+    ...[
+      `[::1]:${port}`,
+      `[::ffff:127.0.0.1]:${port}`,
+      `[::ffff:7f00:1]:${port}`,
+      `[0:0:0:0:0:0:0:1%lo]:${port}`,
+      `localhost:${port}`,
+    ],
+    ...[
+      `LOCALHOST:${port}`,
+      `localhost.:${port}`,
+      `${never}:${port}`,
+      `open.test.:${port}`,
+      `open.test@127.0.0.1:${port}`,
+      `open.test\t127.0.0.1:${port}`,
+    ],
+    ...[
+      `open.test:22`,
+      'open.test:53',
+      '8.8.8.8:53',
+      'dns.google:853',
+      `open.test:${port}@${never}:${port}`,
+      `http://${never}:${port}`,
+    ],
+    ...[
+      `open.test\0.${never}:${port}`,
+      `open.test%00.${never}:${port}`,
+      `${never}:${port}#${open}`,
+      `${never}:${port}/${open}`,
+    ],
+  ].map((place) => `CONNECT ${place} HTTP/1.1\r\nHost: ${open}\r\n${auth}GET /canary HTTP/1.1\r\n\r\n`)
+  const gets = [
+    ...[
+      `http://${never}:${port}/canary`,
+      `http://${open}@${never}:${port}/canary`,
+      `http://${never}:${port}@${open}:x/canary`,
+    ],
+    ...[
+      `http://${never}:${port}\\@${open}/canary`,
+      `http://127.0.0.1:${port}/canary`,
+      `http:/${never}:${port}/canary`,
+      `http:${never}:${port}/canary`,
+    ],
+    ...[
+      `//${never}:${port}/canary`,
+      '/canary',
+      `ftp://${open}/canary`,
+      `file:///etc/passwd`,
+      `https://${open}/canary`,
+      `gopher://${open}/canary`,
+    ],
+    ...[`http://${open}%2f@${never}:${port}/canary`, `http://${open}#@${never}:${port}/canary`.replace(open, never)],
+  ].map((url) => `GET ${url} HTTP/1.1\r\nHost: ${open}\r\n${auth}`)
+  return [
+    ...connects,
+    ...gets,
+    // The same connection for a second host, and what stands behind the first request.
+    `GET http://${open}/first HTTP/1.1\r\nHost: ${open}\r\nAUTH\r\n\r\nGET http://${never}:${port}/canary HTTP/1.1\r\nHost: ${never}\r\n${auth}`,
+    // One that is known, then one that is not.
+    `GET http://${open}/first HTTP/1.1\r\nHost: ${open}\r\nAUTH\r\n\r\nGET http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nConnection: close\r\n\r\n`,
+    `GET http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nConnection: close\r\nProxy-Authorization: Basic AAAA\r\n\r\n`,
+    // Two lengths, a length and pieces, a line break in a header, an upgrade to another protocol.
+    `POST http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nContent-Length: 4\r\nContent-Length: 60\r\n${auth}GET /canary HTTP/1.1\r\n\r\n`,
+    `POST http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n${auth}0\r\n\r\nGET /canary HTTP/1.1\r\n\r\n`,
+    `GET http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nX: a\r\n b: c\rGET /canary HTTP/1.1\r\n${auth}`,
+    `GET http://${open}/canary\rHost: ${never} HTTP/1.1\r\nHost: ${open}\r\n${auth}`,
+    `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`,
+  ]
+}
+
+/** What comes of these commands; `port`: they may reach one host there, of two that are allowed. */
+async function told(t: TestContext, commands: readonly string[], port?: number): Promise<readonly string[]> {
+  const [open, other] = [`open.test:${port}`, `${never}:${port}`]
+  const model = scriptedModel((_, turn) => {
+    const command = commands[turn]
+    if (command === undefined) return { text: 'done' }
+    return { calls: [call('bash', { command, ...(port !== undefined && { network: [open] }) })] }
+  })
+  const policy =
+    port === undefined ? {} : { allow_hosts: [open, other], grants: [{ tool: 'bash', to: [`network ${open}`] }] }
+  const resolve = names({ 'open.test': '127.0.0.1', [never]: '127.0.0.1' })
+  const app = await openApp(t, { model, resolve, yaml: `policy: ${JSON.stringify(policy)}` })
+  const { session_id, workspace } = await runTaskIn(app)
+  const said = (await resultsOf(app, session_id)).map(({ content }) => content)
+  return said.map((text) => text.replaceAll(workspace, 'WORKSPACE'))
+}
+
+describe('tricks of a command', { skip: WITHOUT_SANDBOX }, () => {
+  test('Q8: no spelling, second request or other protocol brings it through the proxy to another host', async (t) => {
+    const site = await serve(t, (_, response) => response.end('hello'))
+    const all = tricks(site.port)
+    const headers = `GET http://open.test:${site.port}/host HTTP/1.1\r\nHost: ${never}\r\nX-Forwarded-Host: ${never}\r\nAUTH\r\nConnection: close\r\n\r\n`
+    const [said = ''] = await told(t, [[PRELUDE, ...[...all, headers].map(escaped), 'echo over'].join('\n')], site.port)
+    assert.match(said, /over/)
+    assert.deepEqual(
+      site.asked.filter((line) => line.includes('canary')),
+      [],
+    )
+    assert.ok(
+      site.asked.includes(`GET open.test:${site.port}/host`),
+      'the host is the one of the address, whatever the header says',
+    )
+    assert.equal(site.asked.filter((line) => line.includes('/first')).length, 2, 'what is open is served')
+  })
+
+  test('Q8: thousands of connections take no descriptors from the program, and the next command has its network', async (t) => {
+    const site = await serve(t, (_, response) => response.end('hello'))
+    const flood = `perl -MSocket -e 'my @s; for (1 .. 3000) { socket(my $s, AF_UNIX, SOCK_STREAM, 0) or last; connect($s, pack_sockaddr_un("/run/proxy")) or last; push @s, $s } print scalar(@s) > 100 ? "many\\n" : "few\\n"; sleep 1; my $n = 0; for (@s) { my $r = ""; vec($r, fileno $_, 1) = 1; $n++ unless select($r, undef, undef, 0) } print $n <= 256 ? "bounded\\n" : "unbounded $n\\n"'`
+    const get = `${PRELUDE}\n${escaped(`GET http://open.test:${site.port}/after HTTP/1.1\r\nHost: x\r\nAUTH\r\nConnection: close\r\n\r\n`)}`
+    const [first = '', second = ''] = await told(t, [`ulimit -n 4096; ${flood}`, get], site.port)
+    assert.match(first, /many\nbounded/)
+    assert.match(second, /200 OK.*hello/s)
+  })
+
+  test('Q9: the folder that it says it ends in is one of the workspace, whatever it says', async (t) => {
+    const outside = freshFolder(t, 'outside')
+    const forged = [
+      outside,
+      '/',
+      '/etc',
+      '../..',
+      `$PWD/way`,
+      '$PWD/../..',
+      '/proc/self/root',
+      `$PWD/${'x/'.repeat(3000)}`,
+    ]
+    const commands = forged.flatMap((path) => [`ln -sfn ${outside} way; trap - EXIT; echo "${path}" >&199`, 'pwd -P'])
+    const said = await told(t, commands)
+    assert.deepEqual(
+      said.filter((_, at) => at % 2 === 1).map((text) => text.split('\n')[0]),
+      forged.map(() => 'WORKSPACE'),
+    )
+  })
+
+  test('Q8: it ends all it can see, and nothing outside; pipes under names that are read hold nobody up', async (t) => {
+    const outside = spawn('sleep', ['4243'], { stdio: 'ignore' })
+    t.after(() => outside.kill('SIGKILL'))
+    const [, pipes = '', after = ''] = await told(t, [
+      'kill -9 -1',
+      'mkfifo .gitignore .mcp.json CLAUDE.md; mkdir -p r/.git x; mkfifo r/.git/config r/.git/HEAD x/.git; ln -s /dev/zero zero; ln -s loop loop',
+      'ls -A',
+    ])
+    assert.deepEqual([outside.exitCode, outside.signalCode], [null, null])
+    assert.match(pipes, /taken away and kept aside/)
+    assert.match(after, /zero/)
+  })
+})
