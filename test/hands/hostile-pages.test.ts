@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp, runTaskIn } from '../apps.ts'
 import { skip } from '../browser/chromium.ts'
-import { calling, listing, living, names, serve } from './serving.ts'
+import { resultsOf } from '../contract/acting.ts'
+import { calling, listing, names, type Site, serve } from './serving.ts'
 
-const AGENT = 'kernel: { agents: [{ agent_id: surfer, prompt: x, tools: [browser] }] }\n'
+const AGENTS = 'agents: [{ agent_id: surfer, prompt: x, tools: [browser] }]'
 const surf = (action: string, more: object = {}) => calling('browser', { action, ...more })
 
 /** Bodies of hostile pages. Each is opened and clicked, and after it a plain page is opened. */
@@ -40,11 +43,11 @@ const PAGES: Readonly<Record<string, string>> = {
   'a renderer that crashes': '<meta http-equiv=refresh content="0;url=chrome://crash">',
 }
 
-type Result = Awaited<ReturnType<typeof living>>['results'][number]
+type Result = Awaited<ReturnType<typeof resultsOf>>[number]
 
-/** Contract: of each page, what opening it, clicking on it and opening a plain page came to. One Chromium for all of them. */
-async function visited(t: TestContext, pages: readonly string[]): Promise<readonly (readonly Result[])[]> {
-  const { port } = await serve(t, (request, response) => {
+/** `body`: of the page that a request asks for. */
+function serveHostile(t: TestContext): Promise<Site> {
+  return serve(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
     if (pathname === '/file') {
       response.writeHead(200, { 'content-disposition': 'attachment; filename="a.exe"' }).end('MZ')
@@ -53,36 +56,57 @@ async function visited(t: TestContext, pages: readonly string[]): Promise<readon
     const body = pathname === '/plain' ? 'PLAIN' : (PAGES[searchParams.get('page') ?? ''] ?? 'other')
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>T</title><body>${body}</body>`)
   })
+}
+
+/**
+ * Contract: of each page, by its name, what opening it, clicking on it and opening a plain page came to. Each list of pages is one run with one
+ * Chromium; the runs go on at once, because most of their time is spent waiting.
+ */
+async function visited(t: TestContext, lists: readonly (readonly string[])[]): Promise<ReadonlyMap<string, Result[]>> {
+  const { port } = await serveHostile(t)
   const host = `shop.test:${port}`
-  const calls = pages.flatMap((name) => [
-    surf('open', { url: `http://${host}/hostile?page=${encodeURIComponent(name)}` }),
-    surf('click', { host, element: 1 }),
-    surf('open', { url: `http://${host}/plain?after=${encodeURIComponent(name)}` }),
+  const scripts = lists.map((pages) => [
+    ...pages.flatMap((name) => [
+      surf('open', { url: `http://${host}/hostile?page=${encodeURIComponent(name)}` }),
+      surf('click', { host, element: 1 }),
+      surf('open', { url: `http://${host}/plain?after=${encodeURIComponent(name)}` }),
+    ]),
+    { text: 'done' },
   ])
-  const yaml = AGENT + listing(host)
-  const resolve = names({ 'shop.test': '127.0.0.1' })
-  const { results } = await living(t, calls, { yaml, resolve }, { agent: 'surfer' })
-  return pages.map((_, i) => results.slice(i * 3, i * 3 + 3))
+  const model = scriptedModel((request, turn) => {
+    const [, list] = /visit list (\d+)/.exec(JSON.stringify(request.messages)) ?? []
+    return scripts[Number(list)]?.[turn] ?? { text: 'done' }
+  })
+  const yaml = `kernel: { max_concurrent: ${lists.length}, ${AGENTS} }\n${listing(host)}`
+  const app = await openApp(t, { model, yaml, resolve: names({ 'shop.test': '127.0.0.1' }) })
+  const visits = await Promise.all(
+    lists.map(async (pages, list) => {
+      const { session_id } = await runTaskIn(app, `visit list ${list}`, { agent: 'surfer' })
+      const results = await resultsOf(app, session_id)
+      return pages.map((name, i): [string, Result[]] => [name, results.slice(i * 3, i * 3 + 3)])
+    }),
+  )
+  return new Map(visits.flat())
 }
 
 /** Until it has asked for too much it takes the better part of a minute: with HOSTILE_PAGES=full. */
 const LONG = ['frames that come and go']
-
-/** So many share a Chromium. */
-const TOGETHER = 9
+/** They are waited for longest, so each begins a list of its own. */
+const SLOW = ['an element that never ends', 'a dialog for each that is dismissed', 'it goes on and on', 'dialogs']
 
 describe('hostile pages', { skip }, () => {
   const all = Object.keys(PAGES).filter((name) => process.env.HOSTILE_PAGES === 'full' || !LONG.includes(name))
-  for (let from = 0; from < all.length; from += TOGETHER) {
-    const some = all.slice(from, from + TOGETHER)
-    test(`the program outlives pages, and opens the next one: ${some.join('; ')}`, async (t) => {
-      const visits = await visited(t, some)
-      for (const [i, name] of some.entries())
-        assert.match(
-          visits[i]?.[2]?.content ?? '',
-          /PLAIN/,
-          `${name}: ${visits[i]?.map(({ content }) => content).join('\n---\n')}`,
-        )
-    })
-  }
+  const rest = all.filter((name) => !SLOW.includes(name))
+  const lists = SLOW.map((slow, i) => [slow, ...rest.filter((_, n) => n % SLOW.length === i)])
+
+  test(`the program outlives ${all.length} kinds of pages, and opens a plain one after each`, async (t) => {
+    const visits = await visited(t, lists)
+    assert.equal(visits.size, all.length)
+    for (const [name, results] of visits)
+      assert.match(
+        results[2]?.content ?? '',
+        /PLAIN/,
+        `${name}: ${results.map(({ content }) => content).join('\n---\n')}`,
+      )
+  })
 })

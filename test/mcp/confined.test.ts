@@ -128,6 +128,8 @@ test('the network of a server is what its configuration declares; the loopback o
     yaml,
   )
   assert.match(unnamed[0] ?? '', /^threw/, 'what the agents may reach is not what a server may')
+  const undeclared = await inside(t, homeWithSecrets(t), {}, [`${viaProxy}.includes('INSIDE') || nothing`], yaml)
+  assert.match(undeclared[0] ?? '', /^threw/, 'a server that declares no network has none')
   const named = await inside(t, homeWithSecrets(t), { network: [`127.0.0.1:${port}`] }, [viaProxy], yaml)
   assert.deepEqual(named, ['INSIDE'])
 })

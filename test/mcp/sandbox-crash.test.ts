@@ -1,0 +1,50 @@
+/** kill -9 of the program: nothing is left of a server that ran in the sandbox, nor of what it had started, even before the next start. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { stringify } from 'yaml'
+import { freshFolder, until } from '../apps.ts'
+import { NODE_FLAGS } from '../crash/kills.ts'
+import { WITHOUT_SANDBOX as skip } from '../sandbox/here.ts'
+import { isAlive } from './scenes.ts'
+
+const main = (name: string): string[] => [...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
+
+/** Those with this word in their command line, and not of this process itself. */
+function processesWith(mark: string): number[] {
+  return globSync('/proc/[0-9]*/cmdline')
+    .filter((file) => {
+      try {
+        return readFileSync(file, 'utf8').split('\0').includes(mark)
+      } catch {
+        return false
+      }
+    })
+    .map((file) => Number(file.split('/')[2]))
+    .filter(isAlive)
+}
+
+test('a server in the sandbox and what it started are gone with the program', { skip }, async (t) => {
+  const home = freshFolder(t)
+  // A time that `sleep` takes, and that no other process sleeps for.
+  const mark = `86397.${process.pid}`
+  const server = { command: [process.execPath, ...main('hostile-server'), mark], trust: 'trusted' }
+  const effects = { evaluate: { recovery: 'pure', reach: 'none' } }
+  writeFileSync(join(home, 'tireless.yaml'), stringify({ mcp_servers: { x: { ...server, effects } } }))
+  const program = spawn(process.execPath, [...main('sandbox-crash'), home, mark], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => {
+    for (const pid of processesWith(mark)) process.kill(pid, 'SIGKILL')
+  })
+  await once(program.stdout, 'data')
+  const before = processesWith(mark).filter((pid) => pid !== program.pid)
+  assert.ok(before.length >= 2, `the server and its sleep are there: ${before.join()}`)
+  program.kill('SIGKILL')
+  await once(program, 'exit')
+  await until(() => processesWith(mark).length === 0)
+})
