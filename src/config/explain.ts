@@ -46,7 +46,7 @@ function unknownKey(path: Path, name: string, reading: Reading, known: readonly 
   const close = nearest !== undefined && isClose(name, nearest)
   const move = elsewhere && !close ? `, or move it under ${dotted(elsewhere.path)}` : ''
   return {
-    place: positionOf(here, reading),
+    position: positionOf(here, reading),
     what: `${dotted(here)} is not a known key`,
     expected: close ? undefined : `one of ${keys.join(', ')}`,
     fix: close ? `rename it to ${nearest}` : `remove it${move} (the nearest valid key is ${nearest})`,
@@ -58,7 +58,7 @@ function wrongValue(path: Path, issue: Issue, reading: Reading): Problem {
   const variables = reading.variables.get(key(path))
   const missing = got === undefined
   return {
-    place: positionOf(path, reading),
+    position: positionOf(path, reading),
     what: missing ? `${dotted(path)} is missing` : `${dotted(path)} is not valid`,
     got: missing ? undefined : variables ? `a value from ${variables.join(', ')}` : describeGot(got, path),
     expected: issue.message,
@@ -110,8 +110,8 @@ function describeGot(value: unknown, path: Path): string {
 /** The position of the key, or of its nearest existing parent. */
 function positionOf(path: Path, reading: Reading): Place {
   for (let length = path.length; length >= 0; length -= 1) {
-    const place = reading.places.get(key(path.slice(0, length)))
-    if (place) return place
+    const position = reading.positions.get(key(path.slice(0, length)))
+    if (position) return position
   }
   return { line: 1, column: 1 }
 }

@@ -60,8 +60,8 @@ export function codeOf(thrown: unknown): string {
 
 function problemsError(file: string, problems: readonly Problem[]): TirelessError {
   const errors = problems
-    .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
-    .map(({ place, ...parts }) => ({ ...parts, where: `${file}:${place.line}:${place.column}` }))
+    .toSorted((a, b) => a.position.line - b.position.line || a.position.column - b.position.column)
+    .map(({ position, ...parts }) => ({ ...parts, where: `${file}:${position.line}:${position.column}` }))
     .map((parts) => new TirelessError('config_invalid', parts))
   const [only] = errors
   if (only && errors.length === 1) return only
@@ -116,8 +116,8 @@ function* sourcesOf(value: Json, path: Path, file: string, reading: Reading): Ge
     yield* sourcesOf(child, [...path, Array.isArray(value) ? Number(name) : name], file, reading)
   if (children.length > 0) return
   const [variable] = reading.variables.get(key(path)) ?? []
-  const place = reading.places.get(key(path))
-  yield [dotted(path), variable ? `env:${variable}` : place ? `${file}:${place.line}` : 'default']
+  const position = reading.positions.get(key(path))
+  yield [dotted(path), variable ? `env:${variable}` : position ? `${file}:${position.line}` : 'default']
 }
 
 export function freeze<T>(value: T): T {

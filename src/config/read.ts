@@ -13,13 +13,13 @@ export interface Place {
 }
 
 export interface Problem extends Complaint {
-  readonly place: Place
+  readonly position: Place
 }
 
 export interface Reading {
   readonly data: Json
   /** The position of each path, by `pathKey(path)`. */
-  readonly places: ReadonlyMap<string, Place>
+  readonly positions: ReadonlyMap<string, Place>
   /** The variables used in a text, by `pathKey(path)`. */
   readonly variables: ReadonlyMap<string, readonly string[]>
   /** Paths whose value is unknown, because a variable is missing. */
@@ -34,7 +34,7 @@ interface ReadState {
   readonly env: Variables
   readonly positionAt: (offset: number) => Place
   readonly resolveAlias: (alias: Alias.Parsed) => ParsedNode | undefined
-  readonly places: Map<string, Place>
+  readonly positions: Map<string, Place>
   readonly variables: Map<string, readonly string[]>
   readonly faulty: Set<string>
   readonly problems: Problem[]
@@ -63,14 +63,14 @@ export function readYaml(source: string, env: Variables): Reading {
       aliases += 1
       return aliases > MAX_ALIASES ? undefined : (alias.resolve(document) as ParsedNode | undefined)
     },
-    places: new Map(),
+    positions: new Map(),
     variables: new Map(),
     faulty: new Set(),
     problems: [],
   }
   const syntaxErrors = firstPerLine(
     [...document.errors, ...document.warnings].map((error) => ({
-      place: state.positionAt(error.pos[0]),
+      position: state.positionAt(error.pos[0]),
       ...(SYNTAX[error.code] ?? {
         what: `this is not YAML (${error.code})`,
         fix: 'check the text here and just above',
@@ -83,7 +83,7 @@ export function readYaml(source: string, env: Variables): Reading {
 
 function readNode(state: ReadState, node: ParsedNode | null, path: Path): Json {
   if (node === null) return null
-  if (!state.places.has(key(path))) state.places.set(key(path), state.positionAt(node.range[0]))
+  if (!state.positions.has(key(path))) state.positions.set(key(path), state.positionAt(node.range[0]))
   if (isAlias(node)) {
     const target = state.resolveAlias(node)
     if (target) return readNode(state, target, path)
@@ -99,13 +99,13 @@ function readMapping(state: ReadState, pairs: YAMLMap.Parsed['items'], path: Pat
   for (const pair of pairs) {
     const name = isScalar(pair.key) ? String(pair.key.value) : ''
     const here = [...path, name]
-    const first = state.places.get(key(here))
+    const first = state.positions.get(key(here))
     if (entries.has(name)) {
       addProblem(state, pair.key, here, `the key appears twice, first on line ${first?.line}`, 'keep one of the two')
     } else if (name === '__proto__') {
       markFaulty(state, pair.key, here, 'a reserved word as a key', 'choose another name')
     } else {
-      state.places.set(key(here), state.positionAt(pair.key.range[0]))
+      state.positions.set(key(here), state.positionAt(pair.key.range[0]))
       entries.set(name, readNode(state, pair.value, here))
     }
   }
@@ -151,13 +151,13 @@ function markFaulty(state: ReadState, node: ParsedNode, path: Path, what: string
 }
 
 function addProblem(state: ReadState, node: ParsedNode, path: Path, what: string, fix: string): void {
-  state.problems.push({ place: state.positionAt(node.range[0]), what: `${dotted(path)}: ${what}`, fix })
+  state.problems.push({ position: state.positionAt(node.range[0]), what: `${dotted(path)}: ${what}`, fix })
 }
 
 /** One mistake often causes several parser errors on its line. */
 function firstPerLine(problems: readonly Problem[]): readonly Problem[] {
   const seen = new Set<number>()
-  return problems.filter(({ place }) => !seen.has(place.line) && seen.add(place.line))
+  return problems.filter(({ position }) => !seen.has(position.line) && seen.add(position.line))
 }
 
 /** Our own messages: those of the parser quote the source. */
