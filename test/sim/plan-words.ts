@@ -17,8 +17,8 @@ export const BOUNDARIES = [
   'settled',
   'sleep',
 ] as const
-/** `file`: where a document's file is replaced; only in worlds with a kernel. */
-export type Boundary = (typeof BOUNDARIES)[number] | 'file'
+/** `file`: where a document's file is replaced; only in worlds with a kernel. `word`: where an owner's word on an unknown outcome has been written. */
+export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'word'
 
 export const TROUBLES = [
   'model_unavailable',
@@ -113,6 +113,7 @@ export const OFTEN: Readonly<Record<Boundary, number>> = {
   settled: 3,
   sleep: 10,
   file: 12,
+  word: 2,
 }
 
 export const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))

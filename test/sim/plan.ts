@@ -87,6 +87,10 @@ const RETAINING: ReadonlySet<number> = new Set([3])
 /** By another rest, so that they are found among all of those. */
 const isRelapsing = (seed: number): boolean => seed % 11 === 5
 const isFlooded = (seed: number): boolean => seed % 13 === 4
+/** Whoever says a word on an unknown outcome to a process that dies of it. */
+const isHeardLast = (seed: number): boolean => seed % 4 === 2
+/** A run that has got somewhere, and is then taken up once too often; among the worlds with a gate. */
+const isPoisoned = (seed: number): boolean => seed % 10 === 1
 const isGarbled = (seed: number): boolean => seed % 9 === 2
 /** Room for some dozens of messages, and for what the sessions here come to without any. */
 const LITTLE_CONTEXT = 4_000
@@ -123,6 +127,9 @@ function drawFaults(seed: number, storm: number, reigned: boolean): readonly Fau
     ...times(reigned ? whole(seed, 6, 'kernel faults') : 0, (i) => drawKernelFault(seed, i, storm)),
     ...times(reigned ? whole(seed, 3, 'rivals') : 0, (i) => drawRival(seed, i)),
     ...times(isRelapsing(seed) ? 1 : 0, (i) => drawRelapse(seed, i)),
+    ...times(isHeardLast(seed) ? 3 : 0, (i) => drawLastWord(i)),
+    ...times(isHeardLast(seed) ? 3 : 0, (i) => drawCutShort(seed, i)),
+    ...times(isPoisoned(seed) ? 1 : 0, (i) => drawPoison(seed, i)),
     ...times(isGarbled(seed) ? 2 + whole(seed, 4, 'garbage') : 0, (i) => drawGarbage(seed, i)),
   ]
 }
@@ -245,6 +252,21 @@ const drawRelapse = (seed: number, i: number): Fault => ({
   ...{ kind: 'crash', at: 'open', again: 1 },
   nth: 1 + whole(seed, 2, 'relapse', i),
   relapse: 2 + whole(seed, 2, 'pause', i),
+})
+
+const drawLastWord = (i: number): Fault => ({ id: `o${i}`, kind: 'crash', at: 'word', nth: 1 + i, again: 0 })
+
+/** A call of which nobody knows what became: there has to be something to say a word on. */
+const drawCutShort = (seed: number, i: number): Fault => ({
+  id: `c${i}`,
+  ...{ kind: 'crash', at: 'done', again: 0 },
+  nth: 1 + 2 * i + whole(seed, 2, 'cut short', i),
+})
+
+const drawPoison = (seed: number, i: number): Fault => ({
+  id: `d${i}`,
+  ...{ kind: 'crash', at: 'open', again: 3 },
+  nth: 2 + whole(seed, 4, 'poison', i),
 })
 
 const drawGarbage = (seed: number, i: number): Fault => ({

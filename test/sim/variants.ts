@@ -151,7 +151,7 @@ export const VARIANTS: readonly Variant[] = [
       },
     }),
   },
-  { name: 'word-told-later', seed: 358, store: inTwoCommits('resolve') },
+  { name: 'word-told-later', store: inTwoCommits('resolve') },
   {
     name: 'word-taken-back',
     seed: 5,

@@ -46,10 +46,10 @@ export function simStore(world: World, life: Life): Store {
         if (broken) throw broken
         return applied(waiting)
       })
-      const lists = batches.some((batch) => batch.ops.some(({ op }) => op === 'unknown'))
+      const ops = new Set(batches.flatMap((batch) => batch.ops.map(({ op }) => op)))
       return world.io(
         life,
-        lists ? 'listed' : 'ack',
+        ops.has('unknown') ? 'listed' : ops.has('resolve') ? 'word' : 'ack',
         outcomes.map((one) => (one.ok ? 'ok' : one.code)).join(' '),
         () => outcomes,
       )
