@@ -71,7 +71,7 @@ describe('E1: agents by command', () => {
       if (progress.kind === 'note') notes.push(progress.text)
     })) as Shown
     assert.equal(again.agent_id, 'watch-repo-report-2')
-    assert.match(notes.join(), /it watches nothing: agent edit watch-repo-report-2 --watch PATH$/)
+    assert.match(notes.join(), /nothing to watch.*: tireless agent edit watch-repo-report-2 --watch PATH$/)
     assert.equal(
       ((await app.run('enqueue', { agent: again.agent_id, prompt: 'x' })) as { duplicate: boolean }).duplicate,
       false,
@@ -143,7 +143,7 @@ describe('E1: agents by command', () => {
     )
     assert.equal(((await app.run('agent enable', { id: 'first' })) as Shown).enabled, true)
     assert.equal(((await app.run('agent edit', { id: 'first', schedule: 'none' })) as Shown).schedule, null)
-    await assert.rejects(app.run('agent edit', { id: 'first' }), /nothing to change was named.*tireless\.yaml by hand/)
+    await assert.rejects(app.run('agent edit', { id: 'first' }), /no change given.*edit .*tireless\.yaml/)
     await assert.rejects(
       app.run('agent edit', { id: 'firsr', priority: 1 }),
       /there is no such agent; got firsr; expected one of first/,

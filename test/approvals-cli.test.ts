@@ -40,7 +40,7 @@ describe('approvals on the command line', () => {
       ...([home, 'approvals', 'allow', approval.id, '--grant', 'ever'] as const),
     )
     assert.deepEqual([standing.exit, standing.error.code], [2, 'usage'])
-    assert.match(standing.error.message, /a grant holds once.*got "ever".*a number of days such as 7d/)
+    assert.match(standing.error.message, /invalid grant.*got "ever".*a number of days such as 7d/)
     assert.equal((await json<{ error: object }>(home, 'approvals', 'show', 'nobody')).exit, 1)
     const allowed = await json<Approval>(home, 'approvals', 'allow', approval.id, '--grant', 'once')
     assert.deepEqual([allowed.exit, allowed.status], [0, 'allowed'])

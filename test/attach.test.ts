@@ -73,7 +73,7 @@ describe('attach: a live view of the holder', () => {
     const home = freshFolder(t)
     const app = await openApp(t, { home })
     const view = begin(t, home, 'attach')
-    await saying(view, /its home is in use/)
+    await saying(view, /another command uses its home/)
     await app.close()
     assert.equal(await ended(view), 0)
   })
@@ -82,7 +82,7 @@ describe('attach: a live view of the holder', () => {
     const path = join(freshFolder(t), 'socket')
     const ends: string[] = []
     const looking = command({
-      ...{ name: 'look', summary: '', runsIn: 'kernel', input: z.object({}), output: z.null() },
+      ...{ name: 'look', summary: '', example: 'look', runsIn: 'kernel', input: z.object({}), output: z.null() },
       async run({ signals }, _, tell) {
         tell({ kind: 'note', text: 'looking' })
         await new Promise((resolve) => signals.drain.addEventListener('abort', resolve))

@@ -93,7 +93,7 @@ describe('backup', () => {
     const made = await json<Backup>(home, 'backup', dir)
     assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 15])
     assert.deepEqual(made.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
-    assert.match(made.notes.join(), /secret.*you alone/)
+    assert.match(made.notes.join(), /secret.*only for you/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
     assert.deepEqual([manifest.version, manifest.schema], [1, SCHEMA_VERSION])
     assert.ok(manifest.created_at)

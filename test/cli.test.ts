@@ -67,7 +67,7 @@ describe('exit codes', () => {
     assert.match((await tireless(home, 'sessions', 'show', 'nobody')).stderr, /sessions list/)
     assert.match(
       (await tireless(home, 'enqueue', '--prompt', 'x', '--agent', 'ghost')).stderr,
-      /there is no such agent.*ghost.*default/,
+      /no such agent.*ghost.*default/,
     )
   })
 

@@ -126,7 +126,7 @@ describe('E1: init', () => {
       const said = await agreed(init as unknown as Command, { ...given }, '/the/home', { input, output })
       return [said, String(output.read() ?? '')]
     }
-    assert.deepEqual(await asked('', {}, true), [true, '/the/home\nWrite a home there? [Y/n] '])
+    assert.deepEqual(await asked('', {}, true), [true, '/the/home\nCreate a home here? [Y/n] '])
     assert.equal((await asked('n', {}, true))[0], false)
     assert.equal((await asked('nonsense', {}, true))[0], false)
     assert.equal((await asked(null, {}, true))[0], false)
@@ -156,7 +156,7 @@ describe('E14: the first minute of a kernel', () => {
     await beginIn(home, join(import.meta.dirname, '..'))
     const first = await openHome(t, home)
     const { notes, over } = startedIn(first.app)
-    await until(() => notes.some((note) => /would be about/.test(note)))
+    await until(() => notes.some((note) => /^Cost nothing/m.test(note)))
     const { items } = (await first.app.run('cycles list', {})) as { items: { trigger: string; result: CycleResult }[] }
     assert.deepEqual(
       items.map(({ trigger }) => trigger),
@@ -170,17 +170,17 @@ describe('E14: the first minute of a kernel', () => {
         ['repository-watcher', 'done', 1],
       ],
     )
-    const made = notes.flatMap((note) => /^made: (.*)$/.exec(note)?.[1] ?? [])
+    const made = notes.flatMap((note) => /^wrote (.*)$/.exec(note)?.[1] ?? [])
     assert.deepEqual(
       made.map((file) => existsSync(file)),
       [true, true, true],
     )
     assert.match(
       notes.find((note) => /would/.test(note)) ?? '',
-      /^that cost nothing with offline\/rules; with anthropic\/\S+ it would be about \$\d+\.\d+ \([\d,]+ tokens\), and a day like this about \$\d/,
+      /^Cost nothing with offline\/rules\. With anthropic\/\S+: about \$\d+\.\d+ \([\d,]+ tokens\), and about \$\d/,
     )
-    assert.ok(notes.some((note) => /^the page is at http:/.test(note)))
-    assert.ok(notes.some((note) => /^the next beat is at 20\d\d-.*Z$/.test(note)))
+    assert.ok(notes.some((note) => /^Open the page: http:/.test(note)))
+    assert.ok(notes.some((note) => /^Next beat: 20\d\d-.*Z$/.test(note)))
     first.stop()
     await over
     await first.app.close()
@@ -231,10 +231,10 @@ describe('E14: the first minute of a kernel', () => {
     })
     t.after(() => child.kill('SIGKILL'))
     const said = heard(child)
-    await until(() => /would be about/.test(said()))
+    await until(() => /^Cost nothing/m.test(said()))
     assert.match(said(), /^wrote +agents\/daily-report\/agent\.yaml$/m)
-    assert.match(said(), /^made: .*workspaces\/daily-report\/report-\d{4}-\d\d-\d\d\.md$/m)
-    assert.match(said(), /the page is at http:\/\/127\.0\.0\.1:\d+/)
+    assert.match(said(), /^wrote .*workspaces\/daily-report\/report-\d{4}-\d\d-\d\d\.md$/m)
+    assert.match(said(), /Open the page: http:\/\/127\.0\.0\.1:\d+/)
     child.kill('SIGTERM')
     assert.equal(await ended(child), 0)
   })
@@ -325,7 +325,7 @@ describe('E5: what an agent watches, through the kernel', () => {
     await run('run', { task: 'only talk' })
     const { session_id, workspace } = (await run('run', { task: 'write' })) as { session_id: string; workspace: string }
     await until(() => told.length + later.length === 2)
-    assert.deepEqual([told, later], [[`made: ${join(workspace, 'a.md')}`], [`made: ${join(workspace, 'a.md')}`]])
+    assert.deepEqual([told, later], [[`wrote ${join(workspace, 'a.md')}`], [`wrote ${join(workspace, 'a.md')}`]])
     assert.deepEqual(read, [session_id])
   })
 

@@ -96,7 +96,7 @@ describe('labels are shown', () => {
     const isMail = ({ title }: { title: string }) => title === 'From the mail'
     assert.deepEqual(shown.sections.find(isMail), { title: 'From the mail', trust: 'untrusted', private: false })
     assert.ok(
-      notes.some((note) => note.startsWith(`version ${shown.version} by a (noted), `) && note.endsWith(': untrusted')),
+      notes.some((note) => note.startsWith(`Version ${shown.version} by a (noted), `) && note.endsWith(': untrusted')),
       notes.join('\n'),
     )
     assert.ok(notes.includes('untrusted: From the mail'))

@@ -59,7 +59,7 @@ describe('the time of a task', () => {
       const served = await servedApp(t)
       const said = await tireless(served.home, 'enqueue', '--prompt', 'x', `--at=${at}`)
       assert.equal(said.exit, 2)
-      assert.match(said.stderr, /^usage: --at is no time; got .*; expected an ISO instant in the years 1970 to 9999/)
+      assert.match(said.stderr, /^usage: --at is not a time; got .*; expected an ISO instant in the years 1970 to 9999/)
       const answer = await post(served, '/api/v1/enqueue', { prompt: 'x', at })
       assert.deepEqual([answer.status, answer.code], [400, 'usage'])
       assert.deepEqual(await served.app.run('queue list', {}), { items: [] })

@@ -334,7 +334,7 @@ describe('policy: what is never taken for granted', () => {
       await runTaskIn(app, `send it to ${BOB}`)
       const { id } = await theApproval(app)
       for (const grant of ['session', '7d'])
-        await assert.rejects(app.run('approvals allow', { id, grant }), /one call at a time.*got 7d|got session/)
+        await assert.rejects(app.run('approvals allow', { id, grant }), /can only be allowed once.*got 7d|got session/)
       assert.equal((await theApproval(app)).status, 'open')
     })
 

@@ -186,7 +186,7 @@ describe('Q17: replay', () => {
   test('a run that is not there is refused; without --from nothing can be changed', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id } = await runTaskIn(app)
-    await assert.rejects(replayIn(app, 'nobody'), /there is no such run/)
+    await assert.rejects(replayIn(app, 'nobody'), /no such run/)
     await assert.rejects(replayIn(app, dispatch_id, { model: 'other' }), /--from/)
   })
 })

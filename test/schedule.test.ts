@@ -104,8 +104,8 @@ describe('schedule', () => {
   test('E1: add refuses what means nothing, and nothing is added', async (t) => {
     const { app } = await house(t)
     const add = (input: object) => app.run('schedule add', { agent: 'report', ...input })
-    await refused(add({}), 'usage', /said, in one way; expected one of --cron, --every, --at/)
-    await refused(add({ cron: '@daily', every: '5m' }), 'usage', /in one way/)
+    await refused(add({}), 'usage', /exactly one time; expected one of --cron, --every, --at/)
+    await refused(add({ cron: '@daily', every: '5m' }), 'usage', /exactly one time/)
     await refused(
       add({ cron: '99 * * * *' }),
       'usage',
@@ -114,14 +114,14 @@ describe('schedule', () => {
     await refused(
       add({ every: 'often' }),
       'usage',
-      /--every is no duration; got often; expected a duration such as 500ms, .* at most 36500d/,
+      /--every is not a duration; got often; expected a duration such as 500ms, .* at most 36500d/,
     )
-    await refused(add({ every: '0s' }), 'usage', /--every is no duration/)
+    await refused(add({ every: '0s' }), 'usage', /--every is not a duration/)
     await refused(add({ at: 'soon' }), 'usage', /invalid date and time; got "soon"/)
     await refused(
       add({ at: '2026-01-15T11:00:00Z' }),
       'usage',
-      /that time is over; .*expected a time after 2026-01-15T12:00/,
+      /that time is in the past; .*expected a time after 2026-01-15T12:00/,
     )
     await refused(add({ cron: '@daily', timezone: 'Mars/Base' }), 'usage', /unknown time zone; got Mars\/Base/)
     await refused(add({ agent: 'nobody', cron: '@daily' }), 'not_found', /no such agent; got nobody/)
@@ -148,7 +148,11 @@ describe('schedule', () => {
     assert.deepEqual(await app.run('schedule remove', { id: 'tea' }), { removed: 'tea' })
     assert.equal(await itemOf(app, 'tea'), undefined)
     for (const verb of ['pause', 'resume', 'remove']) {
-      await refused(app.run(`schedule ${verb}`, { id: 'tea' }), 'not_found', /no such schedule; got tea; do this: see/)
+      await refused(
+        app.run(`schedule ${verb}`, { id: 'tea' }),
+        'not_found',
+        /no such schedule; got tea; do this: run tireless schedule list/,
+      )
       await refused(
         app.run(`schedule ${verb}`, { id: 'agent:tender' }),
         'usage',
@@ -181,7 +185,7 @@ describe('schedule', () => {
     assert.match((await dispatchOf(app, looked?.dispatch_id ?? '')).prompt, /^look at <data [0-9a-f]{12} STATE>\n/)
     await app.run('schedule remove', { id: 'look' })
     assert.deepEqual(await list(app), before)
-    await refused(run('kernel:default'), 'usage', /the kernel's own; do this: .*cycle now/)
+    await refused(run('kernel:default'), 'usage', /the kernel's own schedule; do this: .*cycle now/)
     await refused(run('nothing'), 'not_found', /no such schedule/)
   })
 

@@ -321,7 +321,7 @@ describe('secrets set, list, remove', () => {
     const [without, within] = ['without', 'with'].map((name) => join(freshFolder(t, 'backup'), name))
     await app.run('backup', { dir: without })
     const { notes } = (await app.run('backup', { dir: within, secrets: true })) as { notes: string[] }
-    assert.match(notes.join(), /values of your secrets are in it/)
+    assert.match(notes.join(), /contains the values of your secrets/)
     await plant(app, { A: 'as it is now 2' })
     await app.close()
     const valueNow = (): string => JSON.parse(readFileSync(join(home, 'secrets.json'), 'utf8')).secrets.A.value

@@ -1,4 +1,4 @@
-/** The agents: made from a sentence, listed, changed, enabled and disabled, in whichever file describes them. */
+/** Agents: create one from a sentence; list, change, enable and disable them in the files that define them. */
 
 import { z } from 'zod'
 import type { Watched } from '../domain/agent.ts'
@@ -11,23 +11,23 @@ import { promptFor, type Sentence, understood, type WrittenSchedule, writtenSche
 
 const scheduleShape = z.union([z.string(), z.object({ every: z.number() }), z.object({ at: z.string() })]).nullable()
 
-const described = z.object({
+const agentShape = z.object({
   agent_id: z.string(),
   enabled: z.boolean(),
   schedule: scheduleShape,
   priority: z.number(),
-  source: z.string().describe('the file that describes it'),
+  source: z.string().describe('file that defines the agent'),
   last_status: z.enum(DISPATCH_STATUSES).nullable(),
   last_run_at: z.string().nullable(),
   next_at: z.string().nullable(),
   prompt: z.string(),
 })
 
-type Described = z.input<typeof described>
+type AgentEntry = z.input<typeof agentShape>
 
-async function describe({ store, kernelId, kernel, roster }: Context, id: string): Promise<Described> {
+async function describeAgent({ store, kernelId, kernel, roster }: Context, id: string): Promise<AgentEntry> {
   const found = roster.all().find(({ agent }) => agent.agent_id === id)
-  if (!found) throw new TirelessError('internal', `the agent ${id} was there a moment ago`)
+  if (!found) throw new TirelessError('internal', `agent ${id} disappeared during the command`)
   const { agent_id, enabled, schedule, priority, prompt } = found.agent
   const [last] = await store.recent(kernelId, id, 1)
   const next = kernel.nextFor(id)
@@ -42,130 +42,144 @@ async function describe({ store, kernelId, kernel, roster }: Context, id: string
 
 export const agentList = command({
   name: 'agent list',
-  summary: 'every agent: when it runs, how it went last, where it is described',
+  summary: 'list agents with schedule, last run and defining file',
+  example: 'agent list',
   runsIn: 'any_process',
   input: z.object({}),
-  output: z.object({ items: z.array(described) }),
+  output: z.object({ items: z.array(agentShape) }),
   async run(context) {
-    return { items: await Promise.all(context.roster.all().map(({ agent }) => describe(context, agent.agent_id))) }
+    return { items: await Promise.all(context.roster.all().map(({ agent }) => describeAgent(context, agent.agent_id))) }
   },
 })
 
-const SCHEDULE = 'when: a cron line, "every morning", "30m", an instant; "none": the beats of the kernel'
+const SCHEDULE_HELP = 'when to run: a cron line, "every morning", "30m", an instant; "none": with the kernel’s schedule'
 
-/** What may be said of one, whether it is new or not. */
-const keys = {
-  schedule: z.string().min(1).optional().describe(SCHEDULE),
-  model: z.string().min(1).optional().describe('provider/model; "none": the default one'),
-  watch: z.string().min(1).optional().describe('a file, a folder or a git work tree to look at').meta({ path: true }),
+/** Options of both `agent new` and `agent edit`. */
+const sharedInput = {
+  schedule: z.string().min(1).optional().describe(SCHEDULE_HELP),
+  model: z.string().min(1).optional().describe('provider/model; "none": the default model'),
+  watch: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('file, folder or git work tree to watch for changes')
+    .meta({ path: true }),
 }
 
 export const agentNew = command({
   name: 'agent new',
-  summary: 'an agent from a sentence, such as "watch my repo and report every morning"',
+  summary: 'create an agent from a sentence, such as "watch my repo and report every morning"',
+  example: 'agent new "watch my repo and report every morning"',
   runsIn: 'any_process',
   positional: ['sentence'],
   input: z.object({
-    sentence: z.string().regex(/\S/, 'a sentence').describe('what it is to do, and when'),
-    id: z.string().min(1).optional().describe('its name; default: from the sentence'),
-    ...keys,
-    here: z.string().optional().describe('the folder that "my repo" means').meta({ path: true, here: true }),
+    sentence: z.string().regex(/\S/, 'expected a sentence').describe('what the agent does, and when'),
+    id: z.string().min(1).optional().describe('agent id; default: made from the sentence'),
+    ...sharedInput,
+    here: z.string().optional().describe('folder meant by "my repo"').meta({ path: true, here: true }),
   }),
-  output: described,
+  output: agentShape,
   async run(context, { sentence, id, schedule, model, watch, here }, tell) {
-    const said = understood(sentence)
-    const watched = await watchedBy(context, said, watch, here)
-    const agentId = id ?? freeId(context, said.id)
-    if (watched === undefined && (said.watches || said.repository))
+    const parsed = understood(sentence)
+    const watched = await findWatched(context, parsed, watch, here)
+    const agentId = id ?? freeId(context, parsed.id)
+    if (watched === undefined && (parsed.watches || parsed.repository))
       tell({
         kind: 'note',
-        text: `it is not clear what it should watch, so it watches nothing: agent edit ${agentId} --watch PATH`,
+        text: `Found nothing to watch in the sentence. Set it: tireless agent edit ${agentId} --watch PATH`,
       })
-    const when = schedule === undefined ? said.schedule : writtenSchedule(schedule)
+    const when = schedule === undefined ? parsed.schedule : writtenSchedule(schedule)
     const wanted: Record<string, Json> = {
-      ...(when === null ? {} : { schedule: written(when) }),
+      ...(when === null ? {} : { schedule: scheduleJson(when) }),
       ...(watched === undefined ? {} : { watch: [watched] }),
       ...modelKey(context, model),
       workspace: `workspaces/${agentId}`,
-      prompt: literal(promptFor(sentence, watched !== undefined)),
+      prompt: escapeVariables(promptFor(sentence, watched !== undefined)),
     }
     context.roster.add(agentId, wanted)
     context.kernel.refresh()
-    return describe(context, agentId)
+    return describeAgent(context, agentId)
   },
 })
 
 export const agentEdit = command({
   name: 'agent edit',
-  summary: 'change an agent; its file keeps its comments, and nothing is written that is not valid',
+  summary: 'change an agent; keeps comments in its file and writes no invalid configuration',
+  example: 'agent edit writer --schedule "every morning"',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
-    id: z.string().min(1).describe('the agent'),
-    prompt: z.string().regex(/\S/, 'a text').optional().describe('what it is to do'),
-    ...keys,
-    priority: z.int().optional().describe('higher ones go first'),
-    workspace: z.string().min(1).optional().describe('where it works, relative to the home; "none": anew for each run'),
+    id: z.string().min(1).describe('agent id'),
+    prompt: z.string().regex(/\S/, 'expected a text').optional().describe('the agent’s prompt'),
+    ...sharedInput,
+    priority: z.int().optional().describe('higher runs first'),
+    workspace: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('workspace folder, relative to the home; "none": a new one for each run'),
   }),
-  output: described,
+  output: agentShape,
   async run(context, { id, prompt, schedule, model, watch, priority, workspace }) {
     const when = schedule === undefined ? undefined : writtenSchedule(schedule)
     const changes: ConfigChange[] = [
-      ...(prompt === undefined ? [] : [set('prompt', literal(prompt))]),
-      ...(when === undefined ? [] : [set('schedule', when === null ? undefined : written(when))]),
+      ...(prompt === undefined ? [] : [set('prompt', escapeVariables(prompt))]),
+      ...(when === undefined ? [] : [set('schedule', when === null ? undefined : scheduleJson(when))]),
       ...(model === undefined ? [] : [set('model', modelKey(context, model).model)]),
-      ...(watch === undefined ? [] : [set('watch', [await probeOf(context, watch, true)])]),
+      ...(watch === undefined ? [] : [set('watch', [await watchEntry(context, watch, true)])]),
       ...(priority === undefined ? [] : [set('priority', priority)]),
       ...(workspace === undefined ? [] : [set('workspace', workspace === 'none' ? undefined : workspace)]),
     ]
     if (changes.length === 0)
       throw new TirelessError('usage', {
-        what: 'nothing to change was named',
+        what: 'no change given',
         expected: 'at least one of --prompt, --schedule, --priority, --model, --watch, --workspace',
-        fix: `name one, or edit ${fileOf(context, id)} by hand`,
+        fix: `add one of them, or edit ${fileOf(context, id)}`,
       })
-    return changed(context, id, changes)
+    return changeAgent(context, id, changes)
   },
 })
 
-const one = z.object({ id: z.string().min(1).describe('the agent') })
+const idInput = z.object({ id: z.string().min(1).describe('agent id') })
 
 export const agentEnable = command({
   name: 'agent enable',
-  summary: 'let an agent run',
+  summary: 'enable an agent',
+  example: 'agent enable writer',
   runsIn: 'any_process',
   positional: ['id'],
-  input: one,
-  output: described,
-  run: (context, { id }) => changed(context, id, [set('enabled', true)]),
+  input: idInput,
+  output: agentShape,
+  run: (context, { id }) => changeAgent(context, id, [set('enabled', true)]),
 })
 
 export const agentDisable = command({
   name: 'agent disable',
-  summary: 'let an agent run no more; what runs goes on',
+  summary: 'disable an agent; its current run continues',
+  example: 'agent disable writer',
   runsIn: 'any_process',
   positional: ['id'],
-  input: one,
-  output: described,
-  run: (context, { id }) => changed(context, id, [set('enabled', false)]),
+  input: idInput,
+  output: agentShape,
+  run: (context, { id }) => changeAgent(context, id, [set('enabled', false)]),
 })
 
 const set = (key: string, value: Json | undefined): ConfigChange => ({ path: [key], value })
 
-async function changed(context: Context, id: string, changes: readonly ConfigChange[]): Promise<Described> {
+async function changeAgent(context: Context, id: string, changes: readonly ConfigChange[]): Promise<AgentEntry> {
   context.roster.change(id, changes)
   context.kernel.refresh()
-  return describe(context, id)
+  return describeAgent(context, id)
 }
 
-/** In a file `${` begins a variable; what somebody says to an agent is no variable. */
-const literal = (text: string): string => text.replaceAll('${', () => '$${')
+/** In configuration files `${` starts a variable; a prompt has none. */
+const escapeVariables = (text: string): string => text.replaceAll('${', () => '$${')
 
 function fileOf({ roster }: Context, id: string): string {
   return roster.all().find(({ agent }) => agent.agent_id === id)?.file ?? 'its file'
 }
 
-/** A name that nobody has: the one from the sentence, or with a number behind it. */
+/** An unused id: the wanted one, or that with a number appended. */
 function freeId(context: Context, wanted: string): string {
   const taken = new Set(context.agents().map((id) => id.toLowerCase()))
   const numbered = (n: number): string => (n === 1 ? wanted : `${wanted}-${n}`)
@@ -174,28 +188,32 @@ function freeId(context: Context, wanted: string): string {
   return numbered(n)
 }
 
-const written = (when: WrittenSchedule): Json => (typeof when === 'string' ? when : { ...when })
+const scheduleJson = (when: WrittenSchedule): Json => (typeof when === 'string' ? when : { ...when })
 
 function modelKey({ models }: Context, model: string | undefined): { readonly model?: string } {
   return model === undefined || model === 'none' ? {} : { model: models.get(model).id }
 }
 
-/** What is named by hand, else what the sentence names, else where whoever says it stands. */
-async function watchedBy(
+/** In this order: --watch, the path in the sentence, the caller's folder. */
+async function findWatched(
   context: Context,
   { path, repository, thisFolder }: Sentence,
   watch: string | undefined,
   here: string | undefined,
 ): Promise<Json | undefined> {
-  if (watch !== undefined) return probeOf(context, watch, true)
-  if (path !== null) return probeOf(context, context.machine.fullPath(path, here), repository)
+  if (watch !== undefined) return watchEntry(context, watch, true)
+  if (path !== null) return watchEntry(context, context.machine.fullPath(path, here), repository)
   if (here === undefined || !(repository || thisFolder)) return undefined
   const top = repository ? await context.machine.workTreeAt(here) : undefined
   return top === undefined ? (thisFolder ? here : undefined) : { git: top }
 }
 
-/** `git`: a work tree is looked at as one. */
-async function probeOf({ machine }: Context, path: string, git: boolean): Promise<Exclude<Watched, readonly Json[]>> {
+/** `git`: watch a work tree as a git repository. */
+async function watchEntry(
+  { machine }: Context,
+  path: string,
+  git: boolean,
+): Promise<Exclude<Watched, readonly Json[]>> {
   const top = git ? await machine.workTreeAt(path) : undefined
   return top === path ? { git: top } : path
 }

@@ -1,4 +1,4 @@
-/** Every verb there is. */
+/** All commands, in the order of the help text. */
 
 import { agentDisable, agentEdit, agentEnable, agentList, agentNew } from './agents.ts'
 import { approvalsAllow, approvalsDeny, approvalsList, approvalsShow, grantsList, grantsRevoke } from './approvals.ts'

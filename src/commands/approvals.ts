@@ -1,4 +1,4 @@
-/** Calls that a person has to allow first, and the owner's word on them. */
+/** Approvals of tool calls, and lasting grants. */
 
 import { hash } from 'node:crypto'
 import { z } from 'zod'
@@ -16,17 +16,18 @@ const id = z.string().describe('id from approvals list')
 const step = z
   .boolean()
   .default(false)
-  .describe('also what the same step has asked for beside it; money, destruction and credentials one at a time')
-const reason = z.string().trim().min(1).optional().describe('a word to the agent with it')
+  .describe('also answer the other calls of the same step, except for money, destruction and credentials')
+const reason = z.string().trim().min(1).optional().describe('a message to the agent')
 
 export const approvalsList = command({
   name: 'approvals list',
-  summary: 'calls that somebody has to allow first; open ones first',
+  summary: 'list calls awaiting approval, then answered ones',
+  example: 'approvals list --status open',
   runsIn: 'any_process',
   input: z.object({
-    session: z.string().optional().describe("only this session's"),
-    status: z.enum(APPROVAL_STATUSES).optional().describe('only those'),
-    limit: z.int().positive().default(100).describe('at most so many'),
+    session: z.string().optional().describe('only of this session'),
+    status: z.enum(APPROVAL_STATUSES).optional().describe('only with this status'),
+    limit: z.int().positive().default(100).describe('maximum number of approvals'),
   }),
   output: z.object({ items: z.array(approvalShape) }),
   run: async ({ store }, { session, status, limit }) => ({
@@ -36,21 +37,23 @@ export const approvalsList = command({
 
 export const approvalsShow = command({
   name: 'approvals show',
-  summary: 'one approval, with exactly what would be run',
+  summary: 'show one approval with the exact call',
+  example: 'approvals show 1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id }),
   output: approvalShape,
   async run({ store }, { id }) {
     const approval = await store.approval(id)
-    if (!approval) throw unheardOf(id)
+    if (!approval) throw noSuchApproval(id)
     return approval
   },
 })
 
 export const approvalsAllow = command({
   name: 'approvals allow',
-  summary: 'let it be run, exactly as shown',
+  summary: 'allow a call exactly as shown',
+  example: 'approvals allow 1a2b3c --grant 7d',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
@@ -58,65 +61,66 @@ export const approvalsAllow = command({
     grant: z
       .string()
       .default('once')
-      .describe('how long this holds for the same tool to the same place: once, session, or 7d'),
+      .describe('how long to allow the same tool and destination: once, session, or days such as 7d'),
     step,
     reason,
   }),
   output: approvalShape,
-  async run(context, { id, grant, step, reason = null }) {
-    const lasting = lastingOf(grant)
-    if (lasting === undefined) return answer(context, { id, answer: 'allowed', reason, step })
+  async run(context, { id, grant: wanted, step, reason = null }) {
+    const duration = parseGrant(wanted)
+    if (duration === undefined) return answer(context, { id, answer: 'allowed', reason, step })
     const approval = await context.store.approval(id)
-    if (!approval) throw unheardOf(id)
+    if (!approval) throw noSuchApproval(id)
     const { agent_id } = (await context.store.session(approval.session_id)) ?? {}
     if (isNeverGranted(approval.effect) || agent_id === undefined)
       throw new TirelessError('usage', {
-        what: 'what spends money, destroys or touches credentials is allowed one call at a time',
+        what: 'calls that spend money, destroy data or touch credentials can only be allowed once',
         where: '--grant',
-        got: grant,
+        got: wanted,
         expected: 'once',
       })
-    const lent = grantOf(approval, agent_id, lasting, context.clock.now())
-    return answer(context, { id, answer: 'allowed', reason, step, grant: lent })
+    const grant = buildGrant(approval, agent_id, duration, context.clock.now())
+    return answer(context, { id, answer: 'allowed', reason, step, grant })
   },
 })
 
-type Lasting = 'session' | { readonly days: number }
+type GrantDuration = 'session' | { readonly days: number }
 
-/** Undefined: for this one call. */
-function lastingOf(grant: string): Lasting | undefined {
+/** Undefined: only this one call. */
+function parseGrant(grant: string): GrantDuration | undefined {
   if (grant === 'once') return undefined
   if (grant === 'session') return 'session'
   const [, days] = /^(\d{1,4})d$/.exec(grant) ?? []
   if (days !== undefined && Number(days) > 0) return { days: Number(days) }
   throw new TirelessError('usage', {
-    what: 'a grant holds once, for a session, or for some days',
+    what: 'invalid grant',
     where: '--grant',
     got: JSON.stringify(grant),
     expected: 'once, session, or a number of days such as 7d',
   })
 }
 
-/** The same tool to the same places; where it goes nowhere in particular, or does more there than to ask, with exactly the same arguments. */
-function grantOf(
+/** Covers the tool and its destinations; without destinations, or with a method, also exactly these arguments. */
+function buildGrant(
   { id, tool, args, sinks, session_id, effect: { method } }: Approval,
   agent_id: string,
-  lasting: Lasting,
+  duration: GrantDuration,
   now: number,
 ): Grant {
   return {
     ...{ id: `grant-${id}`, tool, agent_id },
-    session_id: lasting === 'session' ? session_id : null,
+    session_id: duration === 'session' ? session_id : null,
     to: sinks.map(({ to }) => grantText(to, method).replaceAll('*', '?')),
     args: sinks.length === 0 || method !== undefined ? hash('sha256', canonical(args as Json)) : null,
     granted_at: iso(now),
-    expires_at: lasting === 'session' ? null : iso(now + lasting.days * 86_400_000),
+    expires_at: duration === 'session' ? null : iso(now + duration.days * 86_400_000),
   }
 }
 
 export const approvalsDeny = command({
   name: 'approvals deny',
-  summary: 'say that it must not be run',
+  summary: 'deny a call',
+  example: 'approvals deny 1a2b3c --reason "use the staging server"',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id, step, reason }),
@@ -124,55 +128,56 @@ export const approvalsDeny = command({
   run: (context, { id, step, reason = null }) => answer(context, { id, answer: 'denied', reason, step }),
 })
 
-interface GivenAnswer {
+interface OwnersAnswer {
   readonly id: string
   readonly answer: 'allowed' | 'denied'
   readonly reason: string | null
-  /** For everything that its step asked for. */
+  /** Also answers the other calls of the same step. */
   readonly step: boolean
   readonly grant?: Grant
 }
 
-async function answer(context: Context, { id, answer, reason, step, grant }: GivenAnswer): Promise<Approval> {
+async function answer(context: Context, { id, answer, reason, step, grant }: OwnersAnswer): Promise<Approval> {
   const { store, clock } = context
   const asked = await store.approval(id)
-  if (!asked) throw unheardOf(id)
+  if (!asked) throw noSuchApproval(id)
   const now = clock.now()
-  const others = step ? await askedBeside(context, asked) : []
-  const said = (approval_id: string) => ({ op: 'answer', approval_id, answer, reason, now }) as const
-  const noted = (approval: string, granted: string | null) =>
+  const others = step ? await findOthersOfStep(context, asked) : []
+  const answerOp = (approval_id: string) => ({ op: 'answer', approval_id, answer, reason, now }) as const
+  const auditOp = (approval: string, granted: string | null) =>
     ({ op: 'audit', entry: { ts: now, what: 'answer', approval, answer, reason, grant: granted } }) as const
   const [{ approval }] = await commitOne(store, [
-    said(id),
-    noted(id, grant?.id ?? null),
-    ...others.flatMap((other) => [said(other.id), noted(other.id, null)]),
+    answerOp(id),
+    auditOp(id, grant?.id ?? null),
+    ...others.flatMap((other) => [answerOp(other.id), auditOp(other.id, null)]),
     ...(grant ? [{ op: 'grant', grant } as const] : []),
   ])
   return approval
 }
 
-/** Contract: the other open ones of the same step; none where one of the two must be asked about each time. */
-async function askedBeside(
+/** Contract: other open approvals of the same step; none if either may only be allowed once. */
+async function findOthersOfStep(
   { store }: Context,
   { id, session_id, origin, effect }: Approval,
 ): Promise<readonly Approval[]> {
   if (isNeverGranted(effect)) return []
   const open = await store.approvals({ session_id, status: 'open', limit: 1000 })
   return open.filter(
-    (one) =>
-      one.id !== id &&
-      one.origin.run_id === origin.run_id &&
-      one.origin.step === origin.step &&
-      !isNeverGranted(one.effect),
+    (other) =>
+      other.id !== id &&
+      other.origin.run_id === origin.run_id &&
+      other.origin.step === origin.step &&
+      !isNeverGranted(other.effect),
   )
 }
 
-const unheardOf = (id: string): TirelessError =>
-  new TirelessError('not_found', { what: 'there is no such approval', got: id, fix: 'see: approvals list' })
+const noSuchApproval = (id: string): TirelessError =>
+  new TirelessError('not_found', { what: 'no such approval', got: id, fix: 'run tireless approvals list' })
 
 export const grantsList = command({
   name: 'grants list',
-  summary: 'what may be sent without asking: by your word on approvals, and by policy.grants',
+  summary: 'list what agents may send without asking, from approvals and from policy.grants',
+  example: 'grants list',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(grantShape) }),
@@ -183,7 +188,8 @@ export const grantsList = command({
 
 export const grantsRevoke = command({
   name: 'grants revoke',
-  summary: 'from now on it has to be asked for again',
+  summary: 'revoke a grant; the agent has to ask again',
+  example: 'grants revoke grant-1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('id from grants list') }),
@@ -191,9 +197,9 @@ export const grantsRevoke = command({
   async run({ store, clock }, { id }) {
     if (id.startsWith('policy.'))
       throw new TirelessError('usage', {
-        what: 'this grant is in the configuration',
+        what: 'this grant comes from the configuration',
         got: id,
-        fix: 'take it out of tireless.yaml',
+        fix: 'remove it from tireless.yaml',
       })
     const entry = { ts: clock.now(), what: 'revoke', grant: id }
     const [{ revoked }] = await commitOne(store, [
@@ -201,7 +207,7 @@ export const grantsRevoke = command({
       { op: 'audit', entry },
     ])
     if (!revoked)
-      throw new TirelessError('not_found', { what: 'there is no such grant', got: id, fix: 'see: grants list' })
+      throw new TirelessError('not_found', { what: 'no such grant', got: id, fix: 'run tireless grants list' })
     return { id, revoked }
   },
 })

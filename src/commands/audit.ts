@@ -1,4 +1,4 @@
-/** Whether what was ruled is still what was ruled. */
+/** Verifies the audit log, and adds the owner's actions to it. */
 
 import { z } from 'zod'
 import { GENESIS, type Link } from '../domain/audit.ts'
@@ -7,7 +7,7 @@ import { type AuditHead, type AuditKey, isKeyed, linkHash } from '../ports/audit
 import { commitOne } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 
-/** An act of the owner by which something counts for more than before. Contract: on record when it resolves. */
+/** Audits an action of the owner that raises trust. Contract: on disk when it resolves. */
 export async function recordAct(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
   what: string,
@@ -16,17 +16,18 @@ export async function recordAct(
   await commitOne(store, [{ op: 'audit', entry: { ts: clock.now(), what, ...details } }])
 }
 
-const AT_ONCE = 1000
+const LINKS_PER_READ = 1000
 
 export const auditVerify = command({
   name: 'audit verify',
-  summary: 'checks the chain of rulings, and names the first record that was changed, added or taken away',
+  summary: 'verify the audit log; reports the first record that was changed, added or removed',
+  example: 'audit verify',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
     ok: z.boolean(),
     records: z.number(),
-    /** The hash of the last one: whoever keeps it elsewhere can tell that the whole chain is the same. */
+    /** Hash of the last record. Keep a copy elsewhere to prove later that the log is unchanged. */
     head: z.string(),
     keyed_since: z
       .number()
@@ -45,7 +46,7 @@ export const auditVerify = command({
       broken: { record: records + 1, why },
     })
     for (;;) {
-      const { links, last } = await store.audit(records + 1, { limit: AT_ONCE })
+      const { links, last } = await store.audit(records + 1, { limit: LINKS_PER_READ })
       for (const link of links) {
         const why = link.n === records + 1 ? faultOf(link, before, key, expected) : 'it is missing'
         if (why !== undefined) return broken(why)

@@ -1,21 +1,23 @@
-/** The whole home, copied while work goes on; and such a copy put in its place. */
+/** Copies the whole home while work continues, and restores such a copy. */
 
 import { z } from 'zod'
 import { command } from './command.ts'
 
-const PRIVATE = 'it holds what is secret in the home (configuration, token), readable for you alone: keep it so'
-const WITH = 'the values of your secrets are in it'
-const WITHOUT = 'the values of your secrets are not in it: set them again after a restore elsewhere, or add --secrets'
-const ELSEWHERE = 'not part of it: the log, and folders outside of the home that sessions worked in'
+const PRIVATE_NOTE = 'the backup contains secrets (configuration, token) and is readable only for you; keep it private'
+const WITH_SECRETS = 'the backup contains the values of your secrets'
+const WITHOUT_SECRETS =
+  'the backup does not contain the values of your secrets; set them again after a restore, or add --secrets'
+const NOT_INCLUDED = 'not in the backup: the log, and workspaces outside the home'
 
 export const backup = command({
   name: 'backup',
-  summary: 'copy the home into a new or empty folder, while work goes on',
+  summary: 'copy the home into a new or empty folder while work continues',
+  example: 'backup ~/backups/monday',
   runsIn: 'any_process',
   positional: ['dir'],
   input: z.object({
-    dir: z.string().min(1).describe('a new or empty folder outside of the home').meta({ path: true }),
-    secrets: z.boolean().default(false).describe('also the values of your secrets'),
+    dir: z.string().min(1).describe('a new or empty folder outside the home').meta({ path: true }),
+    secrets: z.boolean().default(false).describe('include the values of your secrets'),
   }),
   output: z.object({
     dir: z.string(),
@@ -27,22 +29,23 @@ export const backup = command({
   }),
   async run({ backups, store, secrets: kept }, { dir, secrets }) {
     const made = await backups.make(dir, (file) => store.backup(file), secrets)
-    const values = kept.list().length === 0 ? [] : [secrets ? WITH : WITHOUT]
-    return { ...made, skipped: [...made.skipped], notes: [PRIVATE, ...values, ELSEWHERE] }
+    const secretNote = kept.list().length === 0 ? [] : [secrets ? WITH_SECRETS : WITHOUT_SECRETS]
+    return { ...made, skipped: [...made.skipped], notes: [PRIVATE_NOTE, ...secretNote, NOT_INCLUDED] }
   },
 })
 
 export const restore = command({
   name: 'restore',
-  summary: 'put a backup in the place of the home; what is there now is set aside',
+  summary: 'replace the home with a backup; the current home is moved aside',
+  example: 'restore ~/backups/monday',
   runsIn: 'closed_home',
   positional: ['dir'],
-  input: z.object({ dir: z.string().min(1).describe('a folder that backup has made').meta({ path: true }) }),
+  input: z.object({ dir: z.string().min(1).describe('a folder made by backup').meta({ path: true }) }),
   output: z.object({
     from: z.string(),
     created_at: z.string(),
     files: z.number(),
-    before: z.string().nullable().describe('where what was there before is now'),
+    before: z.string().nullable().describe('folder of the previous home'),
   }),
   run: ({ backups }, { dir }) => backups.restore(dir),
 })

@@ -1,4 +1,4 @@
-/** Money: what was spent, what is left, what a day will cost; and the limits, changed. */
+/** Shows spending, limits and forecast; changes limits. */
 
 import { z } from 'zod'
 import { dayAfter } from '../domain/day.ts'
@@ -8,9 +8,9 @@ import { command } from './command.ts'
 
 const DAYS_BACK = 7
 
-const tally = z.object({
+const tallyShape = z.object({
   usd: z.number(),
-  reserved_usd: z.number().describe('of that, set aside for calls under way, or lost in a crash'),
+  reserved_usd: z.number().describe('included in usd: reserved for running calls, or lost in a crash'),
   calls: z.number(),
   input_tokens: z.number(),
   output_tokens: z.number(),
@@ -19,24 +19,25 @@ const tally = z.object({
 
 export const budgetShow = command({
   name: 'budget show',
-  summary: 'what was spent today, what is left under each limit, and what a day will cost',
+  summary: 'show spending, what is left under each limit, and the forecast for a day',
+  example: 'budget show',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
     day: z.string(),
-    today: tally,
-    month: tally,
+    today: tallyShape,
+    month: tallyShape,
     caps: z.array(
       z.object({
         name: z.string(),
-        of: z.string().nullable().describe('the agent or kernel, where each has its own'),
+        of: z.string().nullable().describe('the agent or kernel that the limit is for, or null'),
         limit: z.number(),
         used: z.number(),
         left: z.number(),
       }),
     ),
-    by_agent: z.array(tally.extend({ agent_id: z.string() })),
-    by_model: z.array(tally.extend({ model: z.string() })),
+    by_agent: z.array(tallyShape.extend({ agent_id: z.string() })),
+    by_model: z.array(tallyShape.extend({ model: z.string() })),
     forecast: z.object({ day_usd: z.number().nullable(), month_usd: z.number().nullable(), days: z.number() }),
   }),
   async run({ store, clock, purse }) {
@@ -55,20 +56,20 @@ export const budgetShow = command({
       day,
       today: sumOf(today),
       month: sumOf(month),
-      caps: purse.caps().flatMap((cap) => standing(cap, today, month)),
+      caps: purse.caps().flatMap((cap) => capUsage(cap, today, month)),
       by_agent: [...byKey(today, (row) => row.agent_id)].map(([agent_id, of]) => ({ agent_id, ...sumOf(of) })),
       by_model: [...byKey(today, (row) => row.model)].map(([model, of]) => ({ model, ...sumOf(of) })),
       forecast: forecast(
         sumOf(today).usd * MICROS,
         [...before.values()].map((of) => sumOf(of).usd * MICROS),
-        partOfDay(purse.dayOf, now),
+        elapsedDay(purse.dayOf, now),
       ),
     }
   },
 })
 
-/** `usd` is all that counts against a cap: what was spent, and what is set aside. */
-function sumOf(rows: readonly Spend[]): z.output<typeof tally> {
+/** `usd` is what counts against a limit: spent and reserved. */
+function sumOf(rows: readonly Spend[]): z.output<typeof tallyShape> {
   const sum = (of: (row: Spend) => number): number => rows.reduce((all, row) => all + of(row), 0)
   return {
     usd: sum((row) => row.usd + row.reserved) / MICROS,
@@ -84,7 +85,7 @@ function byKey(rows: readonly Spend[], keyOf: (row: Spend) => string): ReadonlyM
   return Map.groupBy(rows, keyOf)
 }
 
-function standing({ name, scope, unit, limit }: Cap, today: readonly Spend[], month: readonly Spend[]) {
+function capUsage({ name, scope, unit, limit }: Cap, today: readonly Spend[], month: readonly Spend[]) {
   const groups: [string | null, readonly Spend[]][] =
     scope === 'agent'
       ? [...byKey(today, (row) => row.agent_id)]
@@ -101,8 +102,8 @@ function standing({ name, scope, unit, limit }: Cap, today: readonly Spend[], mo
 
 const HOUR_MS = 3_600_000
 
-/** By the hours since the day began, wherever that is. */
-function partOfDay(dayOf: (now: number) => string, now: number): number {
+/** Hours since midnight in the configured time zone, as a fraction of the day. */
+function elapsedDay(dayOf: (now: number) => string, now: number): number {
   let hours = 0
   while (hours < 25 && dayOf(now - (hours + 1) * HOUR_MS) === dayOf(now)) hours += 1
   return Math.min(1, (hours + 1) / 24)
@@ -110,11 +111,12 @@ function partOfDay(dayOf: (now: number) => string, now: number): number {
 
 export const budgetSet = command({
   name: 'budget set',
-  summary: 'change a limit in the configuration, from now on',
+  summary: 'change a spending limit in the configuration',
+  example: 'budget set per_day_usd 5',
   runsIn: 'any_process',
   positional: ['key', 'value'],
   input: z.object({
-    key: z.string().describe('such as per_day_usd'),
+    key: z.string().describe('limit, such as per_day_usd'),
     value: z.string().describe('a number above 0, or "none" for no limit'),
   }),
   output: z.object({ key: z.string(), value: z.number().nullable() }),
@@ -122,7 +124,7 @@ export const budgetSet = command({
     const limit = value === 'none' || value === 'null' ? null : Number(value)
     if (value.trim() === '' || (limit !== null && !Number.isFinite(limit)))
       throw new TirelessError('usage', {
-        what: `budget ${key} cannot be that`,
+        what: `invalid value for budget.${key}`,
         got: JSON.stringify(value),
         expected: 'a number above 0, or "none"',
       })

@@ -1,4 +1,4 @@
-/** Channels: which there are, whom notices go to, whether a message comes through, and what is in the outbox. */
+/** Channels: list, test, pair and unpair them, and list the messages of the outbox. */
 
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
@@ -19,11 +19,12 @@ const targetShape = z.object({
 
 const pairedShape = z.object({ channel: z.string(), chat_id: z.string().nullable(), paired_at: z.string() })
 
-const NOTHING_YET = { pending: 0, failed: 0, last_sent_at: null, last_error: null }
+const NO_DELIVERIES = { pending: 0, failed: 0, last_sent_at: null, last_error: null }
 
 export const channelsList = command({
   name: 'channels list',
-  summary: 'the ways to people: which work here, what they have delivered, and whom notices go to',
+  summary: 'list channels with their problems and deliveries, and the target of notices',
+  example: 'channels list',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
@@ -42,19 +43,19 @@ export const channelsList = command({
     target: targetShape.nullable(),
     paired: z
       .array(pairedShape)
-      .describe('chats whose words count as yours, beside those that the configuration names'),
+      .describe('paired chats, which may give commands; chats in the configuration are not listed'),
   }),
   async run({ channels, notifier, store }) {
     const target = await notifier.target()
     const deliveries = await store.deliveries()
-    // One that messages are addressed to and that is not there is the one to be seen.
+    // Include a channel that has messages but does not exist: that is the one to notice.
     const names = new Set(
       [...channels.keys(), ...deliveries.map(({ channel }) => channel), target?.channel ?? []].flat(),
     )
     const items = [...names].map((name) => {
       const { channel: _, ...sent } = deliveries.find(({ channel }) => channel === name) ?? {
         channel: name,
-        ...NOTHING_YET,
+        ...NO_DELIVERIES,
       }
       const channel = channels.get(name)
       return {
@@ -72,23 +73,24 @@ export const channelsList = command({
 
 export const channelsTest = command({
   name: 'channels test',
-  summary: 'deliver a message now, and say whether it was taken',
+  summary: 'send a test message through a channel now',
+  example: 'channels test telegram',
   runsIn: 'any_process',
   input: z.object({
-    name: z.string().describe('of the channel'),
-    chat: z.string().optional().describe('in that chat; default: where the channel goes by itself'),
+    name: z.string().describe('name of the channel'),
+    chat: z.string().optional().describe('chat to send to; default: the channel’s own target'),
   }),
   positional: ['name'],
   output: z.object({ channel: z.string(), delivered: z.boolean(), error: z.string().nullable() }),
   async run(context, { name, chat }) {
-    channelNamed(context, name)
+    findChannel(context, name)
     const { clock, ids, kernelId, notifier } = context
     const target = await notifier.target()
     const message = {
       id: `test-${ids.next()}`,
       chat_id: chat ?? (target?.channel === name ? target.chat_id : null),
       kind: 'reply' as const,
-      text: TEST[notifier.language()](kernelId),
+      text: TEST_TEXTS[notifier.language()](kernelId),
       ts: iso(clock.now()),
     }
     const failure = await attempt(context, name, message)
@@ -97,34 +99,38 @@ export const channelsTest = command({
   exit: ({ delivered }) => (delivered ? 0 : 1),
 })
 
-const TEST = {
-  en: (kernel: string) => `Kernel[${kernel}]: a test. If you can read this, messages come through.`,
+const TEST_TEXTS = {
+  en: (kernel: string) => `Kernel[${kernel}]: test message. If you can read this, the channel works.`,
   zh: (kernel: string) => `Kernel[${kernel}]：测试消息。能看到这条消息，说明通道可用。`,
 }
 
 export const channelsPair = command({
   name: 'channels pair',
-  summary: 'let notices go to a channel, and get a code by which a chat of it becomes yours',
+  summary: 'send notices to a channel, and get a code that pairs one of its chats with you',
+  example: 'channels pair telegram',
   runsIn: 'any_process',
   input: z.object({
-    name: z.string().describe('of the channel'),
-    chat: z.string().optional().describe('that chat, which is yours from now on; default: the one that says the code'),
+    name: z.string().describe('name of the channel'),
+    chat: z.string().optional().describe('pair this chat at once; default: the chat that sends the code'),
   }),
   positional: ['name'],
   output: z.object({
     target: targetShape.nullable(),
-    code: z.string().nullable().describe('said in a chat as /pair CODE: for ten minutes, once, with five tries'),
+    code: z
+      .string()
+      .nullable()
+      .describe('send it to the chat as /pair CODE; valid once, for ten minutes and five tries'),
     expires_at: z.string().nullable(),
   }),
   async run(context, { name, chat }, tell) {
     const { store, clock, ids, notifier } = context
-    const channel = channelNamed(context, name)
+    const channel = findChannel(context, name)
     const trouble = channel.trouble()
     if (trouble !== null) tell({ kind: 'note', text: `${name} cannot deliver yet: ${trouble}` })
     const now = clock.now()
     const binding = bind({ channel: name, chat_id: chat ?? null })
     if (chat !== undefined || !channel.receive) {
-      await commitOne(store, [binding, ...(chat === undefined ? [] : [await pairNow(store, name, chat, iso(now))])])
+      await commitOne(store, [binding, ...(chat === undefined ? [] : [await pairOp(store, name, chat, iso(now))])])
       return { target: await notifier.target(), code: null, expires_at: null }
     }
     const code = codeFrom(`${ids.next()}${ids.next()}`)
@@ -134,42 +140,44 @@ export const channelsPair = command({
   },
 })
 
-/** The owner has named it himself. */
-async function pairNow(store: Context['store'], channel: string, chat_id: string, paired_at: string): Promise<Op> {
+/** No code is needed: the owner named the chat on the command line. */
+async function pairOp(store: Context['store'], channel: string, chat_id: string, paired_at: string): Promise<Op> {
   const chat = { channel, chat_id, paired_at }
-  return keepPaired([...pairedIn(await store.setting(PAIRED)).filter((one) => !isSameChat(one, chat)), chat])
+  return keepPaired([...pairedIn(await store.setting(PAIRED)).filter((paired) => !isSameChat(paired, chat)), chat])
 }
 
 export const channelsUnpair = command({
   name: 'channels unpair',
-  summary: 'let notices go where the configuration says again; with a name, its chats are no more yours',
+  summary: 'send notices to the configured target again; with a name, also unpair its chats',
+  example: 'channels unpair telegram',
   runsIn: 'any_process',
   input: z.object({
-    name: z.string().optional().describe('of the channel'),
-    chat: z.string().optional().describe('only that chat of it'),
+    name: z.string().optional().describe('name of the channel'),
+    chat: z.string().optional().describe('only this chat of the channel'),
   }),
   positional: ['name'],
   output: z.object({ target: targetShape.nullable(), unpaired: z.array(pairedShape) }),
   async run({ store, notifier }, { name, chat }) {
     const paired = pairedIn(await store.setting(PAIRED)).map((one) => ({ ...one }))
-    const isMeant = (one: { channel: string; chat_id: string | null }): boolean =>
+    const isSelected = (one: { channel: string; chat_id: string | null }): boolean =>
       one.channel === name && (chat === undefined || one.chat_id === chat)
     const target = (await notifier.unpairedTarget()) ?? (await notifier.target())
-    const isBound = name === undefined || (target?.by === 'person' && isMeant(target))
-    const left = paired.filter((one) => !isMeant(one))
+    const isBound = name === undefined || (target?.by === 'person' && isSelected(target))
+    const left = paired.filter((one) => !isSelected(one))
     await commitOne(store, [keepPaired(left), keepPairing(null), ...(isBound ? [bind(null)] : [])])
-    return { target: await notifier.target(), unpaired: paired.filter(isMeant) }
+    return { target: await notifier.target(), unpaired: paired.filter(isSelected) }
   },
 })
 
 export const noticesList = command({
   name: 'notices list',
-  summary: 'what people were told, newest first, and what has become of it',
+  summary: 'list messages sent to people, newest first, with their delivery status',
+  example: 'notices list --status failed',
   runsIn: 'any_process',
   input: z.object({
-    status: z.enum(POSTED_STATUSES).optional().describe('only those'),
-    channel: z.string().optional().describe('only by that one'),
-    limit: z.int().positive().default(20).describe('at most so many'),
+    status: z.enum(POSTED_STATUSES).optional().describe('only with this status'),
+    channel: z.string().optional().describe('only through this channel'),
+    limit: z.int().positive().default(20).describe('maximum number of messages'),
   }),
   output: z.object({
     items: z.array(
@@ -193,13 +201,13 @@ export const noticesList = command({
   },
 })
 
-/** Contract: why nothing can be delivered by it; null where it can. */
+/** Contract: why the channel cannot deliver; null if it can. */
 export const troubleOf = (channels: Context['channels'], name: string): string | null =>
-  channels.has(name) ? (channels.get(name)?.trouble() ?? null) : 'there is no such channel here'
+  channels.has(name) ? (channels.get(name)?.trouble() ?? null) : 'no such channel'
 
-function channelNamed({ channels }: Context, name: string): Channel {
+function findChannel({ channels }: Context, name: string): Channel {
   const channel = channels.get(name)
   if (channel) return channel
   const expected = [...channels.keys()].join(', ')
-  throw new TirelessError('not_found', { what: 'there is no such channel here', got: name, expected })
+  throw new TirelessError('not_found', { what: 'no such channel', got: name, expected })
 }

@@ -1,4 +1,4 @@
-/** What a person can ask: one function with an input and an output schema per verb. Command line, socket, HTTP and chat are made from it. */
+/** A command: one function with an input and an output schema. Command line, socket, HTTP and chat are built on it. */
 
 import type { z } from 'zod'
 import type { Agent } from '../domain/agent.ts'
@@ -31,7 +31,7 @@ export type Progress =
   | { readonly kind: 'event'; readonly event: Event }
   | { readonly kind: 'delta'; readonly delta: Delta }
   | { readonly kind: 'note'; readonly text: string }
-  /** A part of the output, told before its end. */
+  /** A part of the output, sent before the command ends. */
   | { readonly kind: 'item'; readonly item: Json }
 
 export interface Context extends Outside {
@@ -40,39 +40,42 @@ export interface Context extends Outside {
   readonly ids: Ids
   readonly bell: Doorbell
   readonly kernelId: string
-  /** Whom work can be given to, by name, as it is now. */
+  /** Names of the agents that accept work now. */
   agents(): readonly string[]
-  /** Of the kernel, as the configuration has them now. */
+  /** Kernel settings from the current configuration. */
   settings(): Settings
-  /** Milliseconds that a dispatch may take where nothing else is said; null: for ever. */
+  /** Default time limit of a dispatch in milliseconds; null: none. */
   timeLimit(): number | null
-  /** What a person should know before anything runs. */
+  /** Warnings to show before any work starts. */
   notices(): Promise<readonly string[]>
-  /** Contract: what the owner should know of what commands run in, once that is known. */
+  /** Contract: warnings about the sandbox of commands; resolves when the sandbox has been tried. */
   sandboxNotices(): Promise<readonly string[]>
-  /** Contract: throws `sandbox_missing` where the owner insists on a sandbox, and there is none that holds. */
+  /** Contract: throws `sandbox_missing` if the configuration requires a sandbox and none works here. */
   refuseWithoutSandbox(): Promise<void>
-  /** Contract: the folder of a session's deliverables, made ready; refuses what it would be wrong to work in. `wanted`: a folder, or an agent's own place. */
+  /**
+   * Contract: creates or checks the folder for a session's files; refuses an unsafe one.
+   * `wanted`: a folder, or the workspace of an agent.
+   */
   workspace(
     sessionId: string,
     wanted?: string | { readonly agent: string },
   ): Promise<{ readonly path: string; readonly note?: string }>
-  /** Contract: runs the queue in this process; a second call while one is under way does nothing but wait for its own condition. */
+  /** Contract: works the queue in this process. A call during another one only waits for its own condition. */
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
-  /** Contract: what was committed for a dispatch is heard by its run, if that is in this process. */
+  /** Contract: passes a committed cancel or pause on to the run, if it is in this process. */
   tellRun(dispatchId: string, what: Cancel | 'pause'): void
-  /** Contract: the records that the engine makes of a recorded run, with nothing outside it; see engine/replay.ts. */
+  /** Contract: replays a recorded run without model, tools or time; returns the records. See engine/replay.ts. */
   replay(
     dispatch: Dispatch,
     past: readonly JournalRecord[],
     records: readonly JournalRecord[],
   ): Promise<readonly JournalRecord[]>
   readonly snapshots: Pick<Snapshots, 'copyTo'>
-  /** Whether this process is already draining the whole queue. */
+  /** Whether this process is working the whole queue. */
   draining(): boolean
-  /** The epoch of this process's worker, once it has drained. */
+  /** Epoch of this process's worker; undefined before it has worked the queue. */
   epoch(): number | undefined
-  /** Contract: events as they are committed; call the result to stop listening. */
+  /** Contract: passes on events as they are committed; call the result to stop listening. */
   listen(listener: (progress: Progress) => void): () => void
   health(): Promise<{
     readonly ok: boolean
@@ -82,144 +85,146 @@ export interface Context extends Outside {
   readonly kernel: Living
   readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
-  /** Contract: this process comes to its end: what runs comes to the end of its step, and is interrupted after so long. */
+  /** Contract: stops this process: running steps may finish, and are interrupted after `withinMs`. */
   stop(withinMs: number): void
   readonly models: Models
   readonly mcp: McpServers
   readonly purse: Purse
   readonly policy: Pick<Policy, 'grants'>
-  /** Contract: changes the configuration's file and takes it over, or throws `config_invalid` and leaves it as it was. */
+  /** Contract: writes the changes to the configuration file and applies them; on `config_invalid` nothing changes. */
   configure(changes: readonly ConfigChange[]): void
   readonly roster: Roster
-  /** What was heard of each model so far. */
+  /** Reports whether a model answered, for the choice of fallbacks. */
   readonly breaker: Pick<Breaker, 'heard'>
-  /** Contract: asks no provider; the default model's name, or throws why it cannot be used. */
+  /** Contract: the default model's name, without a request to the provider; throws if it cannot be used. */
   defaultModel(): string
   readonly calls: Calls
   readonly auditSeal: AuditSeal
-  /** Contract: these commands, to whoever speaks MCP on stdin and stdout, until that one goes away. Only with place `anywhere`, on the command line. */
+  /** Contract: serves the commands over MCP on stdin and stdout until the client disconnects. Only with `no_home`. */
   offer?(offers: readonly Offer[]): Promise<void>
-  /** Contract: HTTP on the configured address, until the app is closed; the same answer every time. To be called before the queue is worked. */
-  /** `expose`: also where others can reach it. */
+  /**
+   * Contract: serves HTTP until the app closes; later calls return the same address. Call it before working the queue.
+   * `expose`: also on addresses that other machines can reach.
+   */
   serve(how?: { readonly expose?: boolean }): Promise<Served>
-  /** Contract: the text without what is secret, or looks it. */
+  /** Contract: removes known secrets and texts that look like one. */
   redact(text: string): string
-  /** Contract: the text without the secrets that are known. */
+  /** Contract: removes known secrets. */
   hide(text: string): string
   readonly secrets: SecretKeeper
   readonly skills: SkillKeeper
 }
 
-/** The skills there are, and their owner's word on them. */
+/** Skills, and the owner's approval of them. */
 export interface SkillKeeper {
-  /** `workspaces`: where an AGENTS.md is looked for. */
+  /** `workspaces`: folders to search for an AGENTS.md. */
   list(workspaces: readonly string[]): Promise<readonly Skill[]>
-  /** Contract: throws `not_found`, or `usage` where several are meant. */
-  find(wanted: WantedSkill): Promise<ScannedSkill>
-  /** Contract: it may be used for as long as it stays as it is; throws `conflict` where it is not what `digest` names. */
-  approve(wanted: WantedSkill, digest: string | undefined): Promise<ScannedSkill>
+  /** Contract: throws `not_found`, or `usage` if several match. */
+  find(wanted: SkillSelector): Promise<SkillWithFindings>
+  /** Contract: approves the current content; throws `conflict` if `digest` names another one. */
+  approve(wanted: SkillSelector, digest: string | undefined): Promise<SkillWithFindings>
 }
 
-interface WantedSkill {
+interface SkillSelector {
   readonly name?: string | undefined
   readonly agent?: string | undefined
   readonly workspace?: string | undefined
 }
 
-interface ScannedSkill {
+interface SkillWithFindings {
   readonly skill: Skill
   readonly findings: readonly Finding[]
 }
 
-/** The owner's secrets. Nobody is ever told a value. */
+/** The owner's secrets. No method returns a value. */
 export interface SecretKeeper {
   list(): readonly SecretEntry[]
-  /** Contract: kept when it returns, and hidden everywhere from then on; throws `usage` where it cannot be one. */
+  /** Contract: stores the secret and redacts it from then on; throws `usage` for an unusable value. */
   set(name: string, value: string, to: readonly string[] | undefined): SecretEntry & { readonly replaced: boolean }
-  /** Contract: throws `not_found` where there is none of that name. */
+  /** Contract: throws `not_found` for an unknown name. */
   remove(name: string): SecretEntry
 }
 
 export interface SecretEntry {
   readonly name: string
   readonly set_at: string
-  /** Where tools may send it. */
+  /** Hosts that tools may send it to. */
   readonly to: readonly string[]
-  /** Keys of the configuration that name it. */
+  /** Configuration keys that refer to it. */
   readonly used_by: readonly string[]
 }
 
-/** A command that others than people may ask for. `fixed`: input that is not theirs to give. */
+/** A command offered to programs over MCP. `fixed`: input that the client cannot change. */
 export interface Offer {
   readonly name: string
   readonly fixed?: Readonly<Record<string, Json>>
 }
 
-/** The kernel, as far as people can ask something of it. */
+/** Control of the kernel by commands. */
 export interface Living {
   running(): boolean
-  /** Of any schedule, while it runs. */
+  /** Over all schedules; undefined while the kernel is stopped. */
   nextBeat(): number | undefined
-  /** Contract: when that agent's turn comes, by its own schedule or the kernel's; undefined where it never does. */
+  /** Contract: the agent's next beat, by its own schedule or the kernel's; undefined if there is none. */
   nextFor(agentId: string): number | undefined
-  /** Contract: beats and cycles, until told to stop. */
+  /** Contract: runs beats and cycles until the signal. */
   run(signal: AbortSignal): Promise<void>
-  /** Contract: a cycle for each beat that was missed and is to be made up for. */
+  /** Contract: runs a cycle for each missed beat that has to be caught up. */
   catchUp(signal: AbortSignal): Promise<void>
-  /** Contract: one cycle, worked by this process, where the kernel does not run. */
+  /** Contract: runs one cycle in this process; the kernel must not be running. */
   once(signal: AbortSignal): Promise<Cycled>
-  /** Contract: one cycle with everybody, where there never was one: else, and where nobody is enabled, nothing. */
+  /** Contract: runs one cycle with all enabled agents if there has never been a cycle; otherwise undefined. */
   first(): Promise<Cycled | undefined>
-  /** Contract: one cycle of the running kernel, after the one that runs. */
+  /** Contract: runs one cycle of the running kernel, after the current one. */
   now(): Promise<Cycled>
-  /** Contract: what a beat would have those agents do, enqueued; `prompt` instead of their own. */
+  /** Contract: enqueues the work that a beat would give these agents; `prompt` replaces their own prompt. */
   byHand(
     agents: readonly string[],
     prompt: string | null,
     metadata: NewDispatch['metadata'],
   ): Promise<readonly Pick<NewDispatch, 'agent_id' | 'dispatch_id' | 'session_id'>[]>
-  /** Schedules may have changed. */
+  /** Call it when schedules may have changed. */
   refresh(): void
-  /** Why it is not well; empty where it is. */
+  /** Problems of the kernel; empty if it is healthy. */
   ailments(): Promise<readonly string[]>
 }
 
-/** Every agent there is, as its owner describes it. */
+/** All agents, and the files that define them. */
 export interface Roster {
-  /** As it is now. `file`: where it is described. */
+  /** `file`: the file that defines the agent. */
   all(): readonly { readonly agent: Agent; readonly file: string }[]
-  /** Contract: describes a new one in a file of its own, which it returns; or throws, and there is none. */
+  /** Contract: writes a new agent's file and returns its name; on a throw, no file exists. */
   add(agentId: string, keys: Readonly<Record<string, Json>>): string
-  /** Contract: changes the file that describes it, and returns its name; or throws and leaves it as it was. Paths are those of its own keys. */
+  /** Contract: changes the agent's file and returns its name; on a throw, nothing changed. Paths start at the agent. */
   change(agentId: string, changes: readonly ConfigChange[]): string
 }
 
-/** undefined: the key goes. */
+/** `value` undefined: deletes the key. */
 export interface ConfigChange {
   readonly path: readonly (string | number)[]
   readonly value: Json | undefined
 }
 
-/** Where the page and the API are. */
+/** Address of the page and the API. */
 export interface Served {
   readonly url: string
-  /** The page, with a code in it that lets one browser in, once and soon. */
+  /** Link with a single-use code that logs one browser in. */
   readonly login_url: string
   readonly token_file: string
   /** Whether only this machine can reach it. */
   readonly loopback: boolean
 }
 
-/** What running calls keep in the home in case of a crash. */
+/** Folders that running tool calls keep in the home for recovery after a crash. */
 export interface Calls {
   kept(): Promise<readonly KeptCall[]>
-  /** Contract: only what no process uses any more. */
+  /** Contract: call it only if no process uses the folder any more. */
   remove(call: KeptCall): Promise<void>
 }
 
 export interface KeptCall {
   readonly name: string
-  /** A process of it that still runs. */
+  /** A process of the call that is still running. */
   readonly pid: number | undefined
   isOf(sessionId: string): boolean
 }
@@ -235,24 +240,27 @@ export type RunsIn = 'no_home' | 'any_process' | 'own_process' | 'kernel' | 'clo
 
 export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly name: string
+  /** One line for help texts, the OpenAPI document and MCP tools. */
   readonly summary: string
+  /** Arguments of a typical use, for `--help`; start with the name. */
+  readonly example: string
   readonly runsIn: RunsIn
   readonly input: I
-  /** Asked on a terminal before it is run, unless `yes` is among its input. */
+  /** Question to confirm on a terminal first; input `yes` skips it. */
   readonly consent?: string
-  /** Input keys that the command line takes by position. */
+  /** Input keys that are positional arguments on the command line. */
   readonly positional?: readonly string[]
   readonly output: O
-  /** Contract: with `no_home` and `closed_home` the context has only the members of Outside; with `no_home` also `offer`. */
+  /** Contract: with `no_home` and `closed_home` the context has only members of Outside; `no_home` adds `offer`. */
   run(context: Context, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
-  /** What can be done where the home cannot be opened. Without it, why it cannot is thrown. */
+  /** Runs instead when the home cannot be opened, for the reason `why`. Without it, `why` is thrown. */
   shut?(outside: Outside, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
-  /** The holder of the home ends with it: the command line waits until that process is gone. */
+  /** The command ends the process that holds the home; the command line waits for its exit. */
   readonly endsHolder?: true
-  /** Contract: pure; 0 unless said otherwise. */
+  /** Contract: pure; the exit code of the command line, by default 0. */
   exit?(output: z.output<O>): number
 }
 
-export function command<I extends z.ZodObject, O extends z.ZodType>(made: Command<I, O>): Command<I, O> {
-  return made
+export function command<I extends z.ZodObject, O extends z.ZodType>(definition: Command<I, O>): Command<I, O> {
+  return definition
 }

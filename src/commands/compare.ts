@@ -1,4 +1,4 @@
-/** Two runs of one task, side by side. */
+/** Compares two runs of one task. */
 
 import { z } from 'zod'
 import { compareRuns, type Side } from '../trace/compare.ts'
@@ -16,7 +16,8 @@ const sideShape = z.object({
 
 export const compare = command({
   name: 'compare',
-  summary: 'two runs of one task: where they first part, and what became of each',
+  summary: 'compare two runs of one task: the first difference, and how each ended',
+  example: 'compare 1a2b3c 4d5e6f',
   runsIn: 'any_process',
   positional: ['a', 'b'],
   input: z.object({ a: z.string().describe('run id'), b: z.string().describe('run id') }),
@@ -24,7 +25,7 @@ export const compare = command({
     first_divergence: z
       .object({ step: z.number(), phase: z.string(), a: z.unknown(), b: z.unknown() })
       .nullable()
-      .describe('null: they did the same'),
+      .describe('null: no difference'),
     a: sideShape,
     b: sideShape,
   }),

@@ -1,17 +1,18 @@
-/** The configuration, looked at. */
+/** Checks and explains the configuration. */
 
 import { z } from 'zod'
 import { command } from './command.ts'
 
 export const configCheck = command({
   name: 'config check',
-  summary: 'read the configuration and say what is wrong with it',
+  summary: 'check the configuration and show every problem',
+  example: 'config check',
   runsIn: 'no_home',
   input: z.object({}),
   output: z.object({
     ok: z.literal(true),
     file: z.string().nullable(),
-    unused: z.array(z.string()).describe('keys that nothing uses yet'),
+    unused: z.array(z.string()).describe('keys that are not used yet'),
   }),
   async run(context) {
     const { file, unused } = context.checkConfig()
@@ -21,9 +22,10 @@ export const configCheck = command({
 
 export const configExplain = command({
   name: 'config explain',
-  summary: 'every value of the configuration and where it comes from; secrets as (set)',
+  summary: 'list every configuration value and its source; secrets show as (set)',
+  example: 'config explain --key kernel',
   runsIn: 'no_home',
-  input: z.object({ key: z.string().default('').describe('only keys that begin with this') }),
+  input: z.object({ key: z.string().default('').describe('only keys with this prefix') }),
   output: z.object({
     file: z.string().nullable(),
     items: z.array(z.object({ key: z.string(), value: z.unknown(), source: z.string() })),
@@ -36,7 +38,8 @@ export const configExplain = command({
 
 export const configSchema = command({
   name: 'config schema',
-  summary: 'the JSON Schema of the configuration',
+  summary: 'print the JSON Schema of the configuration',
+  example: 'config schema',
   runsIn: 'no_home',
   input: z.object({}),
   output: z.record(z.string(), z.unknown()),

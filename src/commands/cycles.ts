@@ -1,4 +1,4 @@
-/** Cycles: one now, those that were; and the kernel, paused, resumed and stopped. */
+/** Runs and lists cycles; pauses, resumes and stops the kernel. */
 
 import { z } from 'zod'
 import type { Cycle } from '../domain/cycle.ts'
@@ -38,12 +38,12 @@ export const cycleShape = z.object({
 
 type Result = z.input<typeof cycleShape>
 
-/** Own copies: what is on record is nobody's to change. */
+/** A copy, because stored results must not be changed. */
 export const resultOf = (result: NonNullable<Cycle['result']>): Result => structuredClone(result) as Result
 
 const EXITS = { success: 0, partial_success: 3, failed: 1, error: 1 } as const
 
-/** One cycle that was waited for, and what of its work is not over. */
+/** A cycle that the caller waited for, with its unfinished work. */
 const awaitedShape = cycleShape.extend({
   left: z.array(
     z.object({
@@ -58,7 +58,8 @@ const awaitedShape = cycleShape.extend({
 
 export const once = command({
   name: 'once',
-  summary: 'one cycle of the kernel, now, in the foreground, with whatever else there is to be done',
+  summary: 'run one cycle and all pending work in the foreground, then exit',
+  example: 'once',
   runsIn: 'own_process',
   input: z.object({}),
   output: awaitedShape,
@@ -75,14 +76,15 @@ export const once = command({
 
 export const cycleNow = command({
   name: 'cycle now',
-  summary: 'one cycle, now: of the running kernel, after the one that runs',
+  summary: 'run one cycle now; a running kernel finishes its current one first',
+  example: 'cycle now',
   runsIn: 'any_process',
   input: z.object({}),
   output: awaitedShape,
   async run(context, _, tell) {
     if (!context.kernel.running()) return singleCycle(context, tell)
     const { result, open } = await context.kernel.now()
-    return { ...resultOf(result), left: await leftOf(context, open) }
+    return { ...resultOf(result), left: await findUnfinished(context, open) }
   },
   exit: ({ status }) => EXITS[status],
 })
@@ -95,47 +97,46 @@ async function singleCycle(
   const { result, notes, open } = await kernel.once(signals.drain)
   await notifier.once(signals.drain)
   for (const { text } of notes) tell({ kind: 'note', text })
-  const left = await leftOf(context, open)
-  for (const one of left) tell({ kind: 'note', text: wordsOf(one) })
+  const left = await findUnfinished(context, open)
+  for (const unfinished of left) tell({ kind: 'note', text: describeUnfinished(unfinished) })
   for (const text of await endedSince(context, open)) tell({ kind: 'note', text })
   return { ...resultOf(result), left }
 }
 
-type Left = z.output<typeof awaitedShape>['left'][number]
+type Unfinished = z.output<typeof awaitedShape>['left'][number]
 
-async function leftOf({ store }: Context, open: readonly string[]): Promise<Left[]> {
-  return (await readDispatches(store, open)).flatMap((one) => {
-    if (isTerminal(one.status)) return []
-    const { agent_id, dispatch_id, status, wait } = one
+async function findUnfinished({ store }: Context, open: readonly string[]): Promise<Unfinished[]> {
+  return (await readDispatches(store, open)).flatMap((dispatch) => {
+    if (isTerminal(dispatch.status)) return []
+    const { agent_id, dispatch_id, status, wait } = dispatch
     const until = wait?.until ?? null
     return [{ agent_id, dispatch_id, status, reason: wait?.reason ?? null, until: until === null ? null : iso(until) }]
   })
 }
 
-/** In words, what was still at work when the cycle was put on record, and has come to its end since. */
+/** Describes dispatches that were open when the cycle was recorded and have ended since. */
 async function endedSince({ store }: Context, open: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(open.map((id) => store.dispatch(id)))
-  return found.flatMap((one) =>
-    one && isTerminal(one.status)
-      ? [`${one.agent_id} (${one.dispatch_id}) is ${one.status} since: the next cycle counts it`]
+  return found.flatMap((dispatch) =>
+    dispatch && isTerminal(dispatch.status)
+      ? [`${dispatch.agent_id} (${dispatch.dispatch_id}) is now ${dispatch.status}. The next cycle counts it.`]
       : [],
   )
 }
 
-/** What is not over, and how it goes on. */
-function wordsOf({ agent_id, dispatch_id, status, reason, until }: Left): string {
-  const its = `${agent_id} (${dispatch_id})`
-  if (status !== 'waiting')
-    return `${its} is not over: nothing of it is lost; do this: tireless once, or tireless start, goes on with it`
-  const when = until === null ? '' : `, at the latest at ${until}`
-  return `${its} waits: ${reason}; do this once that is there${when}: tireless once, or tireless start, goes on with it`
+function describeUnfinished({ agent_id, dispatch_id, status, reason, until }: Unfinished): string {
+  const name = `${agent_id} (${dispatch_id})`
+  if (status !== 'waiting') return `${name} is not finished. Continue it: tireless once, or tireless start.`
+  const when = until === null ? '' : ` until ${until} at the latest`
+  return `${name} waits${when}: ${reason}. Continue it then: tireless once, or tireless start.`
 }
 
 export const cyclesList = command({
   name: 'cycles list',
-  summary: 'the last cycles, newest first',
+  summary: 'list cycles, newest first',
+  example: 'cycles list --limit 5',
   runsIn: 'any_process',
-  input: z.object({ limit: z.int().positive().default(20).describe('at most so many') }),
+  input: z.object({ limit: z.int().positive().default(20).describe('maximum number of cycles') }),
   output: z.object({
     items: z.array(
       z.object({
@@ -158,14 +159,15 @@ export const cyclesList = command({
   },
 })
 
-const standing = z.object({ paused: z.boolean(), since: z.string().nullable() })
+const pauseShape = z.object({ paused: z.boolean(), since: z.string().nullable() })
 
 export const pause = command({
   name: 'pause',
-  summary: 'let the beats pass until it is resumed; what runs goes on',
+  summary: 'pause the kernel: skip beats until you resume it; running work continues',
+  example: 'pause',
   runsIn: 'any_process',
   input: z.object({}),
-  output: standing,
+  output: pauseShape,
   async run({ store, clock }) {
     const known = await unlessUnreadable(store.setting(PAUSED), null)
     const since = typeof known === 'string' ? known : iso(clock.now())
@@ -176,10 +178,11 @@ export const pause = command({
 
 export const resume = command({
   name: 'resume',
-  summary: 'heed the beats again',
+  summary: 'resume a paused kernel',
+  example: 'resume',
   runsIn: 'any_process',
   input: z.object({}),
-  output: standing,
+  output: pauseShape,
   async run({ store, clock }) {
     const wasPaused = await isPaused(store)
     const resumed = { op: 'set', name: 'resumed', value: iso(clock.now()) } as const
@@ -190,11 +193,12 @@ export const resume = command({
 
 export const stop = command({
   name: 'stop',
-  summary: 'stop the running kernel, and wait until its process is gone; running steps may end first',
+  summary: 'stop the running kernel and wait for its exit; running steps may finish first',
+  example: 'stop --timeout 60',
   runsIn: 'any_process',
   endsHolder: true,
   input: z.object({
-    now: z.boolean().default(false).describe('interrupt running steps at once; they go on at the next start'),
+    now: z.boolean().default(false).describe('interrupt running steps at once; they continue at the next start'),
     timeout: z
       .number()
       .positive()

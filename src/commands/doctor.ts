@@ -1,4 +1,4 @@
-/** What is wrong with the home and the machine, and what to do about it; also where the home cannot even be opened. */
+/** Checks the home and the machine, with a remedy for each problem; works even if the home cannot be opened. */
 
 import { z } from 'zod'
 import { asTirelessError, type TirelessError } from '../domain/error.ts'
@@ -10,8 +10,8 @@ import { commitOne, unlessUnreadable } from '../ports/store.ts'
 import { type Context, command } from './command.ts'
 import type { Exposed, Outside } from './outside.ts'
 
-const LEAST_FREE_BYTES = 200 * 1024 * 1024
-const MANY = 100_000
+const MIN_FREE_BYTES = 200 * 1024 * 1024
+const MAX_ROWS = 100_000
 
 const checkShape = z.object({
   name: z.string(),
@@ -23,237 +23,239 @@ type Check = z.output<typeof checkShape>
 
 const setAsideShape = z.object({
   n: z.number(),
-  source: z.string().describe('the table that it was in'),
+  source: z.string().describe('table that the row came from'),
   why: z.string(),
-  body: z.string().describe('its columns, as JSON'),
+  body: z.string().describe('columns of the row as JSON'),
   at: z.string(),
 })
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'look for what is wrong, with remedies',
+  summary: 'check the home and the machine, and show a remedy for each problem',
+  example: 'doctor --fix',
   runsIn: 'any_process',
   input: z.object({
-    fix: z.boolean().default(false).describe('mend what can be mended without a loss'),
-    set_aside: z.boolean().default(false).describe('list the rows that were set aside, newest first'),
+    fix: z.boolean().default(false).describe('repair problems that can be repaired without losing data'),
+    set_aside: z.boolean().default(false).describe('list unreadable rows that were moved aside, newest first'),
   }),
   output: z.object({ ok: z.boolean(), checks: z.array(checkShape), set_aside: z.array(setAsideShape).optional() }),
   async run(context, { fix, set_aside }) {
-    const checks = [...(await outerChecks(context, fix)), ...(await innerChecks(context, fix))]
+    const checks = [...(await closedHomeChecks(context, fix)), ...(await openHomeChecks(context, fix))]
     return {
-      ...told(checks),
-      ...(set_aside ? { set_aside: [...(await context.store.setAside({ limit: MANY }))] } : {}),
+      ...report(checks),
+      ...(set_aside ? { set_aside: [...(await context.store.setAside({ limit: MAX_ROWS }))] } : {}),
     }
   },
   async shut(outside, { fix }, why) {
-    const checks = await outerChecks(outside, fix)
-    // A bad configuration is among them already.
-    const known = why.code === 'config_invalid' && checks.some(({ name, ok }) => name === 'configuration' && !ok)
-    return told(known ? checks : [finding('home', why), ...checks])
+    const checks = await closedHomeChecks(outside, fix)
+    // closedHomeChecks already reports an invalid configuration.
+    const isReported = why.code === 'config_invalid' && checks.some(({ name, ok }) => name === 'configuration' && !ok)
+    return report(isReported ? checks : [failedCheck('home', why), ...checks])
   },
   exit: ({ ok }) => (ok ? 0 : 1),
 })
 
-function told(checks: readonly Check[]): { ok: boolean; checks: Check[] } {
+function report(checks: readonly Check[]): { ok: boolean; checks: Check[] } {
   return { ok: checks.every(({ ok }) => ok), checks: [...checks] }
 }
 
-const outerChecks = async ({ machine, checkConfig }: Outside, fix: boolean): Promise<Check[]> => [
-  await look('node', () => {
+const closedHomeChecks = async ({ machine, checkConfig }: Outside, fix: boolean): Promise<Check[]> => [
+  await check('node', () => {
     const { got, needed, ok } = machine.node
-    return ok ? good(got) : bad(`${got}, older than ${needed}`, `install Node ${needed} or newer (nodejs.org)`)
+    return ok ? good(got) : bad(`${got} is older than ${needed}`, `install Node ${needed} or newer (nodejs.org)`)
   }),
-  await look('sqlite', () => good(machine.sqlite())),
-  await look('privacy', () => privacy(machine, fix)),
-  await look('configuration', () => {
+  await check('sqlite', () => good(machine.sqlite())),
+  await check('privacy', () => checkPrivacy(machine, fix)),
+  await check('configuration', () => {
     const { file, unused } = checkConfig()
     const notes = unused.length > 0 ? `; not used yet: ${unused.join(', ')}` : ''
-    return good(`${file ?? 'no file: the defaults hold'}${notes}`)
+    return good(`${file ?? 'no file, using defaults'}${notes}`)
   }),
-  ...(await disk(machine)),
-  program(machine, 'git', 'install git; without it, work in a folder of yours cannot be undone'),
-  program(machine, 'bash', 'install bash; commands run in plain sh without it'),
-  await look('sandbox', () => sandbox(machine)),
-  await look('limits', () => good(machine.limits())),
+  ...(await diskChecks(machine)),
+  programCheck(machine, 'git', 'install git; without it, changes in your folders cannot be undone'),
+  programCheck(machine, 'bash', 'install bash; without it, commands run in plain sh'),
+  await check('sandbox', () => checkSandbox(machine)),
+  await check('limits', () => good(machine.limits())),
 ]
 
-const innerChecks = async (context: Context, fix: boolean): Promise<Check[]> => [
-  await look('durability', async () => {
-    // Nothing is written: the settings are set and read back when the database is opened for writing.
+const openHomeChecks = async (context: Context, fix: boolean): Promise<Check[]> => [
+  await check('durability', async () => {
+    // An empty commit opens the database for writing, which sets these options and reads them back.
     await context.store.commit([])
-    return good('write-ahead log, synchronous=FULL, read back')
+    return good('write-ahead log, synchronous=FULL, verified')
   }),
-  await look('acknowledged work', () => acknowledged(context, fix)),
-  await look('database', async () => {
+  await check('acknowledged work', () => checkLostCommits(context, fix)),
+  await check('database', async () => {
     const damage = await context.store.verify()
     const { schema, copies } = context.machine.database()
-    const kept = copies.length > 0 ? `; kept from before upgrades: ${copies.join(', ')}` : ''
+    const kept = copies.length > 0 ? `; copies from before upgrades: ${copies.join(', ')}` : ''
     return damage.length === 0
-      ? good(`sound, schema ${schema}${kept}`)
-      : bad(damage.join('; '), 'stop the program and restore a backup: tireless restore DIR')
+      ? good(`intact, schema ${schema}${kept}`)
+      : bad(damage.join('; '), 'stop the kernel, then restore a backup: tireless restore DIR')
   }),
-  await look('stored rows', () => storedRows(context, fix)),
-  await look('schedules', () => schedules(context)),
-  await look('model', () => {
+  await check('stored rows', () => checkRows(context, fix)),
+  await check('schedules', () => checkSchedules(context)),
+  await check('model', () => {
     const id = context.defaultModel()
-    return good(id.startsWith('offline/') ? `${id}: no model is configured; it understands no language` : id)
+    return good(id.startsWith('offline/') ? `${id}: built-in, cannot understand language; configure a model` : id)
   }),
-  ...(await servers(context)),
-  await look('notices', async () => {
+  ...(await serverChecks(context)),
+  await check('notices', async () => {
     const unpaired = await context.notifier.unpairedTarget()
     if (unpaired) return bad(unpairedNote(unpaired).found, unpairedNote(unpaired).remedy)
     const target = await context.notifier.target()
-    return good(target ? `go to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}` : 'go nowhere')
+    return good(
+      target ? `sent to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}` : 'not sent anywhere',
+    )
   }),
-  await look('documents', async () => {
+  await check('documents', async () => {
     const waiting = await context.documents.waiting()
     return waiting.length === 0
-      ? good('no edit waits')
+      ? good('no edit awaits acceptance')
       : bad(
-          `${waiting.join(', ')} edited as a file, and the edit is not in use, because the sandbox is off`,
-          'look, then accept it: tireless state diff, tireless state accept',
+          `${waiting.join(', ')} edited; the edit is not used yet because the sandbox is off`,
+          'review it: tireless state diff; accept it: tireless state accept',
         )
   }),
-  await look('dead work', async () => {
+  await check('dead work', async () => {
     const { dead } = await context.store.counts()
     return dead === 0
       ? good('none')
-      : bad(`${dead} set aside as poison`, 'look at it: tireless queue list --status dead')
+      : bad(`${dead} dispatches failed repeatedly and were set aside`, 'list them: tireless queue list --status dead')
   }),
-  await look('unknown outcomes', async () => {
+  await check('unknown outcomes', async () => {
     const open = await context.store.unknowns({ status: 'open' })
     return open.length === 0
       ? good('none open')
-      : bad(
-          `${open.length} open`,
-          'look, then say what became of them: tireless unknowns list, unknowns resolve ID --as …',
-        )
+      : bad(`${open.length} open`, 'list them: tireless unknowns list; then: tireless unknowns resolve ID --as …')
   }),
-  await look('orphaned work', async () => {
-    const running = await context.store.dispatches({ status: 'running', limit: MANY })
-    // Whoever holds the home is its only worker.
+  await check('orphaned work', async () => {
+    const running = await context.store.dispatches({ status: 'running', limit: MAX_ROWS })
+    // The process that holds the home is the only worker.
     const orphans = running.filter(({ lease_owner }) => lease_owner !== context.epoch())
     return orphans.length === 0
       ? good('none')
-      : bad(`${orphans.length} running, and no worker lives`, 'go on with it: tireless start')
+      : bad(`${orphans.length} marked as running without a worker`, 'continue them: tireless start')
   }),
-  await look('leftovers', () => leftovers(context, fix)),
+  await check('leftovers', () => checkLeftovers(context, fix)),
 ]
 
-/** Set aside in pieces: whoever works meanwhile waits for none of them long. */
-const AT_ONCE = 100
+/** Rows moved per commit, so that other writers never wait long. */
+const ROWS_PER_COMMIT = 100
 
-async function storedRows({ store, clock, kernel }: Context, fix: boolean): Promise<Found> {
+async function checkRows({ store, clock, kernel }: Context, fix: boolean): Promise<Found> {
   const found = await store.unreadable()
   const movable = found.filter((row) => !isNeverMoved(row))
   let moved = 0
-  for (let i = 0; fix && i < movable.length; i += AT_ONCE) {
-    const rows = movable.slice(i, i + AT_ONCE)
+  for (let i = 0; fix && i < movable.length; i += ROWS_PER_COMMIT) {
+    const rows = movable.slice(i, i + ROWS_PER_COMMIT)
     const [result] = await commitOne(store, [{ op: 'set_aside', rows, now: clock.now() }])
     moved += result.moved
   }
   const left = moved > 0 ? await store.unreadable() : found
-  // One that could not be opened is opened now.
+  // Rows that blocked a schedule are gone, so the kernel can load it now.
   if (moved > 0) kernel.refresh()
-  const kept = (await store.setAside({ limit: MANY })).length
-  const aside =
-    kept === 0 ? '' : `; ${kept} set aside, in the table set_aside of the database: tireless doctor --set-aside`
+  const kept = (await store.setAside({ limit: MAX_ROWS })).length
+  const aside = kept === 0 ? '' : `; ${kept} moved aside; list them: tireless doctor --set-aside`
   if (left.length > 0)
     return bad(`${describeUnreadable(left)}${aside}`, left.every(isNeverMoved) ? AUDIT_REMEDY : SET_ASIDE_REMEDY)
-  return good(`${moved > 0 ? `set aside now: ${describeUnreadable(found)}` : 'all can be read'}${aside}`)
+  return good(`${moved > 0 ? `moved aside now: ${describeUnreadable(found)}` : 'all readable'}${aside}`)
 }
 
-const AUDIT_REMEDY = 'a record of the audit is never moved; see which it is: tireless audit verify'
+const AUDIT_REMEDY = 'audit records are never moved; find the damaged one: tireless audit verify'
 
-async function schedules({ store }: Context): Promise<Found> {
+async function checkSchedules({ store }: Context): Promise<Found> {
   const [first, ...more] = meaningless(await store.schedules())
-  if (!first) return good('each of them means something')
-  const others = more.length === 0 ? '' : `, and so do ${more.map(({ id }) => id).join(', ')}`
-  return bad(`${first.id} means nothing: ${first.why}${others}`, `remove it: tireless schedule remove ${first.id}`)
+  if (!first) return good('all valid')
+  const others = more.length === 0 ? '' : `; also invalid: ${more.map(({ id }) => id).join(', ')}`
+  return bad(`${first.id} is invalid: ${first.why}${others}`, `remove it: tireless schedule remove ${first.id}`)
 }
 
-async function acknowledged({ store }: Context, fix: boolean): Promise<Found> {
+async function checkLostCommits({ store }: Context, fix: boolean): Promise<Found> {
   const lost = (await unlessUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
-  if (lost === null) return good('all there, as far as was noted')
+  if (lost === null) return good('no loss recorded')
   if (!fix) return bad(describeLoss(lost), LOSS_REMEDY)
   await commitOne(store, [{ op: 'set', name: LOST_COMMITS, value: null }])
   return good(`accepted: ${describeLoss(lost)}`)
 }
 
-async function sandbox(machine: Outside['machine']): Promise<Found> {
+async function checkSandbox(machine: Outside['machine']): Promise<Found> {
   const trial = await machine.sandbox()
-  if (trial === 'off') return good('off: agents run commands as you do, because the configuration says so')
-  return trial.holds ? good(trial.what) : bad(`${trial.why}; bash is off`, trial.remedy)
+  if (trial === 'off') return good('off in the configuration: agents run commands with your rights')
+  return trial.holds ? good(trial.what) : bad(`${trial.why}; the bash tool is disabled`, trial.remedy)
 }
 
-/** One for each: nothing is started for it. */
-async function servers({ mcp }: Context): Promise<Check[]> {
+/** One check per MCP server; starts none of them. */
+async function serverChecks({ mcp }: Context): Promise<Check[]> {
   return (await mcp.list()).map(({ name, state, error, stderr, tools }) => {
     const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed').map(({ tool }) => tool)
-    const last = stderr.at(-1) === undefined ? '' : `; it last said: ${stderr.at(-1)}`
-    const found = state === 'down' ? bad(`down: ${error}${last}`, `look at it: tireless mcp test ${name}`) : good(state)
-    const unread = bad(`waits for your word on ${waiting.join(', ')}`, `look, then: tireless mcp approve ${name}`)
-    return { name: `mcp server ${name}`, ...(found.ok && waiting.length > 0 ? unread : found) }
+    const last = stderr.at(-1) === undefined ? '' : `; last error output: ${stderr.at(-1)}`
+    const found = state === 'down' ? bad(`down: ${error}${last}`, `test it: tireless mcp test ${name}`) : good(state)
+    const unapproved = bad(
+      `tools await approval: ${waiting.join(', ')}`,
+      `review them: tireless mcp list; then: tireless mcp approve ${name}`,
+    )
+    return { name: `mcp server ${name}`, ...(found.ok && waiting.length > 0 ? unapproved : found) }
   })
 }
 
-async function privacy(machine: Outside['machine'], fix: boolean): Promise<Found> {
+async function checkPrivacy(machine: Outside['machine'], fix: boolean): Promise<Found> {
   const exposed = await machine.exposed()
-  if (exposed.length === 0) return good('nobody but the owner can reach the home')
+  if (exposed.length === 0) return good('only the owner can access the home')
   const foreign = exposed.filter((part) => part.foreign)
   const open = exposed.filter((part) => !part.foreign)
   if (foreign.length > 0)
-    return bad(`another user's: ${foreign.map(({ path }) => path).join(', ')}`, 'give it back to its owner with chown')
-  const list = open.map(modeOf).join(', ')
-  if (!fix) return bad(`open to others: ${list}`, 'tireless doctor --fix')
+    return bad(`owned by another user: ${foreign.map(({ path }) => path).join(', ')}`, 'take ownership with chown')
+  const list = open.map(modeText).join(', ')
+  if (!fix) return bad(`accessible to others: ${list}`, 'run tireless doctor --fix')
   for (const part of open) await machine.shut(part)
-  return good(`mended: ${list}`)
+  return good(`repaired: ${list}`)
 }
 
-const modeOf = ({ path, mode, wanted }: Exposed): string => `${path} (${octal(mode)}, should be ${octal(wanted)})`
+const modeText = ({ path, mode, wanted }: Exposed): string => `${path} (${octal(mode)}, should be ${octal(wanted)})`
 const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 
-async function disk(machine: Outside['machine']): Promise<Check[]> {
-  const seen = machine.disk()
+async function diskChecks(machine: Outside['machine']): Promise<Check[]> {
+  const found = machine.disk()
   return [
-    await look('disk', async () => {
-      const { freeBytes } = await seen
+    await check('disk', async () => {
+      const { freeBytes } = await found
       const free = `${Math.floor(freeBytes / 1024 / 1024)} MB free`
-      return freeBytes >= LEAST_FREE_BYTES
+      return freeBytes >= MIN_FREE_BYTES
         ? good(free)
-        : bad(free, 'free some: at 0, nothing can be acknowledged any more')
+        : bad(free, 'free some space; with none left, no work can be accepted')
     }),
-    await look('file system', async () => {
-      const { network } = await seen
+    await check('file system', async () => {
+      const { network } = await found
       return network === undefined
-        ? good('local, as far as can be told')
-        : bad(`${network}, over a network: its locks and syncs cannot be relied on`, 'put the home on a local disk')
+        ? good('local, as far as known')
+        : bad(`${network} is a network file system: its locks and syncs are unreliable`, 'put the home on a local disk')
     }),
   ]
 }
 
-function program({ programAt }: Outside['machine'], name: string, remedy: string): Check {
+function programCheck({ programAt }: Outside['machine'], name: string, remedy: string): Check {
   const found = programAt(name)
   return { name, ...(found ? good(found) : bad('not on the PATH', remedy)) }
 }
 
-/** Folders first, sessions then: what begins between the two looks is not among the folders. */
-async function leftovers({ calls, store }: Context, fix: boolean): Promise<Found> {
+/** Reads folders before dispatches, so that a call that starts in between is not taken for a leftover. */
+async function checkLeftovers({ calls, store }: Context, fix: boolean): Promise<Found> {
   const kept = await calls.kept()
   if (kept.length === 0) return good('none')
   const inFlight = await Promise.all(
-    (['pending', 'running', 'waiting'] as const).map((status) => store.dispatches({ status, limit: MANY })),
+    (['pending', 'running', 'waiting'] as const).map((status) => store.dispatches({ status, limit: MAX_ROWS })),
   )
   const sessions = inFlight.flat().map(({ session_id }) => session_id)
   const left = kept.filter((call) => !sessions.some((session) => call.isOf(session)))
   const alive = left.filter(({ pid }) => pid !== undefined)
   if (alive.length > 0)
     return bad(
-      `processes that no work knows of: ${alive.map(({ pid, name }) => `${pid} (${name})`).join(', ')}`,
-      'look at them, and end them with kill',
+      `processes of finished work: ${alive.map(({ pid, name }) => `${pid} (${name})`).join(', ')}`,
+      'inspect them, then end them with kill',
     )
   if (left.length === 0) return good('none')
-  if (!fix) return bad(`${left.length} folders of calls that belong to no work`, 'tireless doctor --fix')
+  if (!fix) return bad(`${left.length} call folders without a dispatch`, 'run tireless doctor --fix')
   for (const call of left) await calls.remove(call)
   return good(`${left.length} removed`)
 }
@@ -263,16 +265,16 @@ type Found = Omit<Check, 'name'>
 const good = (found: string): Found => ({ ok: true, found, remedy: null })
 const bad = (found: string, remedy: string): Found => ({ ok: false, found, remedy })
 
-async function look(name: string, see: () => Found | Promise<Found>): Promise<Check> {
+async function check(name: string, find: () => Found | Promise<Found>): Promise<Check> {
   try {
-    return { name, ...(await see()) }
+    return { name, ...(await find()) }
   } catch (thrown) {
-    return finding(name, asTirelessError(thrown))
+    return failedCheck(name, asTirelessError(thrown))
   }
 }
 
-/** An error says what to do at its end. */
-function finding(name: string, { message }: TirelessError): Check {
-  const [found = message, remedy = 'see what it says'] = message.split('; do this: ')
+/** An error message ends with its remedy. */
+function failedCheck(name: string, { message }: TirelessError): Check {
+  const [found = message, remedy = 'see the message'] = message.split('; do this: ')
   return { name, ...bad(found, remedy) }
 }

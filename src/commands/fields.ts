@@ -1,29 +1,29 @@
-/** A command's input, field by field, for whoever has only words to fill it with: the command line, the query of a URL. */
+/** Input fields of a command, for callers that supply strings: the command line and URL queries. */
 
 import type { z } from 'zod'
 import type { Command } from './command.ts'
 
 export interface Field {
   readonly key: string
-  /** As zod names it: string, number, boolean, enum, array … */
+  /** Type name of zod: string, number, boolean, enum, array … */
   readonly type: string
   readonly help: string
   readonly required: boolean
   readonly choices: readonly string[]
   readonly fallback: unknown
   readonly isPath: boolean
-  /** Where nobody says otherwise: the folder that it is said in. */
+  /** Defaults to the caller's current folder. */
   readonly isHere: boolean
   readonly short: string | undefined
-  /** Never said in plain words. */
+  /** Not accepted on the command line, not shown in errors. */
   readonly isSecret: boolean
 }
 
 export function fieldsOf(command: Command): readonly Field[] {
-  return Object.entries(command.input.shape).map(([key, schema]) => fieldOf(key, schema as z.ZodType))
+  return Object.entries(command.input.shape).map(([key, schema]) => describeField(key, schema as z.ZodType))
 }
 
-function fieldOf(key: string, schema: z.ZodType): Field {
+function describeField(key: string, schema: z.ZodType): Field {
   let inner = schema as z.ZodType & {
     def: { type: string; innerType?: z.ZodType; defaultValue?: unknown; entries?: Record<string, string> }
   }

@@ -1,4 +1,4 @@
-/** A run that somebody names by its id, with what its session's journal holds of it. */
+/** Finds a run by its id, with its records from the session's journal. */
 
 import type { Dispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -12,7 +12,7 @@ export interface Recorded {
   readonly records: readonly JournalRecord[]
 }
 
-/** Contract: `not_found` where there is no such run, or nothing of it yet. */
+/** Contract: throws `not_found` for an unknown run, or one without records. */
 export async function findRun({ store }: Context, run_id: string): Promise<Recorded> {
   const dispatch = await store.dispatch(run_id)
   const journal = dispatch ? await store.journal(dispatch.session_id) : []
@@ -20,9 +20,9 @@ export async function findRun({ store }: Context, run_id: string): Promise<Recor
   const [first] = records
   if (!dispatch || !first)
     throw new TirelessError('not_found', {
-      what: dispatch ? 'this run has not begun' : 'there is no such run',
+      what: dispatch ? 'this run has not started' : 'no such run',
       got: run_id,
-      fix: 'see: trace list',
+      fix: 'run tireless trace list',
     })
   return { dispatch, past: journal.filter(({ seq }) => seq < first.seq), records }
 }

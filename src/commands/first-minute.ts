@@ -1,4 +1,4 @@
-/** What whoever starts a kernel for the first time is told: work at once, where its result lies, what that costs, and what it would. */
+/** Notes of the first start: files that runs wrote, the cost of the first cycle, and the forecast for a day. */
 
 import type { AgentResult } from '../domain/cycle.ts'
 import { costOf, dollars, MICROS } from '../domain/money.ts'
@@ -10,30 +10,30 @@ import { madeBy, wroteFiles } from './made.ts'
 
 type Tell = (progress: Progress) => void
 
-/** Contract: tells of every run that ends well which files it has made, until it is called again; telling harms nobody. */
+/** Contract: announces the files of every successful run; call the result to stop. Errors are ignored. */
 export function tellMade({ listen, store }: Context, tell: Tell): () => void {
-  /** Runs seen from their beginning that have written nothing yet: their journals need not be read again. */
-  const idle = new Set<string>()
+  /** Runs seen from their start that have written no file; their journals are not read. */
+  const withoutFiles = new Set<string>()
   return listen((progress) => {
     if (progress.kind !== 'event') return
     const { run_id, phase, ok } = progress.event
-    if (phase === 'INIT') idle.add(run_id)
-    if (wroteFiles(progress.event)) idle.delete(run_id)
-    if (phase !== 'END' || idle.delete(run_id) || !ok) return
+    if (phase === 'INIT') withoutFiles.add(run_id)
+    if (wroteFiles(progress.event)) withoutFiles.delete(run_id)
+    if (phase !== 'END' || withoutFiles.delete(run_id) || !ok) return
     madeBy(store, run_id).then(
       (files) => {
-        for (const file of files) tell({ kind: 'note', text: `made: ${file}` })
+        for (const file of files) tell({ kind: 'note', text: `wrote ${file}` })
       },
       () => {},
     )
   })
 }
 
-/** A kernel that has never had a cycle has one now, with everybody: nobody wants to wait for a beat to see whether it works. */
+/** Runs one cycle with all agents if there has never been one, so that the user need not wait for a beat. */
 export async function firstCycle(context: Context, tell: Tell): Promise<void> {
   const cycled = await context.kernel.first()
   const usage = await usageOf(context, cycled?.result.agents ?? [])
-  // Where no answer came, there is nothing to reckon with.
+  // No input tokens: no model answered, so there is no cost to report.
   if (usage.input_tokens > 0) tell({ kind: 'note', text: await costLine(context, usage) })
 }
 
@@ -45,16 +45,16 @@ async function costLine(context: Context, usage: Usage): Promise<string> {
   const tokens = `${(usage.input_tokens + usage.output_tokens).toLocaleString('en')} tokens`
   const free = own.price !== null && own.price.input + own.price.output === 0
   const { id, price } = free ? paid : own
-  if (price === null) return `that were ${tokens}; no price is known of ${id}: say it under models.prices`
+  if (price === null) return `Used ${tokens}. No price for ${id}; set models.prices.`
   const cycle = costOf(price, usage) / MICROS
   const day = forecastDay(settings(), price, clock.now()).reduce((sum, { usd }) => sum + (usd ?? 0), 0)
-  const said = `about ${dollars(cycle)} (${tokens})`
+  const cost = `about ${dollars(cycle)} (${tokens})`
   return free
-    ? `that cost nothing with ${own.id}; with ${id} it would be ${said}, and a day like this about ${dollars(day)}`
-    : `that cost ${said} with ${id}; a day like this is about ${dollars(day)}: budget show`
+    ? `Cost nothing with ${own.id}. With ${id}: ${cost}, and about ${dollars(day)} a day.`
+    : `Cost ${cost} with ${id}, and about ${dollars(day)} a day. Run: tireless budget show`
 }
 
-/** What its runs have used, from their own records. */
+/** Summed over the records of the agents' runs. */
 async function usageOf({ store }: Context, agents: readonly AgentResult[]): Promise<Usage> {
   const journals = await Promise.all(
     agents.map(async ({ session_id, dispatch_id }) =>

@@ -1,4 +1,4 @@
-/** A home to begin with: configuration, agents, the model that there is, what a day will cost. */
+/** Creates a home: configuration, agents, the detected model, and a cost forecast. */
 
 import { z } from 'zod'
 import { command } from './command.ts'
@@ -7,13 +7,13 @@ import type { Prospect } from './outside.ts'
 
 const forecastShape = z.object({
   model: z.string(),
-  /** Null: no price is known of the model. */
+  /** Null: no price is known for the model. */
   day_usd: z.number().nullable(),
   items: z.array(
     z.object({
       agent_id: z.string(),
       runs: z.number(),
-      guessed: z.boolean().describe('it runs when something is new: how often that is, is a guess'),
+      guessed: z.boolean().describe('runs only on changes, so the number of runs is a guess'),
       usd: z.number().nullable(),
     }),
   ),
@@ -21,12 +21,13 @@ const forecastShape = z.object({
 
 export const init = command({
   name: 'init',
-  summary: 'write a working home: configuration, three agents, a folder to be tended; changes nothing that is there',
+  summary: 'create a home with a configuration, three agents and a folder to watch; changes no existing file',
+  example: 'init --yes',
   runsIn: 'no_home',
-  consent: 'Write a home there?',
+  consent: 'Create a home here?',
   input: z.object({
-    yes: z.boolean().default(false).describe('ask nothing').meta({ short: 'y' }),
-    here: z.string().optional().describe('watch the git work tree of this folder').meta({ path: true, here: true }),
+    yes: z.boolean().default(false).describe('do not ask for confirmation').meta({ short: 'y' }),
+    here: z.string().optional().describe('folder whose git work tree is watched').meta({ path: true, here: true }),
   }),
   output: z.object({
     home: z.string(),
@@ -34,7 +35,9 @@ export const init = command({
     kept: z.array(z.string()),
     model: z.object({ id: z.string(), why: z.string() }),
     agents: z.array(z.object({ agent_id: z.string(), enabled: z.boolean() })),
-    forecast: z.array(forecastShape).describe('a day with the model, and with a well-known one where that is free'),
+    forecast: z
+      .array(forecastShape)
+      .describe('cost of a day with this model; if it is free, also with a well-known paid one'),
     next: z.string(),
   }),
   async run({ clock, machine, starter }, { here }) {

@@ -1,4 +1,4 @@
-/** The files that a run has made or changed: what its tools say they did, not what it says itself. */
+/** Files that a run created or changed, according to the results of its tools. */
 
 import { join } from 'node:path'
 import type { Event } from '../domain/event.ts'
@@ -7,13 +7,13 @@ import type { Store } from '../ports/store.ts'
 
 const WRITERS: ReadonlySet<string> = new Set(['create_file', 'edit_file'])
 
-/** Whether a call that writes files was settled with that event. */
+/** Whether the event settles a call that writes files. */
 export function wroteFiles({ phase, payload: { results } }: Event): boolean {
   if (phase !== 'ACT' || !Array.isArray(results)) return false
   return results.some(({ tool }) => WRITERS.has(tool))
 }
 
-/** Contract: whole paths, each once, in the order of their making. */
+/** Contract: absolute paths without duplicates, in the order of writing. */
 export async function madeBy(store: Store, runId: string): Promise<readonly string[]> {
   const dispatch = await store.dispatch(runId)
   if (!dispatch) return []

@@ -1,4 +1,4 @@
-/** MCP, both ways: the servers whose tools agents can use, and this home offered to programs that speak it. */
+/** MCP servers whose tools agents use, and this home as an MCP server. */
 
 import { z } from 'zod'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'
@@ -33,11 +33,12 @@ const printable = ({ stderr, tools, ...state }: McpState): z.input<typeof stateS
   tools: tools.map(({ effect: { recovery, reach }, ...tool }) => ({ ...tool, effect: { recovery, reach } })),
 })
 
-const server = z.string().min(1).describe('its name in mcp_servers')
+const server = z.string().min(1).describe('name in mcp_servers')
 
 export const mcpList = command({
   name: 'mcp list',
-  summary: 'the MCP servers: how they are, what they last said, which tools they have and what those do',
+  summary: 'list MCP servers with their state, last error output and tools',
+  example: 'mcp list',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(stateShape) }),
@@ -46,7 +47,8 @@ export const mcpList = command({
 
 export const mcpTest = command({
   name: 'mcp test',
-  summary: 'start an MCP server and look at its tools, or what is wrong with it',
+  summary: 'start an MCP server and show its tools, or the error',
+  example: 'mcp test github',
   runsIn: 'any_process',
   positional: ['server'],
   input: z.object({ server }),
@@ -60,10 +62,11 @@ export const mcpTest = command({
 
 export const mcpApprove = command({
   name: 'mcp approve',
-  summary: 'tools that are new, or are not what they were: from now on they may be used as the server has them',
+  summary: 'approve new or changed tools of an MCP server as they are now',
+  example: 'mcp approve github create_issue',
   runsIn: 'any_process',
   positional: ['server', 'tool'],
-  input: z.object({ server, tool: z.string().min(1).optional().describe('only this one, by its own name') }),
+  input: z.object({ server, tool: z.string().min(1).optional().describe('only this tool, by its name on the server') }),
   output: z.object({ server: z.string(), approved: z.array(z.string()) }),
   async run(context, { server: name, tool }) {
     const approved = [...(await context.mcp.approve(name, tool))]
@@ -73,8 +76,8 @@ export const mcpApprove = command({
 })
 
 /**
- * What other programs may ask. To answer approvals is not among it: that is for people, never for a tool. Whoever speaks MCP is a model, and what it
- * asks for is not its owner's word.
+ * Commands that MCP clients may call. Approvals cannot be answered here: only a person may do that. An MCP client is a
+ * model, so its prompts do not count as the owner's words.
  */
 const OFFERED: readonly Offer[] = [
   { name: 'enqueue', fixed: { by: 'model' } },
@@ -85,10 +88,11 @@ const OFFERED: readonly Offer[] = [
 
 export const mcpServe = command({
   name: 'mcp serve',
-  summary: 'offer this home to a program that speaks MCP, on stdin and stdout',
+  summary: 'serve this home to an MCP client on stdin and stdout',
+  example: 'mcp serve',
   runsIn: 'no_home',
   input: z.object({}),
-  output: z.null().describe('all of it was told already'),
+  output: z.null().describe('everything was printed already'),
   async run({ offer }) {
     if (!offer)
       throw new TirelessError('usage', {

@@ -1,4 +1,4 @@
-/** What agents remember over their sessions: looked at, searched, and forgotten on a person's word. */
+/** Facts that agents remember across sessions: list, search, forget. */
 
 import { z } from 'zod'
 import { FACT_STATUSES } from '../domain/fact.ts'
@@ -20,16 +20,17 @@ const factShape = z.object({
   expires_at: z.string().nullable(),
 })
 
-const agentInput = z.string().optional().describe("only this agent's")
-const limitInput = z.int().positive().default(100).describe('at most so many')
+const agentInput = z.string().optional().describe('only facts of this agent')
+const limitInput = z.int().positive().default(100).describe('maximum number of facts')
 
 export const memoryList = command({
   name: 'memory list',
-  summary: 'what is remembered, newest first',
+  summary: 'list remembered facts, newest first',
+  example: 'memory list --agent writer',
   runsIn: 'any_process',
   input: z.object({
     agent: agentInput,
-    all: z.boolean().default(false).describe('also what is over: superseded, forgotten, expired, dropped'),
+    all: z.boolean().default(false).describe('include superseded, forgotten, expired and dropped facts'),
     limit: limitInput,
   }),
   output: z.object({ items: z.array(factShape) }),
@@ -40,11 +41,12 @@ export const memoryList = command({
 
 export const memorySearch = command({
   name: 'memory search',
-  summary: 'what is remembered about something, best match first',
+  summary: 'search remembered facts, best match first',
+  example: 'memory search "release date"',
   runsIn: 'any_process',
   positional: ['query'],
   input: z.object({
-    query: z.string().trim().min(1).describe('words that stand in it'),
+    query: z.string().trim().min(1).describe('words to search for'),
     agent: agentInput,
     limit: limitInput,
   }),
@@ -56,12 +58,13 @@ export const memorySearch = command({
 
 export const memoryForget = command({
   name: 'memory forget',
-  summary: 'what is remembered under a key is gone for good',
+  summary: 'delete a remembered fact for good',
+  example: 'memory forget release-date --agent writer',
   runsIn: 'any_process',
   positional: ['key'],
   input: z.object({
-    key: z.string().trim().min(1).describe('key from memory list'),
-    agent: z.string().default('default').describe('whose it is'),
+    key: z.string().trim().min(1).describe('key of the fact, from memory list'),
+    agent: z.string().default('default').describe('the agent that remembers it'),
   }),
   output: z.object({ key: z.string(), agent_id: z.string(), forgotten: z.boolean() }),
   async run({ store, clock }, { key, agent }) {

@@ -1,4 +1,4 @@
-/** The models: which there are, whether they answer, and which is used where. */
+/** Lists and tests models, and chooses the model of a chat or channel. */
 
 import { z } from 'zod'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -9,7 +9,8 @@ import { command } from './command.ts'
 
 export const modelsList = command({
   name: 'models list',
-  summary: 'the models that can be asked, which is the default and why, and what is chosen where',
+  summary: 'list usable models, the default with its reason, and the models chosen for chats and channels',
+  example: 'models list',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
@@ -21,7 +22,7 @@ export const modelsList = command({
         key: z.enum(['set', 'missing', 'none']),
         is_default: z.boolean(),
         why: z.string().nullable(),
-        /** US dollars per million tokens; null: not known. */
+        /** US dollars per million tokens; null: unknown. */
         price: z
           .object({
             input: z.number(),
@@ -46,10 +47,11 @@ const REQUEST = { system: '', messages: [{ role: 'user', text: 'Say the word: re
 
 export const modelsTest = command({
   name: 'models test',
-  summary: 'ask a model one word: how long it takes and what it uses, or what is wrong and what to do',
+  summary: 'send a model one short request: shows latency and usage, or the error and its remedy',
+  example: 'models test openai/gpt-5',
   runsIn: 'any_process',
   positional: ['model'],
-  input: z.object({ model: z.string().min(1).optional().describe('provider/model; without one, the default') }),
+  input: z.object({ model: z.string().min(1).optional().describe('provider/model; default: the default model') }),
   output: z.object({
     model: z.string(),
     ok: z.boolean(),
@@ -68,7 +70,7 @@ export const modelsTest = command({
   async run(context, { model: wanted }) {
     const { models, breaker, clock, signals, ids, purse, kernelId: kernel_id } = context
     const model = wanted ?? (await models.choice()).id
-    const began = clock.monotonic()
+    const startedAt = clock.monotonic()
     try {
       const spender = {
         kernel_id,
@@ -79,7 +81,7 @@ export const modelsTest = command({
       }
       const { usage } = await paidCall(context, models.get(model), REQUEST, signals.abort, spender)
       breaker.heard({ model, code: null, at: clock.now() })
-      return { model, ok: true, latency_ms: Math.round(clock.monotonic() - began), usage, code: null, error: null }
+      return { model, ok: true, latency_ms: Math.round(clock.monotonic() - startedAt), usage, code: null, error: null }
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
       return { model, ok: false, latency_ms: null, usage: null, code, error: message }
@@ -90,21 +92,22 @@ export const modelsTest = command({
 
 export const modelsUse = command({
   name: 'models use',
-  summary: 'choose a model for a chat, a person in it, a channel, or everything',
+  summary: 'choose the model for a chat, a person in it, a channel, or everything',
+  example: 'models use anthropic/claude-sonnet-4-5 --channel telegram',
   runsIn: 'any_process',
   positional: ['model'],
   input: z.object({
-    model: z.string().min(1).describe('provider/model; "default" takes the choice back'),
-    chat: z.string().min(1).optional().describe('in this chat, of whichever channel unless that is said'),
-    user: z.string().min(1).optional().describe('with --chat: for this person in it'),
-    channel: z.string().min(1).optional().describe('in this channel'),
+    model: z.string().min(1).describe('provider/model; "default" removes the choice'),
+    chat: z.string().min(1).optional().describe('for this chat, in any channel unless --channel is given'),
+    user: z.string().min(1).optional().describe('with --chat: for this person in the chat'),
+    channel: z.string().min(1).optional().describe('for this channel'),
   }),
   output: z.object({ scope: z.string(), model: z.string().nullable() }),
   async run({ models, store, clock }, { model: wanted, ...scope }) {
     if (scope.user !== undefined && scope.chat === undefined)
       throw new TirelessError('usage', {
-        what: 'there is no such scope',
-        expected: 'nothing, --channel, --chat, or --chat with --user',
+        what: 'no such scope',
+        expected: 'no option, --channel, --chat, or --chat with --user',
       })
     const model = wanted === 'default' ? null : models.get(wanted).id
     const key = scopeKey(scope)

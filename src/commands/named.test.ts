@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { COMMANDS } from './all.ts'
 import { commandIn, commandNamed } from './named.ts'
 
-test('every verb is found by its name, and by words that begin with it', async () => {
+test('every command is found by its name, and by words that start with it', async () => {
   for (const command of COMMANDS) {
     assert.equal(await commandNamed(command.name), command)
     assert.equal(await commandIn([...command.name.split(' '), 'and more']), command)
@@ -16,14 +16,19 @@ test('every verb is found by its name, and by words that begin with it', async (
   assert.equal(await commandIn([]), undefined)
 })
 
-test('P6: no verb needs all of them to be loaded', () => {
+test('P6: no command needs the whole registry to be loaded', () => {
   const script = `
     import { registerHooks } from 'node:module'
     const all = []
-    registerHooks({ load: (url, context, next) => { if (url.endsWith('commands/all.ts')) all.push(process.name); return next(url, context) } })
+    registerHooks({
+      load: (url, context, next) => {
+        if (url.endsWith('commands/all.ts')) all.push(process.name)
+        return next(url, context)
+      },
+    })
     const { commandNamed } = await import(${JSON.stringify(import.meta.resolve('./named.ts'))})
     for (process.name of ${JSON.stringify(COMMANDS.map(({ name }) => name))}) await commandNamed(process.name)
     console.log(all.join())`
   const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
-  assert.equal(loaded.trim(), '', 'the first verb that is missing in FILES')
+  assert.equal(loaded.trim(), '', 'commands that are missing in FILES')
 })

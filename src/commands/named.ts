@@ -1,8 +1,8 @@
-/** One verb by its name, without the others: who waits for one does not wait for all of them to be loaded. */
+/** Finds one command by name and loads only its file, so that the command line starts fast. */
 
 import type { Command } from './command.ts'
 
-/** By the first word of their names. One that is missing here is found all the same, later. */
+/** Keyed by the first word of the command. A command missing here is still found, but loads all files. */
 const FILES: Readonly<Record<string, () => Promise<object>>> = {
   agent: () => import('./agents.ts'),
   approvals: () => import('./approvals.ts'),
@@ -45,19 +45,19 @@ const FILES: Readonly<Record<string, () => Promise<object>>> = {
   unknowns: () => import('./unknowns.ts'),
 }
 
-/** Contract: exactly that one; undefined where there is none. */
-export const commandNamed = (name: string): Promise<Command | undefined> => firstOf([name])
+/** Contract: the command of exactly this name, or undefined. */
+export const commandNamed = (name: string): Promise<Command | undefined> => findFirst([name])
 
-/** Contract: the one whose name the words begin with, the longest such name; undefined where they begin with none. */
+/** Contract: the command with the longest name that the words start with, or undefined. */
 export function commandIn(words: readonly string[]): Promise<Command | undefined> {
-  return firstOf(words.map((_, i) => words.slice(0, i + 1).join(' ')).reverse())
+  return findFirst(words.map((_, i) => words.slice(0, i + 1).join(' ')).reverse())
 }
 
-/** Of names that begin with the same word. */
-async function firstOf(names: readonly string[]): Promise<Command | undefined> {
-  const among = (commands: readonly Command[]): Command | undefined =>
+/** `names`, in order of preference, all start with the same word. */
+async function findFirst(names: readonly string[]): Promise<Command | undefined> {
+  const findAmong = (commands: readonly Command[]): Command | undefined =>
     names.map((name) => commands.find((known) => known.name === name)).find((found) => found !== undefined)
   const [first = ''] = names.at(-1)?.split(' ') ?? []
   const load = Object.hasOwn(FILES, first) ? FILES[first] : undefined
-  return (load && among(Object.values(await load()) as Command[])) ?? among((await import('./all.ts')).COMMANDS)
+  return (load && findAmong(Object.values(await load()) as Command[])) ?? findAmong((await import('./all.ts')).COMMANDS)
 }

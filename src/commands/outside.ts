@@ -1,4 +1,4 @@
-/** What there is for a command without an open home: the configuration, the machine, the log, the backups. */
+/** What a command can use without an open home: configuration, machine, log, backups. */
 
 import type { Json } from '../domain/json.ts'
 import type { Price } from '../domain/money.ts'
@@ -10,40 +10,40 @@ import type { TraceReader } from '../trace/reader.ts'
 export interface Outside {
   readonly clock: Clock
   readonly signals: Signals
-  /** Contract: throws `config_invalid` naming every problem. */
+  /** Contract: throws `config_invalid` with every problem. */
   checkConfig(): { readonly file: string | null; readonly unused: readonly string[] }
-  /** Contract: as checkConfig; secrets are not among the values. */
+  /** Contract: as checkConfig; secrets are left out. */
   explainConfig(): { readonly file: string | null; readonly items: readonly ConfigValue[] }
   configSchema(): Readonly<Record<string, unknown>>
   readonly machine: Machine
   readonly log: LogReader
   readonly backups: Backups
-  /** The traces as they lie in the home. */
+  /** Trace files of the home. */
   readonly traces: TraceReader
   readonly starter: Starter
 }
 
-/** What is asked for before there is a home, and to say what it will be like. */
+/** Creates a home, and forecasts its cost before it exists. */
 export interface Starter {
   readonly home: string
-  /** Contract: writes what a fresh home has and this one has not, and changes nothing. `repository`: a git work tree to be watched. */
+  /** Contract: writes missing files of a home and changes no existing one. `repository`: a git work tree to watch. */
   furnish(repository: string | undefined): Furnished
-  /** Contract: of the kernel, as they are in the file now; throws `config_invalid`. */
+  /** Contract: kernel settings from the file; throws `config_invalid`. */
   settings(): Settings
-  /** Contract: the model that is asked where nobody names one, and a well-known one that costs money. Asks no provider. */
+  /** Contract: the default model and a well-known paid one, with prices. Sends no request to a provider. */
   prospects(): Promise<{ readonly own: Prospect & { readonly why: string }; readonly paid: Prospect }>
 }
 
-/** Names within the home. */
+/** Paths relative to the home. */
 export interface Furnished {
   readonly wrote: readonly string[]
-  /** What was there before. */
+  /** Files that existed before. */
   readonly kept: readonly string[]
 }
 
 export interface Prospect {
   readonly id: string
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly price: Price | null
 }
 
@@ -53,28 +53,31 @@ export interface ConfigValue {
   readonly source: string
 }
 
-/** The machine, and the home as the machine sees it. */
+/** The machine, and the home's files on it. */
 export interface Machine {
   readonly node: { readonly got: string; readonly needed: string; readonly ok: boolean }
-  /** Contract: the version; throws `store_unsupported` when it is not safe. */
+  /** Contract: the version; throws `store_unsupported` if it is unsafe. */
   sqlite(): string
-  /** Contract: the schema of the home's database; null where there is none that can be read. `copies`: files that upgrades of it have kept. */
+  /**
+   * Contract: schema version of the home's database; null if there is none or it cannot be read.
+   * `copies`: copies that upgrades have kept.
+   */
   database(): { readonly schema: number | null; readonly copies: readonly string[] }
-  /** Contract: where the program is; undefined where it is not on the PATH. */
+  /** Contract: the program's path; undefined if it is not on the PATH. */
   programAt(name: string): string | undefined
-  /** Of the disk that the home is on. `network`: the kind of file system, where it is one that is shared over a network. */
+  /** The disk that holds the home. `network`: the kind of file system, if it is a network one. */
   disk(): Promise<{ readonly freeBytes: number; readonly network: string | undefined }>
-  /** Contract: what commands of agents run in, tried; `off`: the owner wants none. Never throws. */
+  /** Contract: tries the sandbox for agents' commands; `off`: the owner disabled it. Never throws. */
   sandbox(): Promise<'off' | SandboxTrial>
-  /** Contract: what all commands together may take of the machine, and how that is held here. */
+  /** Contract: the limits for all commands together, and how they are enforced here. */
   limits(): string
-  /** Contract: the parts of the home that others could reach, or that are another's. */
+  /** Contract: parts of the home that other users can access or own. */
   exposed(): Promise<readonly Exposed[]>
-  /** Contract: takes away what others may do with it. */
+  /** Contract: removes other users' access. */
   shut(part: Exposed): Promise<void>
-  /** Contract: pure; what people call `~/x` or `x` from `base` on. */
+  /** Contract: pure; resolves `~/x`, and `x` relative to `base`. */
   fullPath(path: string, base?: string): string
-  /** Contract: the top of the git work tree that the folder is in; undefined where it is in none. */
+  /** Contract: the top folder of the git work tree around `folder`; undefined if there is none. */
   workTreeAt(folder: string): Promise<string | undefined>
 }
 
@@ -97,20 +100,20 @@ export interface LogEntry {
 }
 
 export interface LogReader {
-  /** Contract: the last so many, oldest first. */
+  /** Contract: the last `count` entries, oldest first. */
   last(count: number): Promise<readonly LogEntry[]>
-  /** Contract: those, then whatever is written, until the signal. */
-  follow(count: number, signal: AbortSignal, hear: (entry: LogEntry) => void): Promise<void>
+  /** Contract: the last `count` entries, then new ones, until the signal. */
+  follow(count: number, signal: AbortSignal, onEntry: (entry: LogEntry) => void): Promise<void>
 }
 
 export interface Backups {
-  /** `database`: writes a copy of the database into that file. `secrets`: with the file of secrets. */
+  /** `database`: writes a copy of the database to that file. `secrets`: include the file of secrets. */
   make(
     dir: string,
     database: (file: string) => Promise<{ readonly schema: number }>,
     secrets: boolean,
   ): Promise<MadeBackup>
-  /** Contract: nothing of the home is touched before the whole backup is found good; then what is there is set aside, never deleted. */
+  /** Contract: verifies the whole backup before touching the home; moves existing files aside, deletes none. */
   restore(dir: string): Promise<RestoredBackup>
 }
 
@@ -119,7 +122,7 @@ export interface MadeBackup {
   readonly created_at: string
   readonly files: number
   readonly bytes: number
-  /** What could not be part of it: neither file, folder nor link, or not readable. */
+  /** Files left out: unreadable, or neither file, folder nor link. */
   readonly skipped: readonly string[]
 }
 
@@ -127,6 +130,6 @@ export interface RestoredBackup {
   readonly from: string
   readonly created_at: string
   readonly files: number
-  /** Where what was there before is now; null where there was nothing. */
+  /** Folder that holds the previous home; null if there was none. */
   readonly before: string | null
 }

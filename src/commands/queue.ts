@@ -1,4 +1,4 @@
-/** Work into the queue, and what is in it. */
+/** Adds work to the queue; lists, cancels, retries and pauses dispatches. */
 
 import { z } from 'zod'
 import { CANCELS, DISPATCH_STATUSES, type Dispatch, type DispatchStatus, isTerminal } from '../domain/dispatch.ts'
@@ -15,27 +15,28 @@ import { metadataOf, wishes } from './wishes.ts'
 
 const DEFAULT_AGENT = 'default'
 
-export const agentInput = z.string().min(1).default(DEFAULT_AGENT).describe('the agent that does it')
+export const agentInput = z.string().min(1).default(DEFAULT_AGENT).describe('the agent to run')
 
 export const enqueue = command({
   name: 'enqueue',
-  summary: 'put a task into the queue',
+  summary: 'add a task to the queue',
+  example: 'enqueue --prompt "summarize the README" --at 10m',
   runsIn: 'any_process',
   input: z.object({
     agent: agentInput,
     prompt: z.string().trim().min(1).describe('what to do'),
-    priority: z.int().default(0).describe('higher goes first'),
-    key: z.string().min(1).optional().describe('the same key is taken once only'),
-    at: z.string().optional().describe('not before this time: an ISO instant, or a duration from now such as 10m'),
-    parent: z.string().min(1).optional().describe('the dispatch it is made for; cancel and pause reach it from there'),
-    by: z.enum(['owner', 'model']).default('owner').describe('whose words the prompt is; a model’s are nobody’s'),
+    priority: z.int().default(0).describe('higher runs first'),
+    key: z.string().min(1).optional().describe('a task with a key that was used before is not added again'),
+    at: z.string().optional().describe('earliest start: an ISO instant, or a duration from now such as 10m'),
+    parent: z.string().min(1).optional().describe('parent dispatch; cancelling or pausing it also affects this one'),
+    by: z.enum(['owner', 'model']).default('owner').describe('who wrote the prompt; only the owner’s is trusted'),
     ...wishes,
   }),
   output: z.object({ dispatch_id: z.string(), session_id: z.string(), duplicate: z.boolean() }),
   run: (context, { agent, prompt, priority, key, at, parent, by, ...wanted }) =>
     enqueueTask(context, {
       ...{ agent, prompt, priority, key, parent },
-      at: instantOf(context, at),
+      at: parseAt(context, at),
       source: by === 'owner' ? 'cli' : 'model',
       metadata: { ...metadataOf(wanted), ...(by === 'owner' ? {} : { label: { ...UNTRUSTED }, words: 'model' }) },
     }),
@@ -43,12 +44,13 @@ export const enqueue = command({
 
 export const queueList = command({
   name: 'queue list',
-  summary: 'the dispatches, newest first',
+  summary: 'list dispatches, newest first',
+  example: 'queue list --status failed',
   runsIn: 'any_process',
   input: z.object({
-    status: z.enum(DISPATCH_STATUSES).optional().describe('only those'),
-    agent: z.string().optional().describe("only this agent's"),
-    limit: z.int().positive().default(100).describe('at most so many'),
+    status: z.enum(DISPATCH_STATUSES).optional().describe('only with this status'),
+    agent: z.string().optional().describe('only of this agent'),
+    limit: z.int().positive().default(100).describe('maximum number of dispatches'),
   }),
   output: z.object({ items: z.array(dispatchShape) }),
   run: async ({ store }, { status, agent, limit }) => ({
@@ -58,7 +60,8 @@ export const queueList = command({
 
 export const queueShow = command({
   name: 'queue show',
-  summary: 'one dispatch',
+  summary: 'show one dispatch',
+  example: 'queue show 1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id') }),
@@ -66,14 +69,14 @@ export const queueShow = command({
   async run({ store }, { id }) {
     const dispatch = await store.dispatch(id)
     if (!dispatch)
-      throw new TirelessError('not_found', { what: 'there is no such dispatch', got: id, fix: 'see: queue list' })
+      throw new TirelessError('not_found', { what: 'no such dispatch', got: id, fix: 'run tireless queue list' })
     return withTitle(dispatch)
   },
 })
 
 const withTitle = (dispatch: Dispatch) => ({ ...dispatch, title: titleOf(dispatch.prompt) })
 
-const reached = z.object({
+const changedShape = z.object({
   items: z.array(
     z.object({ dispatch_id: z.string(), was: z.enum(DISPATCH_STATUSES), status: z.enum(DISPATCH_STATUSES) }),
   ),
@@ -81,75 +84,75 @@ const reached = z.object({
 
 export const queueCancel = command({
   name: 'queue cancel',
-  summary: 'end a dispatch, and those made for it',
+  summary: 'cancel a dispatch and its children',
+  example: 'queue cancel 1a2b3c --how after_step',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
     id: z.string().describe('dispatch id'),
-    how: z.enum(CANCELS).default('immediate').describe('at once, or with the step that is under way'),
+    how: z.enum(CANCELS).default('immediate').describe('at once, or after the current step'),
   }),
-  output: reached,
+  output: changedShape,
   async run(context, { id, how }) {
     const { clock, store } = context
     const [members] = await commitOne(store, [{ op: 'cancel', dispatch_id: id, how, now: clock.now() }])
     for (const { dispatch_id } of members) context.tellRun(dispatch_id, how)
-    for (const { dispatch_id } of members) await until(context, dispatch_id, isTerminal)
-    return { items: await became(context, members) }
+    for (const { dispatch_id } of members) await waitUntil(context, dispatch_id, isTerminal)
+    return { items: await statusChanges(context, members) }
   },
 })
 
 export const queueRetry = command({
   name: 'queue retry',
-  summary: 'try a dispatch again that failed or was set aside',
+  summary: 'retry a dispatch that failed or was set aside',
+  example: 'queue retry 1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id') }),
-  output: reached,
+  output: changedShape,
   async run(context, { id }) {
     const { clock, store } = context
     const was = (await store.dispatch(id))?.status
     await commitOne(store, [{ op: 'retry', dispatch_id: id, now: clock.now() }])
-    return { items: await became(context, was ? [{ dispatch_id: id, status: was }] : []) }
+    return { items: await statusChanges(context, was ? [{ dispatch_id: id, status: was }] : []) }
   },
 })
 
-const pausing = (name: 'queue pause' | 'queue resume', summary: string, paused: boolean) =>
+const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, paused: boolean) =>
   command({
     name,
     summary,
+    example: `${name} 1a2b3c`,
     runsIn: 'any_process',
     positional: ['id'],
     input: z.object({ id: z.string().describe('dispatch id') }),
-    output: reached,
+    output: changedShape,
     async run(context, { id }) {
       const { clock, store } = context
       const [members] = await commitOne(store, [{ op: 'pause', dispatch_id: id, paused, now: clock.now() }])
       if (paused) for (const { dispatch_id } of members) context.tellRun(dispatch_id, 'pause')
-      // Said only when it is so: whoever runs now comes to the end of its step first.
-      if (paused) for (const { dispatch_id } of members) await until(context, dispatch_id, (now) => now !== 'running')
-      return { items: await became(context, members) }
+      // Report a pause only when it holds: a running dispatch finishes its step first.
+      if (paused)
+        for (const { dispatch_id } of members) await waitUntil(context, dispatch_id, (now) => now !== 'running')
+      return { items: await statusChanges(context, members) }
     },
   })
 
-export const queuePause = pausing(
-  'queue pause',
-  'leave a dispatch, and those made for it, alone until it is resumed',
-  true,
-)
-export const queueResume = pausing('queue resume', 'go on with a paused dispatch, and those made for it', false)
+export const queuePause = pauseCommand('queue pause', 'pause a dispatch and its children until you resume it', true)
+export const queueResume = pauseCommand('queue resume', 'resume a paused dispatch and its children', false)
 
-/** Waits until it is so; where nobody works the queue, this process does, for that one dispatch. */
-async function until(context: Context, id: string, so: (status: DispatchStatus) => boolean): Promise<void> {
+/** Waits for a status. If no process works the queue, this one does, for that dispatch only. */
+async function waitUntil(context: Context, id: string, isReached: (status: DispatchStatus) => boolean): Promise<void> {
   for (;;) {
     const since = context.bell.rung()
     const status = (await context.store.dispatch(id))?.status
-    if (status === undefined || so(status) || context.signals.drain.aborted) return
+    if (status === undefined || isReached(status) || context.signals.drain.aborted) return
     if (status === 'pending' && !context.draining()) await context.drain({ untilIdle: true, only: [id] })
     else await context.bell.wait(since, context.signals.drain)
   }
 }
 
-async function became(
+async function statusChanges(
   { store }: Context,
   members: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[],
 ): Promise<{ dispatch_id: string; was: DispatchStatus; status: DispatchStatus }[]> {
@@ -173,7 +176,7 @@ export interface Task {
   readonly metadata: Readonly<Record<string, Json>>
 }
 
-/** The one way into the queue: a dispatch on a new session, with its workspace. */
+/** The only way to add work: a dispatch in a new session, with a workspace. */
 export async function enqueueTask(
   context: Context,
   task: Task,
@@ -205,7 +208,7 @@ export async function enqueueTask(
       ],
     },
   ])
-  if (!enqueued) throw new TirelessError('internal', 'the store enqueued nothing')
+  if (!enqueued) throw new TirelessError('internal', 'the store returned no dispatch')
   return { ...enqueued, workspace, ...(note === undefined ? {} : { note }) }
 }
 
@@ -213,24 +216,28 @@ export function refuseUnknownAgent(context: Context, agent: string): void {
   const agents = context.agents()
   if (!agents.includes(agent))
     throw new TirelessError('not_found', {
-      what: 'there is no such agent',
+      what: 'no such agent',
       got: agent,
       expected: `one of ${agents.join(', ')}`,
-      fix: 'see: agent list; a new one: agent new',
+      fix: 'run tireless agent list; or create one: tireless agent new',
     })
 }
 
 async function refuseUnknownParent({ store }: Context, parent: string | undefined): Promise<void> {
   if (parent !== undefined && !(await store.dispatch(parent)))
-    throw new TirelessError('not_found', { what: 'there is no such parent', got: parent, fix: 'see: queue list' })
+    throw new TirelessError('not_found', {
+      what: 'no such parent dispatch',
+      got: parent,
+      fix: 'run tireless queue list',
+    })
 }
 
-function instantOf({ clock }: Context, text: string | undefined): number | undefined {
+function parseAt({ clock }: Context, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const instant = parseInstant(text, clock.now())
   if (instant === undefined)
     throw new TirelessError('usage', {
-      what: '--at is no time',
+      what: '--at is not a time',
       got: text,
       expected: EXPECTED_INSTANT,
     })

@@ -1,4 +1,4 @@
-/** A recorded run, lived again offline; or gone on with from one of its steps, made with something else. */
+/** Replays a recorded run offline, or forks it at one of its steps. */
 
 import { hash } from 'node:crypto'
 import { z } from 'zod'
@@ -16,7 +16,7 @@ import { findRun, type Recorded } from './find-run.ts'
 import { endingIn, watch } from './run.ts'
 import { metadataOf } from './wishes.ts'
 
-const replayed = z.object({
+const replayShape = z.object({
   run_id: z.string(),
   identical: z.boolean(),
   events: z.number(),
@@ -24,11 +24,11 @@ const replayed = z.object({
   first_divergence: z
     .object({ seq: z.number(), recorded: z.unknown(), replayed: z.unknown() })
     .nullable()
-    .describe('null: event for event the same'),
-  note: z.string().nullable().describe('why a difference was to be expected; null: there is no known reason'),
+    .describe('null: no difference'),
+  note: z.string().nullable().describe('known reason for a difference, or null'),
 })
 
-const forked = z.object({
+const forkShape = z.object({
   run_id: z.string(),
   forked_from: z.object({ run_id: z.string(), step: z.number() }),
   status: z.enum(DISPATCH_STATUSES),
@@ -37,70 +37,81 @@ const forked = z.object({
   answer: z.string().nullable(),
   error: z.string().nullable(),
   workspace: z.string(),
-  files: z.enum(['kept', 'now']).describe('kept: as that step left them; now: no snapshot of them was kept'),
+  files: z
+    .enum(['kept', 'now'])
+    .describe('kept: as they were after that step; now: current files, because there is no snapshot'),
 })
 
 export const replay = command({
   name: 'replay',
-  summary: 'live a run again, offline; with --from, go on from one of its steps with another model, parser or memory',
+  summary: 'replay a run offline; with --from, continue it from a step with another model, parser or memory',
+  example: 'replay 1a2b3c --from 3 --model openai/gpt-5',
   runsIn: 'any_process',
   positional: ['run'],
   input: z.object({
     run: z.string().describe('run id: the id of its dispatch'),
-    from: z.int().positive().optional().describe('fork: keep the steps up to this one, and go on from there'),
-    model: z.string().min(1).optional().describe('with --from: another model'),
-    parser: z.string().min(1).optional().describe('with --from: another parser'),
-    memory: z.string().min(1).optional().describe('with --from: another memory'),
+    from: z.int().positive().optional().describe('fork the run: keep its steps up to this one and continue from there'),
+    model: z.string().min(1).optional().describe('with --from: model of the fork'),
+    parser: z.string().min(1).optional().describe('with --from: parser of the fork'),
+    memory: z.string().min(1).optional().describe('with --from: memory of the fork'),
   }),
-  output: z.union([replayed, forked]),
+  output: z.union([replayShape, forkShape]),
   async run(context, { run, from, ...wanted }, tell) {
     const recorded = await findRun(context, run)
     if (from !== undefined) return fork(context, recorded, from, wanted, tell)
     if (Object.values(wanted).some((value) => value !== undefined))
       throw new TirelessError('usage', {
-        what: 'a replay changes nothing',
-        fix: 'say with --from STEP where to go on with another model, parser or memory',
+        what: 'a replay uses the recorded model, parser and memory',
+        fix: 'add --from STEP to fork the run',
       })
     const { dispatch, past, records } = recorded
-    return compared(context, dispatch, records, await context.replay(dispatch, past, records))
+    return compareEvents(context, dispatch, records, await context.replay(dispatch, past, records))
   },
   exit: (output) => ('identical' in output ? (output.identical ? 0 : 1) : output.status === 'done' ? 0 : 1),
 })
 
-function compared(
+function compareEvents(
   { redact }: Context,
   { dispatch_id: run_id, session_id }: Dispatch,
   records: readonly JournalRecord[],
-  again: readonly JournalRecord[],
-): z.input<typeof replayed> {
-  const eventsOf = (made: readonly JournalRecord[]): string[] => {
+  replayed: readonly JournalRecord[],
+): z.input<typeof replayShape> {
+  const eventsOf = (run: readonly JournalRecord[]): string[] => {
     const fold = eventFold({ run_id, session_id })
-    return made.flatMap((record) => fold.of(redacted(record, redact))).map(timeless)
+    return run.flatMap((record) => fold.of(redacted(record, redact))).map(withoutTime)
   }
-  const [recorded, lived] = [eventsOf(records), eventsOf(again)]
-  const at = recorded.findIndex((event, i) => event !== lived[i])
-  const parted = at >= 0 ? at : lived.length > recorded.length ? recorded.length : -1
-  const parsed = (event: string | undefined): unknown => (event === undefined ? null : JSON.parse(event))
+  const [recordedEvents, replayedEvents] = [eventsOf(records), eventsOf(replayed)]
+  const at = recordedEvents.findIndex((event, i) => event !== replayedEvents[i])
+  const difference = at >= 0 ? at : replayedEvents.length > recordedEvents.length ? recordedEvents.length : -1
+  const parse = (event: string | undefined): unknown => (event === undefined ? null : JSON.parse(event))
   return {
     run_id,
-    identical: parted < 0,
-    events: recorded.length,
-    hash: hash('sha256', lived.join('\n')),
+    identical: difference < 0,
+    events: recordedEvents.length,
+    hash: hash('sha256', replayedEvents.join('\n')),
     first_divergence:
-      parted < 0 ? null : { seq: parted + 1, recorded: parsed(recorded[parted]), replayed: parsed(lived[parted]) },
-    note: parted < 0 ? null : otherCompiler(records, again),
+      difference < 0
+        ? null
+        : {
+            seq: difference + 1,
+            recorded: parse(recordedEvents[difference]),
+            replayed: parse(replayedEvents[difference]),
+          },
+    note: difference < 0 ? null : describeCompilerChange(records, replayed),
   }
 }
 
-/** What the model is shown is made by another version of the program: then it may have been shown something else. */
-function otherCompiler(records: readonly JournalRecord[], again: readonly JournalRecord[]): string | null {
-  const [then, now] = [records, again].map((made) => made.find((record) => record.kind === 'model_requested')?.compiler)
+/** Another version of the prompt compiler may have shown the model another prompt. */
+function describeCompilerChange(records: readonly JournalRecord[], replayed: readonly JournalRecord[]): string | null {
+  const [then, now] = [records, replayed].map(
+    (run) => run.find((record) => record.kind === 'model_requested')?.compiler,
+  )
   if (then === undefined || now === undefined || then === now) return null
-  return `the run was recorded by prompt compiler ${then}; this program has ${now}, and makes its prompts otherwise`
+  return `The run was recorded with prompt compiler ${then}; this program has ${now} and builds other prompts.`
 }
 
-/** When it happened is no part of what happened. */
-function timeless({ ts: _, ...event }: Event): string {
+/** Timestamps differ in every replay. */
+function withoutTime({ ts: _, ...event }: Event): string {
   return JSON.stringify(event)
 }
 
@@ -110,12 +121,12 @@ async function fork(
   from: number,
   wanted: { model?: string | undefined; parser?: string | undefined; memory?: string | undefined },
   tell: Parameters<typeof watch>[2],
-): Promise<z.input<typeof forked>> {
+): Promise<z.input<typeof forkShape>> {
   const { store, clock, ids } = context
   const dispatch_id = ids.next()
   const session_id = `${dispatch.agent_id}-${dispatch_id}`
   const session = await store.session(dispatch.session_id)
-  const kept = upTo(records, from, dispatch_id)
+  const kept = recordsUpTo(records, from, dispatch_id)
   const { path: workspace } = await context.workspace(session_id)
   const step = { run_id: dispatch.dispatch_id, turn: kept.turn }
   const { workspace: original = workspace } = session ?? {}
@@ -125,11 +136,11 @@ async function fork(
   const label = await store.label(workspaceKey(original))
   const metadata = { ...dispatch.metadata, ...metadataOf(wanted) }
   const { agent_id, kernel_id, prompt, priority } = dispatch
-  const made = { dispatch_id, kernel_id, agent_id, session_id, prompt, priority, metadata, source: 'fork', workspace }
+  const copy = { dispatch_id, kernel_id, agent_id, session_id, prompt, priority, metadata, source: 'fork', workspace }
   await commitOne(store, [
-    { op: 'enqueue', now: clock.now(), dispatches: [made] },
+    { op: 'enqueue', now: clock.now(), dispatches: [copy] },
     { op: 'append', session_id, records: kept.records },
-    // A copy is worth no more than what it was made of (I12).
+    // The copied workspace keeps the label of the original (I12).
     ...(label === undefined ? [] : [{ op: 'label', of: workspaceKey(workspace), label } as const]),
   ])
   await watch(context, dispatch_id, tell)
@@ -137,8 +148,8 @@ async function fork(
   return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, files, ...ending }
 }
 
-/** The steps that are kept, as the beginning of another run; what it is made with from there on, the engine writes down when it goes on. */
-function upTo(
+/** The kept steps as the start of a new run. The engine records the new model, parser or memory when it continues. */
+function recordsUpTo(
   records: readonly JournalRecord[],
   from: number,
   run_id: string,
@@ -147,21 +158,22 @@ function upTo(
   const last = steps[from - 1]
   if (!last)
     throw new TirelessError('usage', {
-      what: 'the run has no such step',
+      what: 'no such step',
       got: String(from),
       expected: `a step from 1 to ${steps.length}`,
     })
   const [started] = records
   const first = started?.seq ?? 1
-  const was = started?.kind === 'run_started' ? started.run_id : ''
-  // The task is known by the id of the dispatch that it came with.
-  const ours = (observed: Observation): Observation => (observed.id === was ? { ...observed, id: run_id } : observed)
+  const oldRunId = started?.kind === 'run_started' ? started.run_id : ''
+  // The task's observation has the id of the run's dispatch.
+  const withNewId = (observed: Observation): Observation =>
+    observed.id === oldRunId ? { ...observed, id: run_id } : observed
   const kept = records
     .filter(({ seq }) => seq <= last.seq)
     .map((record): JournalRecord => {
       const seq = record.seq - first + 1
       if (record.kind === 'run_started') return { ...record, seq, run_id }
-      if (record.kind === 'input_bound') return { ...record, seq, input: record.input.map(ours) }
+      if (record.kind === 'input_bound') return { ...record, seq, input: record.input.map(withNewId) }
       return record === last ? { ...last, seq, next: { kind: 'continue' } } : { ...record, seq }
     })
   return { turn: last.turn, records: kept }

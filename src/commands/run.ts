@@ -1,4 +1,4 @@
-/** One task, watched to its end. */
+/** Runs one task and waits for its end. */
 
 import { z } from 'zod'
 import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
@@ -12,12 +12,13 @@ import { agentInput, enqueueTask } from './queue.ts'
 import { dispatchShape } from './shapes.ts'
 import { metadataOf, wishes } from './wishes.ts'
 
-/** Whoever sits in front of it goes before what was queued. */
+/** A user is waiting, so the task goes before queued ones. */
 const FOREGROUND_PRIORITY = 100
 
 export const run = command({
   name: 'run',
-  summary: 'do one task now and print the answer',
+  summary: 'run one task now and print the answer',
+  example: 'run "summarize the README in three sentences"',
   runsIn: 'any_process',
   positional: ['task'],
   input: z.object({
@@ -55,7 +56,7 @@ export const run = command({
       workspace: folder,
       metadata: metadataOf(wanted),
     })
-    tell({ kind: 'note', text: note ?? `the work is done in ${workspace}` })
+    tell({ kind: 'note', text: note ?? `Working in ${workspace}` })
     await watch(context, dispatch_id, tell)
     await deliver(context, tell)
     return { dispatch_id, session_id, workspace, ...(await endingIn(context, dispatch_id, session_id)) }
@@ -63,7 +64,7 @@ export const run = command({
   exit: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
 
-/** Where nobody else carries away what it has said, it is done here. */
+/** Delivers the outbox if no kernel is running to do it. */
 async function deliver(
   { kernel, notifier, signals, listen }: Context,
   tell: (progress: Progress) => void,
@@ -75,30 +76,35 @@ async function deliver(
   await notifier.deliver(signals.drain).finally(stopListening)
 }
 
-/** How a run stands: from its dispatch and its journal. */
+/** Status and result of a run, from its dispatch and journal. */
 export async function endingIn({ store }: Context, run_id: string, session_id: string) {
   const dispatch = await store.dispatch(run_id)
-  if (!dispatch) throw new TirelessError('not_found', `dispatch ${run_id} is gone`)
+  if (!dispatch) throw new TirelessError('not_found', `dispatch ${run_id} no longer exists`)
   const { status, wait, error, failure_class, result: answer } = dispatch
   const records = recordsOfRun(await store.journal(session_id), run_id)
   const { stop_reason, step_count: steps, issues } = traceOf({ run_id, session_id }, records).manifest
   return { status, wait, error, failure_class, answer, stop_reason, steps, issues: [...issues] }
 }
 
-/** Follows one dispatch until it is over, or parked on something that will take its time. */
+/** Follows one dispatch until it ends, or waits for something that takes long. */
 export async function watch(context: Context, dispatchId: string, tell: (progress: Progress) => void): Promise<void> {
   const stopListening = context.listen((progress) => {
-    if (runOf(progress) === dispatchId) tell(progress)
+    if (runIdOf(progress) === dispatchId) tell(progress)
   })
   try {
     for (;;) {
       const since = context.bell.rung()
-      // Looked at anew each time: whoever drained the queue may have come to an end of its own.
-      const ours = !context.draining()
-      if (ours) await context.drain({ untilIdle: true, only: [dispatchId] })
+      // Check every time: the process that works the queue may have stopped.
+      const drainsHere = !context.draining()
+      if (drainsHere) await context.drain({ untilIdle: true, only: [dispatchId] })
       const dispatch = await context.store.dispatch(dispatchId)
-      if (!dispatch) throw new TirelessError('not_found', `dispatch ${dispatchId} is gone`)
-      if (ours || context.signals.drain.aborted || isTerminal(dispatch.status) || parkedForLong(context, dispatch))
+      if (!dispatch) throw new TirelessError('not_found', `dispatch ${dispatchId} no longer exists`)
+      if (
+        drainsHere ||
+        context.signals.drain.aborted ||
+        isTerminal(dispatch.status) ||
+        parkedForLong(context, dispatch)
+      )
         return
       await context.bell.wait(since, context.signals.drain)
     }
@@ -112,7 +118,7 @@ function parkedForLong({ clock }: Context, { status, wait }: Dispatch): boolean 
   return wait.kind !== 'retry' || wait.until - clock.now() > SOON_MS
 }
 
-function runOf(progress: Progress): string | undefined {
+function runIdOf(progress: Progress): string | undefined {
   if (progress.kind === 'event') return progress.event.run_id
   return progress.kind === 'delta' ? progress.delta.run_id : undefined
 }

@@ -1,4 +1,4 @@
-/** The schedules there are; those that people add, pause, run and remove. */
+/** Lists all schedules; adds, pauses, runs and removes those that people added. */
 
 import { z } from 'zod'
 import { parseDuration } from '../domain/duration.ts'
@@ -21,21 +21,22 @@ const scheduleShape = z.object({
   prompt: z.string().nullable(),
   paused: z.boolean(),
   next: z.string().nullable(),
-  last: z.string().nullable().describe('the last one that fired'),
+  last: z.string().nullable().describe('time of the last beat that fired'),
   created_at: z.string().nullable(),
 })
 
-const idInput = z.string().min(1).describe('the schedule: see schedule list')
+const idInput = z.string().min(1).describe('id from schedule list')
 
 export const scheduleList = command({
   name: 'schedule list',
-  summary: 'when the kernel, each agent and what was added are due',
+  summary: 'list all schedules with their next beat: the kernel, agents, and added ones',
+  example: 'schedule list',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(scheduleShape) }),
   async run(context) {
     const marks = await context.store.marks()
-    return { items: (await allRows(context)).map((row) => shown(context, row, marks)) }
+    return { items: (await allRows(context)).map((row) => printRow(context, row, marks)) }
   },
 })
 
@@ -43,7 +44,8 @@ const ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/
 
 export const scheduleAdd = command({
   name: 'schedule add',
-  summary: 'have an agent do something again and again, or once at a time',
+  summary: 'run an agent repeatedly, or once at a given time',
+  example: 'schedule add --agent writer --cron "30 9 * * mon-fri" --prompt "write the daily report"',
   runsIn: 'any_process',
   input: z.object({
     agent: agentInput,
@@ -51,12 +53,12 @@ export const scheduleAdd = command({
     cron: z.string().optional().describe('a cron line such as "30 9 * * mon-fri", or @daily'),
     every: z.string().optional().describe('a duration such as 30m'),
     at: z.string().optional().describe('once: an instant such as 2026-01-31T09:00, or a duration from now'),
-    timezone: z.string().optional().describe("whose wall clock it goes by (default: the kernel's)"),
+    timezone: z.string().optional().describe("time zone of the schedule (default: the kernel's)"),
     id: z
       .string()
-      .regex(ID, 'expected 1 to 64 of A-Z a-z 0-9 . _ - that begin with a letter, a digit or _')
+      .regex(ID, 'expected 1 to 64 of A-Z a-z 0-9 . _ - starting with a letter, a digit or _')
       .optional()
-      .describe('a name for it'),
+      .describe('name of the schedule'),
   }),
   output: scheduleShape,
   async run(context, { agent, prompt, timezone, id, ...when }) {
@@ -72,53 +74,55 @@ export const scheduleAdd = command({
       created_at: iso(now),
     }
     const row = addedRow(entry)
-    refuseIdle(context, row, agent)
+    requirePrompt(context, row, agent)
     if (row.schedule.next(now) === undefined)
       throw new TirelessError('usage', {
-        what: 'that time is over',
+        what: 'that time is in the past',
         got: JSON.stringify(entry.spec),
         expected: `a time after ${iso(now)}`,
       })
     await commitOne(context.store, [{ op: 'schedule_put', entry, now }])
     context.kernel.refresh()
-    return shown(context, row, await context.store.marks())
+    return printRow(context, row, await context.store.marks())
   },
 })
 
-const pausing = (name: 'schedule pause' | 'schedule resume', summary: string, paused: boolean) =>
+const pauseCommand = (name: 'schedule pause' | 'schedule resume', summary: string, paused: boolean) =>
   command({
     name,
     summary,
+    example: `${name} daily-report`,
     runsIn: 'any_process',
     positional: ['id'],
     input: z.object({ id: idInput }),
     output: scheduleShape,
     async run(context, { id }) {
-      await addedOf(context, id)
+      await findAdded(context, id)
       const now = context.clock.now()
       await commitOne(context.store, [{ op: 'schedule_pause', id, paused, now }])
       context.kernel.refresh()
-      return shown(context, await addedOf(context, id), await context.store.marks())
+      return printRow(context, await findAdded(context, id), await context.store.marks())
     },
   })
 
-export const schedulePause = pausing('schedule pause', 'leave a schedule alone until it is resumed', true)
-export const scheduleResume = pausing(
+export const schedulePause = pauseCommand('schedule pause', 'pause a schedule until you resume it', true)
+export const scheduleResume = pauseCommand(
   'schedule resume',
-  'go on with a paused schedule; nothing is made up for of the time between',
+  'resume a paused schedule; beats in between are not caught up',
   false,
 )
 
 export const scheduleRemove = command({
   name: 'schedule remove',
-  summary: 'take an added schedule away; what it has set off goes on',
+  summary: 'remove an added schedule; work that it started continues',
+  example: 'schedule remove daily-report',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: idInput }),
   output: z.object({ removed: z.string() }),
   async run(context, { id }) {
-    // Also one that means nothing.
-    if (!(await context.store.schedules()).some((entry) => entry.id === id)) await addedOf(context, id)
+    // Also removes a schedule that cannot be parsed.
+    if (!(await context.store.schedules()).some((entry) => entry.id === id)) await findAdded(context, id)
     await commitOne(context.store, [{ op: 'schedule_remove', id }])
     context.kernel.refresh()
     return { removed: id }
@@ -127,7 +131,8 @@ export const scheduleRemove = command({
 
 export const scheduleRun = command({
   name: 'schedule run',
-  summary: 'do now what a schedule would have done; it stays as it is',
+  summary: 'run now what a schedule would run; the schedule stays unchanged',
+  example: 'schedule run daily-report',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: idInput }),
@@ -135,12 +140,15 @@ export const scheduleRun = command({
     items: z.array(z.object({ agent_id: z.string(), dispatch_id: z.string(), session_id: z.string() })),
   }),
   async run(context, { id }) {
-    const row = await rowOf(context, id)
+    const row = await findRow(context, id)
     if (row.origin === 'kernel')
-      throw new TirelessError('usage', { what: `${id} is the kernel's own`, fix: 'have a cycle now: cycle now' })
-    for (const agent of row.agents ?? []) refuseIdle(context, row, agent)
-    const made = await context.kernel.byHand(row.agents ?? [], row.prompt, { schedule_id: id })
-    const items = made.map(({ agent_id, dispatch_id, session_id }) => ({ agent_id, dispatch_id, session_id }))
+      throw new TirelessError('usage', {
+        what: `${id} is the kernel's own schedule`,
+        fix: 'run a cycle instead: tireless cycle now',
+      })
+    for (const agent of row.agents ?? []) requirePrompt(context, row, agent)
+    const dispatched = await context.kernel.byHand(row.agents ?? [], row.prompt, { schedule_id: id })
+    const items = dispatched.map(({ agent_id, dispatch_id, session_id }) => ({ agent_id, dispatch_id, session_id }))
     return { items }
   },
 })
@@ -149,7 +157,7 @@ async function allRows({ store, settings }: Context): Promise<readonly Row[]> {
   return rowsOf(settings(), await store.schedules())
 }
 
-/** Contract: when somebody is due next by any schedule; undefined where nobody ever is. */
+/** Contract: the next beat of any schedule with an enabled agent; undefined if there is none. */
 export async function nextDue(context: Context): Promise<number | undefined> {
   const { store, settings, clock } = context
   const marks = await store.marks()
@@ -158,32 +166,33 @@ export async function nextDue(context: Context): Promise<number | undefined> {
   return nexts.length === 0 ? undefined : Math.min(...nexts)
 }
 
-async function rowOf(context: Context, id: string): Promise<Row> {
+async function findRow(context: Context, id: string): Promise<Row> {
   const row = (await allRows(context)).find(({ schedule_id }) => schedule_id === id)
   if (row) return row
-  throw new TirelessError('not_found', { what: 'there is no such schedule', got: id, fix: 'see: schedule list' })
+  throw new TirelessError('not_found', { what: 'no such schedule', got: id, fix: 'run tireless schedule list' })
 }
 
-async function addedOf(context: Context, id: string): Promise<Row> {
-  const row = await rowOf(context, id)
+async function findAdded(context: Context, id: string): Promise<Row> {
+  const row = await findRow(context, id)
   if (row.origin === 'added') return row
   throw new TirelessError('usage', {
-    what: `${id} was not added: it is the configuration's`,
-    fix: `change ${row.agents === null ? 'kernel.schedule' : `the schedule of ${row.agents.join()} under kernel.agents`}`,
+    what: `${id} comes from the configuration`,
+    fix:
+      row.agents === null ? 'change kernel.schedule' : `change the schedule of ${row.agents.join()} in kernel.agents`,
   })
 }
 
-/** Contract: throws where neither the schedule nor the agent says what to do. */
-function refuseIdle({ settings }: Context, { prompt }: Row, agent: string): void {
+/** Contract: throws `usage` if neither the schedule nor the agent has a prompt. */
+function requirePrompt({ settings }: Context, { prompt }: Row, agent: string): void {
   if ((prompt ?? settings().agents.find(({ agent_id }) => agent_id === agent)?.prompt) !== undefined) return
   throw new TirelessError('usage', {
     what: `the agent ${agent} has no prompt of its own`,
-    expected: 'what it is to do',
-    fix: 'say it with --prompt',
+    expected: 'a prompt',
+    fix: 'add --prompt TEXT',
   })
 }
 
-function shown({ settings, clock }: Context, row: Row, marks: readonly Mark[]) {
+function printRow({ settings, clock }: Context, row: Row, marks: readonly Mark[]) {
   const { schedule_id: id, origin, spec: schedule, timezone, prompt, paused, created_at } = row
   const next = nextOf(row, marks, clock.now())
   const fired = marks.find(({ schedule_id }) => schedule_id === id)?.fired ?? null
@@ -199,7 +208,7 @@ type When = { readonly [K in 'cron' | 'every' | 'at']?: string | undefined }
 function specOf({ cron, every, at }: When, now: number): ScheduleSpec {
   if ([cron, every, at].filter((one) => one !== undefined).length !== 1)
     throw new TirelessError('usage', {
-      what: 'when it is due has to be said, in one way',
+      what: 'a schedule needs exactly one time',
       expected: 'one of --cron, --every, --at',
       fix: 'write, for example: --cron "30 9 * * mon-fri"',
     })
@@ -207,5 +216,9 @@ function specOf({ cron, every, at }: When, now: number): ScheduleSpec {
   const ms = parseDuration(every ?? at ?? '')
   if (at !== undefined) return { at: ms === undefined ? at : iso(now + ms) }
   if (ms !== undefined && ms > 0) return { every: ms }
-  throw new TirelessError('usage', { what: '--every is no duration', got: String(every), expected: EXPECTED_DURATION })
+  throw new TirelessError('usage', {
+    what: '--every is not a duration',
+    got: String(every),
+    expected: EXPECTED_DURATION,
+  })
 }

@@ -1,4 +1,4 @@
-/** Secrets under names: set, listed and removed by their owner. No command says a value. */
+/** Named secrets: set, list, remove. No command prints a value. */
 
 import { z } from 'zod'
 import { recordAct } from './audit.ts'
@@ -7,30 +7,33 @@ import { command } from './command.ts'
 const entryShape = z.object({
   name: z.string(),
   set_at: z.string(),
-  to: z.array(z.string()).describe('where tools may send it'),
-  used_by: z.array(z.string()).describe('keys of the configuration that name it'),
+  to: z.array(z.string()).describe('hosts that tools may send it to'),
+  used_by: z.array(z.string()).describe('configuration keys that refer to it'),
 })
 
 const HOSTS = z
   .string()
   .optional()
-  .describe(
-    'where tools may send it: hosts, separated by commas; "" for nowhere (default: as before, at first nowhere)',
-  )
+  .describe('hosts that tools may send it to, separated by commas; "" for none (default: unchanged, initially none)')
 
 export const secretsSet = command({
   name: 'secrets set',
-  summary: 'keep a secret under a name; its value is asked for, or read from the standard input',
+  summary: 'store a secret under a name; the value is prompted for, or read from stdin',
+  example: 'secrets set GITHUB_TOKEN --to api.github.com',
   runsIn: 'any_process',
   positional: ['name'],
   input: z.object({
-    name: z.string().describe('how the configuration (secret:NAME) and tools name it'),
+    name: z.string().describe('name; the configuration and tools refer to it as secret:NAME'),
     value: z.string().meta({ secret: true }),
     to: HOSTS,
   }),
   output: entryShape.extend({ replaced: z.boolean() }),
   async run(context, { name, value, to }) {
-    const { to: hosts, used_by, ...set } = context.secrets.set(name, value, to === undefined ? undefined : listed(to))
+    const {
+      to: hosts,
+      used_by,
+      ...set
+    } = context.secrets.set(name, value, to === undefined ? undefined : splitHosts(to))
     await recordAct(context, 'secret', { name, to: [...hosts] })
     return { ...set, to: [...hosts], used_by: [...used_by] }
   },
@@ -38,7 +41,8 @@ export const secretsSet = command({
 
 export const secretsList = command({
   name: 'secrets list',
-  summary: 'the names of the secrets, since when, and who uses them',
+  summary: 'list secrets: name, date and use, never the value',
+  example: 'secrets list',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({ items: z.array(entryShape) }),
@@ -49,7 +53,8 @@ export const secretsList = command({
 
 export const secretsRemove = command({
   name: 'secrets remove',
-  summary: 'forget a secret; what names it in the configuration fails from then on',
+  summary: 'delete a secret; configuration keys that refer to it fail from then on',
+  example: 'secrets remove GITHUB_TOKEN',
   runsIn: 'any_process',
   positional: ['name'],
   input: z.object({ name: z.string() }),
@@ -60,4 +65,4 @@ export const secretsRemove = command({
   },
 })
 
-const listed = (hosts: string): string[] => hosts.split(',').flatMap((host) => host.trim().toLowerCase() || [])
+const splitHosts = (hosts: string): string[] => hosts.split(',').flatMap((host) => host.trim().toLowerCase() || [])

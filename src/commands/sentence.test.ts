@@ -33,13 +33,13 @@ describe('E1: an agent from a sentence', () => {
     ['tell me about everything in the folder', null],
     ['look at the morning light', null],
   ] as const)
-    test(`E1: when: ${words}`, () => {
+    test(`E1: schedule in: ${words}`, () => {
       const found = scheduleIn(words)
       assert.deepEqual(found, schedule)
       if (typeof found === 'string') assert.ok(scheduleOf(found, 'UTC').next(0))
     })
 
-  test('E1: what is said where a schedule stands: words, durations, instants, cron lines, nothing', () => {
+  test('E1: a schedule option is words, a duration, an instant, a cron line or none', () => {
     assert.equal(writtenSchedule('every morning'), '0 9 * * *')
     assert.deepEqual(writtenSchedule('every 30m'), { every: '30m' })
     assert.deepEqual(writtenSchedule('90s'), { every: '90s' })
@@ -49,7 +49,7 @@ describe('E1: an agent from a sentence', () => {
     assert.equal(writtenSchedule('none'), null)
   })
 
-  test('E1: a path, a repository, this folder, a name', () => {
+  test('E1: finds path, repository, current folder and id', () => {
     const pick = (words: string) => {
       const { path, repository, thisFolder, id } = understood(words)
       return [path, repository, thisFolder, id]
@@ -63,10 +63,10 @@ describe('E1: an agent from a sentence', () => {
     assert.equal(understood('either/or').path, null)
   })
 
-  test('E1: the prompt is the sentence and what it needs to see, in its language', () => {
+  test('E1: the prompt is the sentence with placeholders, in its language', () => {
     assert.match(
       promptFor('watch it', true),
-      /^watch it\n\nThat is your.*\{WATCHED\}.*\{STATE\}.*\{GOAL\}.*Write a report\.\n$/s,
+      /^watch it\n\nThis is your.*\{WATCHED\}.*\{STATE\}.*\{GOAL\}.*Write a report\.\n$/s,
     )
     assert.doesNotMatch(promptFor('do it', false), /WATCHED/)
     assert.match(promptFor('看着它', false), /生成一份简报。\n$/)

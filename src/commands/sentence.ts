@@ -1,21 +1,21 @@
-/** An agent from a sentence, without a model: when it says when, what it says to look at, and a name. English and Chinese. Pure. */
+/** Builds an agent from one sentence without a model: schedule, watched path, id. English and Chinese. Pure. */
 
 import { parseDuration } from '../domain/duration.ts'
 import { languageOf } from '../domain/language.ts'
 
-/** As it is written into a file. */
+/** A schedule as an agent's file has it. */
 export type WrittenSchedule = string | { readonly every: string } | { readonly at: string }
 
 export interface Sentence {
-  /** Null: it says nothing of when. */
+  /** Null: the sentence has no schedule. */
   readonly schedule: WrittenSchedule | null
-  /** A path that it names. */
+  /** The path in the sentence. */
   readonly path: string | null
-  /** It speaks of a repository, of commits. */
+  /** Mentions a repository or commits. */
   readonly repository: boolean
-  /** It says that there is something to look at. */
+  /** Asks to watch something. */
   readonly watches: boolean
-  /** It means the folder that it is said in. */
+  /** Means the current folder. */
   readonly thisFolder: boolean
   readonly id: string
 }
@@ -68,7 +68,7 @@ const UNITS: Readonly<Record<string, string>> = {
   秒: 's',
 }
 
-/** Contract: null where it says nothing of when. */
+/** Contract: null if the text has no schedule. */
 export function scheduleIn(words: string): WrittenSchedule | null {
   const interval = INTERVAL.exec(words)
   if (interval) {
@@ -86,53 +86,55 @@ export function scheduleIn(words: string): WrittenSchedule | null {
   return daily.test(words) ? `${minute} ${hour} * * *` : null
 }
 
-/** What it says of the hour; nine where it says nothing. */
+/** The time of day in the text; 09:00 by default. */
 function timeIn(words: string): readonly [hour: number, minute: number] {
   const clock = /\bat\s+(\d{1,2})(?::(\d\d))?\s*(am|pm)?\b|(\d{1,2})\s*[点：:]\s*(\d\d)?/i.exec(words)
   const part = HOURS.find(([pattern]) => pattern.test(words))?.[1]
   if (!clock) return [part ?? 9, 0]
-  const said = Number(clock[1] ?? clock[4])
+  const number = Number(clock[1] ?? clock[4])
   const half = clock[3]?.toLowerCase() ?? ((part ?? 0) > 12 ? 'pm' : undefined)
-  const hour = half === undefined || said > 12 ? said % 24 : (said % 12) + (half === 'pm' ? 12 : 0)
+  const hour = half === undefined || number > 12 ? number % 24 : (number % 12) + (half === 'pm' ? 12 : 0)
   return [hour, Number(clock[2] ?? clock[5] ?? 0)]
 }
 
-/** Words that say nothing of what an agent is for. */
-const EMPTY = new Set(
-  `a an the my our your this that these those and or of to in on at for with from into every each once day days daily morning noon
-  afternoon evening night hour hours hourly minute minutes week weekly month monthly me us it its if when then is are be any all please
-  monday tuesday wednesday thursday friday saturday sunday weekday weekdays am pm`.split(/\s+/),
+/** Words that do not describe a task. */
+const STOP_WORDS = new Set(
+  `a an the my our your this that these those and or of to in on at for with from into every each once day days
+  daily morning noon afternoon evening night hour hours hourly minute minutes week weekly month monthly
+  me us it its if when then is are be any all please monday tuesday wednesday thursday friday saturday sunday weekday weekdays am pm`.split(
+    /\s+/,
+  ),
 )
-const MOST_WORDS = 3
+const MAX_ID_WORDS = 3
 
-/** From the first words that mean something; the languages without such words have `agent`. */
+/** The first words that describe the task; `agent` for languages without Latin letters. */
 function idOf(sentence: string): string {
   const words = sentence
     .replace(PATH, ' ')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
-    .filter((word) => word.length > 1 && !EMPTY.has(word) && !/^\d/.test(word))
-  return words.slice(0, MOST_WORDS).join('-').slice(0, 40).replace(/-+$/, '') || 'agent'
+    .filter((word) => word.length > 1 && !STOP_WORDS.has(word) && !/^\d/.test(word))
+  return words.slice(0, MAX_ID_WORDS).join('-').slice(0, 40).replace(/-+$/, '') || 'agent'
 }
 
-/** What is said at a schedule's place: in words, as a duration, as an instant, or as a cron line, which is left to its readers. */
+/** Reads a schedule: words, a duration or an instant. Other text is returned as a cron line, unchecked. */
 export function writtenSchedule(text: string): WrittenSchedule | null {
-  const said = text.trim()
-  if (said === 'none') return null
-  if (said.startsWith('@')) return said
-  const every = said.replace(/^every\s+/i, '')
+  const trimmed = text.trim()
+  if (trimmed === 'none') return null
+  if (trimmed.startsWith('@')) return trimmed
+  const every = trimmed.replace(/^every\s+/i, '')
   if (parseDuration(every) !== undefined) return { every }
-  if (/^\d{4}-\d\d-\d\dT/.test(said)) return { at: said }
-  return scheduleIn(said) ?? said
+  if (/^\d{4}-\d\d-\d\dT/.test(trimmed)) return { at: trimmed }
+  return scheduleIn(trimmed) ?? trimmed
 }
 
 const SCAFFOLD = {
   en: {
-    standing: 'That is your standing task, in the words of your owner. When you are called is seen to.',
-    watched: 'What you watch, and what is new there since your last run:\n{WATCHED}',
-    state: 'The state of things:\n{STATE}',
-    goal: 'What your owner is after:\n{GOAL}',
-    now: 'Do now what the task asks for. Write a report.',
+    standing: 'This is your standing task, as your owner wrote it. The system starts you on schedule.',
+    watched: 'What you watch, with the changes since your last run:\n{WATCHED}',
+    state: 'Current state:\n{STATE}',
+    goal: 'The goal of your owner:\n{GOAL}',
+    now: 'Do the task now. Write a report.',
   },
   zh: {
     standing: '以上是主人交给你的长期任务。何时执行由系统安排。',
@@ -143,7 +145,7 @@ const SCAFFOLD = {
   },
 } as const
 
-/** The sentence, and what every agent has to see to do something with it. */
+/** The sentence, with the placeholders that an agent needs to act on it. */
 export function promptFor(sentence: string, watches: boolean): string {
   const { standing, watched, state, goal, now } = SCAFFOLD[languageOf(sentence)]
   return `${[sentence.trim(), standing, ...(watches ? [watched] : []), state, goal, now].join('\n\n')}\n`

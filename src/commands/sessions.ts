@@ -1,4 +1,4 @@
-/** Sessions: who they are, what their journal says, and a word to them. */
+/** Lists, shows and archives sessions, and sends messages to them. */
 
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
@@ -9,11 +9,12 @@ import { sessionShape } from './shapes.ts'
 
 export const sessionsList = command({
   name: 'sessions list',
-  summary: 'the sessions, newest first',
+  summary: 'list sessions, newest first',
+  example: 'sessions list --limit 20',
   runsIn: 'any_process',
   input: z.object({
-    limit: z.int().positive().default(100).describe('at most so many'),
-    all: z.boolean().default(false).describe('those that were put away, too'),
+    limit: z.int().positive().default(100).describe('maximum number of sessions'),
+    all: z.boolean().default(false).describe('include archived sessions'),
   }),
   output: z.object({ items: z.array(sessionShape) }),
   run: async ({ store }, { limit, all }) => ({ items: [...(await store.sessions({ limit, archived: all }))] }),
@@ -21,25 +22,27 @@ export const sessionsList = command({
 
 export const sessionsArchive = command({
   name: 'sessions archive',
-  summary: 'put a session away: it is kept, and not listed any more; a message takes it out again',
+  summary: 'archive a session: it is kept but no longer listed; a new message restores it',
+  example: 'sessions archive writer-1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({
     id: z.string().describe('session id'),
-    undo: z.boolean().default(false).describe('take it out again'),
+    undo: z.boolean().default(false).describe('restore it'),
   }),
   output: sessionShape,
   async run(context, { id, undo }) {
-    await sessionOf(context, id)
+    await findSession(context, id)
     const now = context.clock.now()
     await commitOne(context.store, [{ op: 'archive', session_id: id, archived: !undo, now }])
-    return sessionOf(context, id)
+    return findSession(context, id)
   },
 })
 
 export const sessionsShow = command({
   name: 'sessions show',
-  summary: 'one session with its journal',
+  summary: 'show one session with its journal',
+  example: 'sessions show writer-1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('session id') }),
@@ -48,24 +51,25 @@ export const sessionsShow = command({
     journal: z.array(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() })),
   }),
   async run(context, { id }) {
-    const session = await sessionOf(context, id)
+    const session = await findSession(context, id)
     return { ...session, unread: [...(await context.store.inbox(id))], journal: [...(await context.store.journal(id))] }
   },
 })
 
 export const send = command({
   name: 'send',
-  summary: 'a message into a session',
+  summary: 'send a message to a session',
+  example: 'send --session writer-1a2b3c "use the second draft"',
   runsIn: 'any_process',
   positional: ['text'],
   input: z.object({
     session: z.string().describe('session id'),
     text: z.string().trim().min(1).describe('the message'),
-    key: z.string().min(1).optional().describe('the same key is taken once only'),
+    key: z.string().min(1).optional().describe('a message with a key that was used before is ignored'),
   }),
   output: z.object({ observation_id: z.string(), dispatch_id: z.string().nullable(), duplicate: z.boolean() }),
   async run(context, { session, text, key }) {
-    await sessionOf(context, session)
+    await findSession(context, session)
     const now = context.clock.now()
     const observation = { id: key ?? context.ids.next(), type: 'user_message', text, ts: now } as const
     const [published] = await commitOne(context.store, [
@@ -75,9 +79,9 @@ export const send = command({
   },
 })
 
-async function sessionOf({ store }: Context, id: string): Promise<Session> {
+async function findSession({ store }: Context, id: string): Promise<Session> {
   const session = await store.session(id)
   if (!session)
-    throw new TirelessError('not_found', { what: 'there is no such session', got: id, fix: 'see: sessions list' })
+    throw new TirelessError('not_found', { what: 'no such session', got: id, fix: 'run tireless sessions list' })
   return session
 }

@@ -1,4 +1,4 @@
-/** Shapes that several commands print. */
+/** Schemas that several commands output. */
 
 import { z } from 'zod'
 import { APPROVAL_STATUSES } from '../domain/approval.ts'
@@ -73,7 +73,7 @@ export const approvalShape = z.object({
     recovery: z.enum(RECOVERIES),
     reach: z.enum(REACHES),
     host: z.string().optional(),
-    writes: z.literal(true).optional().describe('to the workspace, besides'),
+    writes: z.literal(true).optional().describe('also writes to the workspace'),
     method: z.string().optional(),
     publishes: z.literal(true).optional(),
   }),

@@ -1,8 +1,8 @@
-/** The days to come: when something is due, what it would cost, what gets in each other's way. */
+/** Simulates the coming days: beats, their cost, and conflicts between schedules. */
 
 import { z } from 'zod'
 import type { Price } from '../domain/money.ts'
-import { type Cost, simulate as foretell } from '../kernel/simulate.ts'
+import { type Cost, simulate as simulateBeats } from '../kernel/simulate.ts'
 import { rowsOf } from '../kernel/timetable.ts'
 import { ownZone } from '../kernel/zone.ts'
 import { iso } from '../ports/clock.ts'
@@ -10,26 +10,27 @@ import type { Manifest } from '../trace/manifest.ts'
 import { type Context, command } from './command.ts'
 import { runCost } from './forecast.ts'
 
-/** An agent's last runs say what its next will cost. */
-const RUNS_LOOKED_AT = 1000
+/** Number of past runs used to estimate the cost of the next ones. */
+const RUNS_FOR_ESTIMATE = 1000
 
 const conflict = { schedules: z.array(z.string()), first: z.string(), times: z.number() }
 
 export const simulate = command({
   name: 'simulate',
-  summary: 'the beats of the days to come, their cost and their conflicts; nothing is run',
+  summary: 'list the coming beats with their cost and conflicts; runs nothing',
+  example: 'simulate --days 7',
   runsIn: 'any_process',
   input: z.object({
-    days: z.int().min(1).max(366).default(1).describe('so many days from now'),
-    limit: z.int().min(0).max(100_000).default(100).describe('list at most so many beats'),
+    days: z.int().min(1).max(366).default(1).describe('number of days from now'),
+    limit: z.int().min(0).max(100_000).default(100).describe('maximum number of beats to list'),
   }),
   output: z.object({
     from: z.string(),
-    until: z.string().describe('up to here; less than was asked for where there are too many beats'),
+    until: z.string().describe('end of the simulation; earlier than requested if there are too many beats'),
     timezone: z.string(),
     total: z.object({ beats: z.number(), dispatches: z.number(), usd_low: z.number(), usd_high: z.number() }),
-    guessed: z.array(z.string()).describe('agents that have not run yet: their cost is a guess from their prompts'),
-    unpriced: z.array(z.string()).describe('agents of which no cost is known: not in the sums'),
+    guessed: z.array(z.string()).describe('agents without a run; their cost is guessed from their prompts'),
+    unpriced: z.array(z.string()).describe('agents without a known cost; not in the totals'),
     days: z.array(
       z.object({
         date: z.string(),
@@ -58,9 +59,9 @@ export const simulate = command({
     const settings = context.settings()
     const { agents, max_concurrent } = settings
     const timezone = settings.timezone ?? ownZone()
-    const known = costsOf(await traces.list(RUNS_LOOKED_AT))
-    const guesses = await guessesOf(context)
-    const foretold = foretell({
+    const known = costRanges(await traces.list(RUNS_FOR_ESTIMATE))
+    const guesses = await guessCosts(context)
+    const simulated = simulateBeats({
       rows: rowsOf(settings, await store.schedules()),
       ...{ agents, from, days, timezone, max_concurrent },
       timeoutOf(name) {
@@ -69,22 +70,26 @@ export const simulate = command({
       },
       costOf: (name) => known.get(name) ?? guesses.get(name) ?? null,
     })
-    const { beats, usd_low, usd_high } = foretold
-    const dispatches = foretold.days.reduce((sum, day) => sum + day.dispatches, 0)
+    const { beats, usd_low, usd_high } = simulated
+    const dispatches = simulated.days.reduce((sum, day) => sum + day.dispatches, 0)
     return {
-      ...{ from: iso(from), until: iso(foretold.until), timezone },
+      ...{ from: iso(from), until: iso(simulated.until), timezone },
       total: { beats: beats.length, dispatches, usd_low, usd_high },
       guessed: [...guesses.keys()].filter((name) => !known.has(name)),
-      unpriced: [...foretold.unpriced],
-      days: [...foretold.days],
-      conflicts: foretold.conflicts.map((one) => ({ ...one, schedules: [...one.schedules], first: iso(one.first) })),
+      unpriced: [...simulated.unpriced],
+      days: [...simulated.days],
+      conflicts: simulated.conflicts.map((conflict) => ({
+        ...conflict,
+        schedules: [...conflict.schedules],
+        first: iso(conflict.first),
+      })),
       beats: beats.slice(0, limit).map((beat) => ({ ...beat, at: iso(beat.at), agents: [...beat.agents] })),
     }
   },
 })
 
-/** From the cheapest to the dearest of its runs that are over and have a price. */
-function costsOf(manifests: readonly Manifest[]): ReadonlyMap<string, Cost> {
+/** Lowest and highest cost of each agent's finished runs. */
+function costRanges(manifests: readonly Manifest[]): ReadonlyMap<string, Cost> {
   const costs = new Map<string, Cost>()
   for (const { agent_id, cost_usd, status } of manifests) {
     if (agent_id === null || cost_usd === null || status === 'running') continue
@@ -94,8 +99,8 @@ function costsOf(manifests: readonly Manifest[]): ReadonlyMap<string, Cost> {
   return costs
 }
 
-/** By what each agent's model costs, where that is known. */
-async function guessesOf({ settings, models }: Context): Promise<ReadonlyMap<string, Cost>> {
+/** Guessed from the price of each agent's model, if known. */
+async function guessCosts({ settings, models }: Context): Promise<ReadonlyMap<string, Cost>> {
   const guesses = new Map<string, Cost>()
   for (const agent of settings().agents.filter(({ enabled }) => enabled)) {
     const [id] = await models.chain({ agent: agent.agent_id })
@@ -106,7 +111,7 @@ async function guessesOf({ settings, models }: Context): Promise<ReadonlyMap<str
   return guesses
 }
 
-/** One that cannot be asked has no price either. */
+/** A model that cannot be used has no price. */
 function priceOf(models: Context['models'], id: string | undefined): Price | null {
   try {
     return models.get(id).price ?? null

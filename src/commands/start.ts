@@ -1,4 +1,4 @@
-/** The kernel, living in the foreground: beats, cycles, the queue. */
+/** Runs the kernel in the foreground: beats, cycles, the queue. */
 
 import { z } from 'zod'
 import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
@@ -13,31 +13,32 @@ import { nextDue } from './schedule.ts'
 
 export const start = command({
   name: 'start',
-  summary: 'run the kernel and work the queue, in the foreground',
+  summary: 'start the kernel in the foreground: run scheduled agents and queued tasks',
+  example: 'start',
   runsIn: 'own_process',
   input: z.object({
     until_idle: z
       .boolean()
       .default(false)
-      .describe('do what is due and pending now, leave what is parked and what comes later, then end'),
+      .describe('run due and pending work, then exit; leave parked and future work'),
     max_minutes: z
       .number()
       .positive()
       .max(MAX_DURATION_MS / 60_000)
       .default(30)
-      .describe('with --until-idle: end after so long in any case'),
-    expose: z.boolean().default(false).describe('serve the page also where server.host is not this machine alone'),
+      .describe('with --until-idle: exit after this many minutes at the latest'),
+    expose: z.boolean().default(false).describe('allow server.host to be an address that other machines can reach'),
   }),
   output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
   async run(context, { until_idle, max_minutes, expose }, tell) {
     await context.refuseWithoutSandbox()
     await refuseUnknownChannel(context)
     for (const text of await context.notices()) tell({ kind: 'note', text })
-    // Tried while everything else begins.
+    // Not awaited: trying the sandbox takes time.
     void context.sandboxNotices().then((texts) => texts.map((text) => tell({ kind: 'note', text })))
     const stopListening = context.listen(tell)
     try {
-      await (until_idle ? untilIdle(context, max_minutes) : living(context, tell, expose))
+      await (until_idle ? runUntilIdle(context, max_minutes) : runKernel(context, tell, expose))
       return { queue: { ...(await context.store.counts()) } }
     } finally {
       stopListening()
@@ -45,29 +46,29 @@ export const start = command({
   },
 })
 
-/** A notice that can never be delivered is not what the owner asked for. */
+/** The owner asked for notices on this channel, and they could never be delivered. */
 async function refuseUnknownChannel({ notifier, channels }: Context): Promise<void> {
   const target = await notifier.target()
   if (target?.by !== 'config' || channels.has(target.channel)) return
   throw new TirelessError('config_invalid', {
-    what: 'kernel.channel names a channel that is not there',
+    what: 'kernel.channel names an unknown channel',
     got: target.channel,
     expected: `one of ${[...channels.keys()].join(', ')}`,
-    fix: 'change kernel.channel, or take the key out',
+    fix: 'change kernel.channel, or remove the key',
   })
 }
 
-/** Beats that were missed, and whatever is there to be done; nothing is waited for. */
-async function untilIdle(context: Context, minutes: number): Promise<void> {
+/** Catches up missed beats and works the queue until it is idle. Waits for nothing else. */
+async function runUntilIdle(context: Context, minutes: number): Promise<void> {
   const { kernel, bell, clock, signals } = context
-  const enough = new AbortController()
-  const over = new AbortController()
-  void clock.sleep(minutes * 60_000, over.signal).then(() => enough.abort())
-  const until = AbortSignal.any([enough.signal, signals.drain])
+  const timeUp = new AbortController()
+  const done = new AbortController()
+  void clock.sleep(minutes * 60_000, done.signal).then(() => timeUp.abort())
+  const until = AbortSignal.any([timeUp.signal, signals.drain])
   let caughtUp = false
   try {
-    await together([
-      context.drain({ untilIdle: () => caughtUp, until: enough.signal }),
+    await awaitAll([
+      context.drain({ untilIdle: () => caughtUp, until: timeUp.signal }),
       kernel.catchUp(until).finally(() => {
         caughtUp = true
         bell.ring()
@@ -75,49 +76,49 @@ async function untilIdle(context: Context, minutes: number): Promise<void> {
     ])
     await context.notifier.once(until)
   } finally {
-    over.abort()
+    done.abort()
   }
 }
 
-async function living(context: Context, tell: (progress: Progress) => void, expose: boolean): Promise<void> {
+async function runKernel(context: Context, tell: (progress: Progress) => void, expose: boolean): Promise<void> {
   const { kernel, signals } = context
   const { login_url, token_file, loopback } = await context.serve({ expose })
   tell({
     kind: 'note',
-    text: `the page is at ${login_url} (this link once; after that with the token in ${token_file})`,
+    text: `Open the page: ${login_url} (single-use link; later log in with the token in ${token_file})`,
   })
   if (!loopback)
-    tell({ kind: 'note', text: 'others can reach the page over the network: whoever has the token is the owner' })
+    tell({ kind: 'note', text: 'Other machines can reach the page. Anyone with the token has full control.' })
   const target = await context.notifier.target()
-  const trouble = target && troubleOf(context.channels, target.channel)
-  if (trouble) tell({ kind: 'note', text: `notices go to ${target.channel}, which cannot deliver them: ${trouble}` })
+  const problem = target && troubleOf(context.channels, target.channel)
+  if (problem) tell({ kind: 'note', text: `Notices go to ${target.channel}, which cannot deliver them: ${problem}` })
   tell({ kind: 'note', text: await beatLine(context) })
-  const broken = new AbortController()
-  const stop = AbortSignal.any([signals.drain, broken.signal])
-  const works = [
-    context.drain({ untilIdle: false, until: broken.signal }),
+  const failed = new AbortController()
+  const stop = AbortSignal.any([signals.drain, failed.signal])
+  const tasks = [
+    context.drain({ untilIdle: false, until: failed.signal }),
     kernel.run(stop),
     context.notifier.run(stop),
   ]
-  // What cannot go on takes the rest with it: a kernel whose queue stands still only looks alive.
-  for (const work of works) work.catch(() => broken.abort())
-  const stopTelling = tellMade(context, tell)
+  // If one task fails, the others stop too: a kernel without its queue would only look alive.
+  for (const task of tasks) task.catch(() => failed.abort())
+  const stopAnnouncing = tellMade(context, tell)
   firstCycle(context, tell).catch(() => {})
   try {
-    await together(works)
+    await awaitAll(tasks)
   } finally {
-    stopTelling()
+    stopAnnouncing()
   }
 }
 
 async function beatLine(context: Context): Promise<string> {
-  if (await isPaused(context.store)) return 'the kernel is paused, and lets its beats pass: resume'
+  if (await isPaused(context.store)) return 'Paused; beats are skipped. Run: tireless resume'
   const next = await nextDue(context)
-  return next === undefined ? 'nobody is due at any beat: see agent list' : `the next beat is at ${iso(next)}`
+  return next === undefined ? 'No agent is scheduled. Run: tireless agent list' : `Next beat: ${iso(next)}`
 }
 
-/** All of them; what the first to fail threw. */
-async function together(works: readonly Promise<unknown>[]): Promise<void> {
-  const ended = await Promise.allSettled(works)
-  for (const one of ended) if (one.status === 'rejected') throw one.reason
+/** Waits for all; then throws the error of the first that failed, in order of the list. */
+async function awaitAll(tasks: readonly Promise<unknown>[]): Promise<void> {
+  const ended = await Promise.allSettled(tasks)
+  for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
 }

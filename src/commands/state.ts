@@ -1,4 +1,4 @@
-/** STATE.md and the other documents of the kernel: as they stand, as they became so, back to what they were, and edits that wait for a word. */
+/** STATE.md and the other kernel documents: show, compare and revert versions, accept pending edits. */
 
 import { z } from 'zod'
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../domain/document.ts'
@@ -27,29 +27,30 @@ const documentShape = versionShape.extend({ text: z.string() })
 const document = z.enum(DOCUMENT_NAMES).default('STATE.md').describe('which document')
 const number = z.coerce.number().int().positive()
 
-async function standing(documents: Documents, name: DocumentName): Promise<Document> {
+async function readLatest(documents: Documents, name: DocumentName): Promise<Document> {
   const found = await documents.read(name)
   if (found) return found
   throw new TirelessError('not_found', {
-    what: `there is no ${name} yet`,
-    fix: 'the kernel makes its documents when it starts: tireless start',
+    what: `${name} does not exist yet`,
+    fix: 'start the kernel, which creates it: tireless start',
   })
 }
 
-async function versionOf(documents: Documents, name: DocumentName, version: number): Promise<Document> {
+async function readVersion(documents: Documents, name: DocumentName, version: number): Promise<Document> {
   const found = await documents.version(name, version)
   if (found) return found
   throw new TirelessError('not_found', {
-    what: 'there is no such version, or not any more',
+    what: 'no such version, or it was deleted',
     where: name,
     got: String(version),
-    fix: 'see which are kept: tireless state log',
+    fix: 'list versions: tireless state log',
   })
 }
 
 export const stateShow = command({
   name: 'state show',
-  summary: 'STATE.md, or another document, as it stands or stood',
+  summary: 'show STATE.md or another document, now or at a version',
+  example: 'state show 12',
   runsIn: 'any_process',
   positional: ['version'],
   input: z.object({ version: number.optional().describe('version from state log'), document }),
@@ -57,23 +58,23 @@ export const stateShow = command({
     pending: z.boolean(),
     ...labelFields,
     sections: z
-      .array(z.object({ title: z.string().describe('empty: before the first heading'), ...labelFields }))
-      .describe('those that are not trusted, or private'),
+      .array(z.object({ title: z.string().describe('empty: text before the first heading'), ...labelFields }))
+      .describe('sections that are untrusted or private'),
   }),
   async run({ documents }, { version, document: name }, tell) {
-    const latest = await standing(documents, name)
-    const shown = version === undefined ? latest : await versionOf(documents, name, version)
+    const latest = await readLatest(documents, name)
+    const shown = version === undefined ? latest : await readVersion(documents, name, version)
     const labelled = await documents.labels(name, shown.text)
-    const whole = labelled.map(({ label }) => label).reduce(lowest, CLEAN)
-    // Beside the text, not in it: the text is for files and pipes, too.
+    const overall = labelled.map(({ label }) => label).reduce(lowest, CLEAN)
+    // Notes, not output: the output is also used in files and pipes.
     const { author, reason, ts } = shown
-    tell({ kind: 'note', text: `version ${shown.version} by ${author} (${reason}), ${ts}: ${labelWord(whole)}` })
+    tell({ kind: 'note', text: `Version ${shown.version} by ${author} (${reason}), ${ts}: ${labelWord(overall)}` })
     for (const { title, label } of labelled)
-      tell({ kind: 'note', text: `${labelWord(label)}: ${title || 'before the first heading'}` })
+      tell({ kind: 'note', text: `Section ${title || 'before the first heading'}: ${labelWord(label)}` })
     return {
       ...shown,
       pending: (await documents.pending(name)) !== undefined,
-      ...whole,
+      ...overall,
       sections: labelled.map(({ title, label }) => ({ title, ...label })),
     }
   },
@@ -81,34 +82,36 @@ export const stateShow = command({
 
 export const stateLog = command({
   name: 'state log',
-  summary: 'its versions, newest first: who, why, when',
+  summary: 'list the versions of a document, newest first: author, reason, time',
+  example: 'state log --limit 10',
   runsIn: 'any_process',
-  input: z.object({ document, limit: z.int().positive().default(50).describe('at most so many') }),
+  input: z.object({ document, limit: z.int().positive().default(50).describe('maximum number of versions') }),
   output: z.object({ items: z.array(versionShape) }),
   run: async ({ documents }, { document: name, limit }) => ({ items: [...(await documents.versions(name, limit))] }),
 })
 
 export const stateDiff = command({
   name: 'state diff',
-  summary: 'what an edit that waits for `state accept` would change; or what changed between two versions',
+  summary: 'show the changes of a pending edit, or between two versions',
+  example: 'state diff 11 12',
   runsIn: 'any_process',
   positional: ['from', 'to'],
   input: z.object({
-    from: number.optional().describe('version; default: the one before'),
-    to: number.optional().describe('version; default: as it stands'),
+    from: number.optional().describe('version; default: the previous one'),
+    to: number.optional().describe('version; default: the latest'),
     document,
   }),
   output: z.object({ name: z.string(), from: z.string(), to: z.string(), diff: z.string() }),
   async run({ documents }, { from, to, document: name }) {
-    const latest = await standing(documents, name)
+    const latest = await readLatest(documents, name)
     const pending = from === undefined && to === undefined ? await documents.pending(name) : undefined
-    if (pending !== undefined) return compared(name, latest, { label: 'the file', text: pending })
-    const after = to === undefined ? latest : await versionOf(documents, name, to)
-    if (from !== undefined) return compared(name, await versionOf(documents, name, from), labelled(after))
-    // Those in between may not be kept any more.
+    if (pending !== undefined) return diffOf(name, latest, { label: 'the file', text: pending })
+    const after = to === undefined ? latest : await readVersion(documents, name, to)
+    if (from !== undefined) return diffOf(name, await readVersion(documents, name, from), labelled(after))
+    // Intermediate versions may have been deleted, so `version - 1` may not exist.
     const versions = await documents.versions(name, Number.MAX_SAFE_INTEGER)
     const before = versions.find(({ version }) => version < after.version)?.version
-    return compared(name, before === undefined ? undefined : await versionOf(documents, name, before), labelled(after))
+    return diffOf(name, before === undefined ? undefined : await readVersion(documents, name, before), labelled(after))
   },
 })
 
@@ -119,7 +122,7 @@ interface Labelled {
 
 const labelled = ({ version, text }: Document): Labelled => ({ label: `version ${version}`, text })
 
-function compared(name: DocumentName, before: Document | undefined, after: Labelled) {
+function diffOf(name: DocumentName, before: Document | undefined, after: Labelled) {
   const from = before ? labelled(before) : { label: 'nothing', text: '' }
   const side = ({ label, text }: Labelled) => ({ name: `${name} (${label})`, text })
   return { name, from: from.label, to: after.label, diff: unifiedDiff(side(from), side(after)) }
@@ -127,21 +130,22 @@ function compared(name: DocumentName, before: Document | undefined, after: Label
 
 export const stateRevert = command({
   name: 'state revert',
-  summary: 'the text of an earlier version again; without one, an edit that waits is put aside',
+  summary: 'restore an earlier version; without one, discard a pending edit',
+  example: 'state revert 11',
   runsIn: 'any_process',
   positional: ['version'],
   input: z.object({ version: number.optional().describe('version from state log'), document }),
   output: versionShape,
   async run({ documents }, { version, document: name }) {
-    await standing(documents, name)
+    await readLatest(documents, name)
     return documents.revert(name, version)
   },
 })
 
 export const stateAccept = command({
   name: 'state accept',
-  summary:
-    'what waits for your word is yours: edits of the files are taken in, sections by agents that read text from outside are trusted',
+  summary: 'accept pending edits of document files, and trust sections that agents wrote from outside text',
+  example: 'state accept',
   runsIn: 'any_process',
   input: z.object({ document: z.enum(DOCUMENT_NAMES).optional().describe('only this one') }),
   output: z.object({

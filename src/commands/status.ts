@@ -1,4 +1,4 @@
-/** The state of the whole, at a glance. All keys always; null or empty where the room is not built. */
+/** Summary of kernel, queue, spending and health. Every key is always present; null or empty if there is no value. */
 
 import { z } from 'zod'
 import type { CycleResult } from '../domain/cycle.ts'
@@ -14,11 +14,11 @@ import { cycleShape, resultOf } from './cycles.ts'
 const labelledAgent = cycleShape.shape.agents.element.extend({
   label: z
     .object({ trust: z.enum(TRUSTS), private: z.boolean() })
-    .describe('of what its session has read, and so of its summary'),
+    .describe('label of what its session has read, and so of its summary'),
 })
 
-/** More than this nobody counts. */
-const MANY = 10_000
+/** Upper limit when counting open approvals. */
+const MAX_COUNTED = 10_000
 
 async function spendToday({ store, clock, purse }: Context) {
   const day = purse.dayOf(clock.now())
@@ -61,7 +61,7 @@ async function kernelState({ store, kernel, kernelId, draining }: Context) {
   }
 }
 
-/** Those with a lease, and this process's own, which needs none while it has nothing to do. */
+/** Workers with a valid lease, and this process's own, which holds no lease while idle. */
 async function workersOf({ store, clock, epoch }: Context) {
   const now = clock.now()
   const all = await store.workers(0)
@@ -70,7 +70,8 @@ async function workersOf({ store, clock, epoch }: Context) {
 
 export const status = command({
   name: 'status',
-  summary: 'what is going on',
+  summary: 'show the state of kernel, queue, sessions, spending and health',
+  example: 'status',
   runsIn: 'any_process',
   input: z.object({}),
   output: z.object({
@@ -108,11 +109,11 @@ export const status = command({
         ...(await kernelState(context)),
       },
       queue: { ...queue },
-      // At most one dispatch of a session is in flight, so the queue counts sessions too.
+      // A session has at most one open dispatch, so queue counts are session counts.
       sessions: { active: queue.pending + queue.running, waiting: queue.waiting },
       residents: [],
       spend: await spendToday(context),
-      approvals: (await store.approvals({ status: 'open', limit: MANY })).length,
+      approvals: (await store.approvals({ status: 'open', limit: MAX_COUNTED })).length,
       unknowns: (await store.unknowns({ status: 'open' })).length,
       health: { ok, reasons: [...reasons] },
       degraded: [...degraded],

@@ -1,4 +1,4 @@
-/** Traces: what runs did, from their journals; where the home cannot be opened, from the files in it. */
+/** Traces of runs: from their journals, or from trace files if the home cannot be opened. */
 
 import { z } from 'zod'
 import type { Dispatch } from '../domain/dispatch.ts'
@@ -47,24 +47,25 @@ export async function recordsIn(context: Context, run_id: string): Promise<reado
 
 async function traceIn(context: Context, run_id: string): Promise<ReadTrace> {
   const dispatch = await context.store.dispatch(run_id)
-  // Of one that was claimed and has not said a word yet there is nothing to show, and that is no mistake of whoever asks.
-  const begun = dispatch?.status !== 'running' || (await hasBegun(context, dispatch))
-  const records = begun ? await recordsIn(context, run_id) : []
+  // A run that was claimed but has no records yet is no error: its trace is empty.
+  const hasRecords = dispatch?.status !== 'running' || (await isStarted(context, dispatch))
+  const records = hasRecords ? await recordsIn(context, run_id) : []
   return { ...traceOf({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
 }
 
-const hasBegun = async ({ store }: Context, { session_id, dispatch_id }: Dispatch): Promise<boolean> =>
+const isStarted = async ({ store }: Context, { session_id, dispatch_id }: Dispatch): Promise<boolean> =>
   recordsOfRun(await store.journal(session_id), dispatch_id).length > 0
 
 export const traceList = command({
   name: 'trace list',
-  summary: 'the runs at a glance, newest first',
+  summary: 'list runs with status, cost and result, newest first',
+  example: 'trace list --limit 5',
   runsIn: 'any_process',
-  input: z.object({ limit: z.int().positive().default(20).describe('at most so many') }),
+  input: z.object({ limit: z.int().positive().default(20).describe('maximum number of runs') }),
   output: z.object({ items: z.array(manifestShape) }),
   async run({ store, redact }, { limit }) {
     const items: Manifest[] = []
-    // One after the other: a journal can be long, and only one has to be held at a time.
+    // Read one journal at a time, because journals can be long.
     for (const { dispatch_id: run_id, session_id } of await store.dispatches({ limit })) {
       const records = recordsOfRun(await unlessUnreadable(store.journal(session_id), []), run_id)
       if (records.length > 0)
@@ -86,7 +87,7 @@ const printable = (manifest: Manifest): z.input<typeof manifestShape> => ({
   issues: [...manifest.issues],
 })
 
-const shownShape = z.object({
+const traceShape = z.object({
   manifest: manifestShape,
   steps: z.array(z.looseObject({ step_id: z.number() })).nullable(),
   events: z.array(z.looseObject({ seq: z.number(), phase: z.string(), stage: z.string() })).nullable(),
@@ -104,29 +105,30 @@ const shownShape = z.object({
       }),
     )
     .nullable(),
-  torn: z.array(z.string()).describe('files of the trace with lines that cannot be read'),
+  torn: z.array(z.string()).describe('trace files with unreadable lines'),
 })
 
 export const traceShow = command({
   name: 'trace show',
-  summary: 'what one run did: its steps, every event, or what its prompts were made of',
+  summary: 'show one run: its steps, its events, or the composition of its prompts',
+  example: 'trace show 1a2b3c --events',
   runsIn: 'any_process',
   positional: ['run'],
   input: z.object({
     run: runInput,
-    steps: z.boolean().default(false).describe('step by step (so it is unless something else is asked for)'),
-    events: z.boolean().default(false).describe('event by event'),
-    prompt: z.boolean().default(false).describe('what each request was made of, and how much of it was new'),
+    steps: z.boolean().default(false).describe('show steps (default)'),
+    events: z.boolean().default(false).describe('show events'),
+    prompt: z.boolean().default(false).describe('show what each prompt consists of, and the share served from cache'),
   }),
-  output: shownShape,
-  run: async (context, asked) => shown(await traceIn(context, asked.run), asked),
-  shut: async ({ traces }, asked) => shown(await traces.read(asked.run), asked),
+  output: traceShape,
+  run: async (context, asked) => printTrace(await traceIn(context, asked.run), asked),
+  shut: async ({ traces }, asked) => printTrace(await traces.read(asked.run), asked),
 })
 
-function shown(
+function printTrace(
   { manifest, steps, events, torn }: ReadTrace,
   asked: { readonly steps: boolean; readonly events: boolean; readonly prompt: boolean },
-): z.input<typeof shownShape> {
+): z.input<typeof traceShape> {
   return {
     manifest: printable(manifest),
     steps: asked.steps || !(asked.events || asked.prompt) ? steps.map((step) => ({ ...step })) : null,
@@ -140,16 +142,17 @@ function shown(
 
 export const traceExport = command({
   name: 'trace export',
-  summary: 'one run as a single page that needs nothing else',
+  summary: 'export one run as a self-contained HTML page',
+  example: 'trace export 1a2b3c --html run.html',
   runsIn: 'any_process',
   positional: ['run'],
   input: z.object({ run: runInput, html: z.string().min(1).describe('the file to write').meta({ path: true }) }),
   output: z.object({ run_id: z.string(), file: z.string(), bytes: z.number() }),
-  run: async (context, { run, html }) => exported(await traceIn(context, run), html),
-  shut: async ({ traces }, { run, html }) => exported(await traces.read(run), html),
+  run: async (context, { run, html }) => writeHtml(await traceIn(context, run), html),
+  shut: async ({ traces }, { run, html }) => writeHtml(await traces.read(run), html),
 })
 
-async function exported(trace: ReadTrace, file: string): Promise<{ run_id: string; file: string; bytes: number }> {
+async function writeHtml(trace: ReadTrace, file: string): Promise<{ run_id: string; file: string; bytes: number }> {
   const page = exportHtml(trace)
   await writePage(file, page)
   return { run_id: trace.manifest.run_id, file, bytes: Buffer.byteLength(page) }

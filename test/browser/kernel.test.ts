@@ -34,7 +34,7 @@ const REAL_STATUS = COMMANDS.find(({ name }) => name === 'status') ?? assert.fai
 /** Commands as the kernel has them, whose word is kept here. */
 function kernelCommands(kernel: { state: string; done: string[] }, beat: string | null): readonly Command[] {
   const status = command({
-    ...{ name: 'status', summary: 'what is going on', runsIn: 'any_process' },
+    ...{ name: 'status', summary: 'what is going on', example: 'status', runsIn: 'any_process' },
     input: z.object({}),
     output: z.looseObject({}),
     async run(context, _, tell) {
@@ -44,14 +44,14 @@ function kernelCommands(kernel: { state: string; done: string[] }, beat: string 
     },
   })
   const list = command({
-    ...{ name: 'cycles list', summary: 'the cycles', runsIn: 'any_process' },
+    ...{ name: 'cycles list', summary: 'the cycles', example: 'cycles list', runsIn: 'any_process' },
     input: z.object({ limit: z.int().default(10) }),
     output: z.object({ items: z.array(z.unknown()) }),
     run: async () => ({ items: CYCLES }),
   })
   const doing = (name: string, state: string) =>
     command({
-      ...{ name, summary: name, runsIn: 'any_process' as const },
+      ...{ name, summary: name, example: name, runsIn: 'any_process' as const },
       input: z.object({}),
       output: z.object({ ok: z.boolean() }),
       async run() {

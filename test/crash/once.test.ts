@@ -78,7 +78,7 @@ describe('once after a signal (E14, E19)', () => {
       [said.status, said.left.map(({ agent_id, status }) => [agent_id, status])],
       ['partial_success', [['a', 'pending']]],
     )
-    assert.match(told, /a \([^)]*\) is not over: nothing of it is lost; do this: tireless once, or tireless start/)
+    assert.match(told, /a \([^)]*\) is not finished\. Continue it: tireless once, or tireless start/)
     const [left] = await listed<Dispatch>(home, 'queue')
     const next = await json<Once>(home, 'once')
     assert.deepEqual(

@@ -201,7 +201,7 @@ describe('E12: /notice', () => {
     assert.deepEqual(await say(its, '/notice', 'm1'), { duplicate: true })
     await beat(its)
     await until(() => its.chat.got.length === 3)
-    assert.match(texts(its)[2] ?? '', /tells nobody any more/)
+    assert.match(texts(its)[2] ?? '', /sends no more notices/)
     assert.equal((await outbox(its)).filter(({ kind }) => kind === 'notice').length, 1)
   })
 

@@ -151,7 +151,7 @@ describe('pinned descriptions', () => {
     await seen(app, 'a')
     const { checks } = (await app.run('doctor', {})) as { checks: { name: string; ok: boolean; found: string }[] }
     const check = checks.find(({ name }) => name === 'mcp server a')
-    assert.deepEqual([check?.ok, check?.found], [false, 'waits for your word on act'])
+    assert.deepEqual([check?.ok, check?.found], [false, 'tools await approval: act'])
     const entries = await app.context.log.last(20)
     assert.ok(entries.some(({ event, tool }) => event === 'mcp tool changed' && tool === 'act'))
   })

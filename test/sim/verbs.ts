@@ -18,6 +18,7 @@ import type { Op } from '../../src/ports/store.ts'
 const retain = command({
   name: 'retain',
   summary: 'take away what is old and over',
+  example: 'retain',
   runsIn: 'any_process',
   input: z.object({ before: z.number() }),
   output: z.object({ runs: z.array(z.string()) }),
@@ -28,6 +29,7 @@ const retain = command({
 const flood = command({
   name: 'flood',
   summary: 'many messages into a session at once',
+  example: 'flood',
   runsIn: 'any_process',
   input: z.object({ session: z.string(), of: z.string(), count: z.number() }),
   output: z.object({ observation_ids: z.array(z.string()) }),
