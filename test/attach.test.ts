@@ -54,7 +54,7 @@ describe('attach: a live view of the holder', () => {
     const home = freshFolder(t)
     const kernel = await startIn(t, home)
     const views = [begin(t, home, 'attach'), begin(t, home, 'attach')]
-    await Promise.all(views.map((view) => saying(view, /the kernel default runs/)))
+    await Promise.all(views.map((view) => saying(view, /Kernel default is running/)))
     kernel.kill('SIGTERM')
     assert.equal(await ended(kernel), 0)
     for (const view of views) assert.equal(await ended(view), 0)
@@ -64,7 +64,7 @@ describe('attach: a live view of the holder', () => {
     const home = freshFolder(t)
     const { exit, stderr } = await tireless(home, 'attach')
     assert.equal(exit, 1)
-    assert.match(stderr, /No kernel is running in this home.*do this: start one: tireless start/)
+    assert.match(stderr, /no kernel is running in this home.*do this: run tireless start/)
     const app = await openApp(t, { home })
     await assert.rejects(app.run('attach', {}), { code: 'usage' })
   })

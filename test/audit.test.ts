@@ -92,7 +92,7 @@ describe('audit: keyed, with its head outside of the database', () => {
     put(rows().slice(0, 1))
     assert.deepEqual((await verify(app)).broken, {
       record: 2,
-      why: 'it is missing, and so are all after it, up to 3',
+      why: 'this record and all later ones, up to 3, are missing',
     })
     put([])
     assert.equal(await named(app), 1)
@@ -134,7 +134,7 @@ describe('audit: keyed, with its head outside of the database', () => {
     )
     const kept = readFileSync(key)
     rmSync(key)
-    assert.match((await verify(app)).broken?.why ?? '', /its key is missing: the file audit\.key/)
+    assert.match((await verify(app)).broken?.why ?? '', /the key file audit\.key/)
     writeFileSync(key, kept, { mode: 0o600 })
     rmSync(head)
     assert.match((await verify(app)).broken?.why ?? '', /audit\.head is missing/)

@@ -22,7 +22,7 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   assert.deepEqual([troubles.get('console'), troubles.get('webhook'), listed.target], [null, null, null])
   assert.match(
     (await tireless(home, 'channels', 'list')).stdout,
-    /notices go to nobody; do this: tireless channels pair/,
+    /notices are not sent; to send them: tireless channels pair/,
   )
 
   const good = await json(home, 'channels', 'test', 'webhook')

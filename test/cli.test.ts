@@ -174,7 +174,7 @@ describe('enqueue, start --until-idle, status, lists', () => {
     const { stdout: models } = await tireless(home, 'models', 'list')
     assert.match(
       models,
-      /^id +key +price +problem\nlocal\/test +none +\$0 in, \$0 out +-\n[\s\S]*\nthe default is local\/test/,
+      /^id +key +price +problem\nlocal\/test +none +\$0 in, \$0 out +-\n[\s\S]*\ndefault: local\/test/,
     )
     const [session] = (await json<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
     const listed = (await tireless(home, 'sessions', 'list')).stdout

@@ -99,7 +99,7 @@ describe('labels are shown', () => {
       notes.some((note) => note.startsWith(`Version ${shown.version} by a (noted), `) && note.endsWith(': untrusted')),
       notes.join('\n'),
     )
-    assert.ok(notes.includes('untrusted: From the mail'))
+    assert.ok(notes.includes('Section From the mail: untrusted'))
     const before = (await app.run('state show', { version: 1 })) as Shown
     assert.equal(before.sections.some(isMail), false)
   })

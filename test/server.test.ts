@@ -15,13 +15,13 @@ test('E14: /healthz and /readyz say how it is, without a token: 200 or 503 with 
   const to = await servedApp(t, { signals, model: scriptedModel([{ text: 'done' }]) })
   assert.deepEqual((await ask(to, '/healthz')).json(), { ok: true, reasons: [] })
   const idle = await ask(to, '/readyz')
-  assert.deepEqual([idle.status, idle.json()], [503, { ok: false, reasons: ['the queue is not worked'] }])
+  assert.deepEqual([idle.status, idle.json()], [503, { ok: false, reasons: ['the queue is not being worked'] }])
   const draining = to.app.context.drain({ untilIdle: false })
   await until(async () => (await ask(to, '/readyz')).status === 200)
   stop.abort()
   const stopping = await ask(to, '/readyz')
   assert.equal(stopping.status, 503)
-  assert.match(stopping.text, /it is being stopped/)
+  assert.match(stopping.text, /shutting down/)
   await draining
 })
 

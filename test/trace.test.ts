@@ -305,7 +305,7 @@ describe('compare', () => {
     const second = await json<{ dispatch_id: string }>(home, 'run', 'think')
     const said = await tireless(home, 'compare', first.dispatch_id, second.dispatch_id)
     assert.equal(said.exit, 0, said.stderr)
-    assert.match(said.stdout, /^they did the same/)
+    assert.match(said.stdout, /^no difference/)
     assert.match(said.stdout, /^stop_reason +final +final$/m)
   })
 })

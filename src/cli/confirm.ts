@@ -1,4 +1,4 @@
-/** A question before a command is run: on a terminal alone, and only where nobody has answered it already. */
+/** Asks for confirmation before a command runs; only on a terminal, and only if `--yes` is absent. */
 
 import { createInterface } from 'node:readline/promises'
 import type { Command } from '../commands/command.ts'
@@ -8,7 +8,7 @@ interface Terminal {
   readonly output: NodeJS.WritableStream
 }
 
-/** Contract: true where nobody can be asked; Enter is a yes, the end of the input is none. */
+/** Contract: true if there is no terminal to ask on. Enter means yes, end of input means no. */
 export async function agreed(
   { consent }: Command,
   given: Readonly<Record<string, unknown>>,
@@ -16,12 +16,12 @@ export async function agreed(
   { input, output }: Terminal,
 ): Promise<boolean> {
   if (consent === undefined || given.yes === true || input.isTTY !== true) return true
-  const asking = createInterface({ input, output })
+  const prompt = createInterface({ input, output })
   try {
-    const ended = new Promise<string>((resolve) => asking.once('close', () => resolve('no')))
-    const answer = await Promise.race([asking.question(`${home}\n${consent} [Y/n] `), ended])
+    const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('no')))
+    const answer = await Promise.race([prompt.question(`${home}\n${consent} [Y/n] `), closed])
     return /^\s*(y|yes|是)?\s*$/i.test(answer)
   } finally {
-    asking.close()
+    prompt.close()
   }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Entry of the command line. */
+/** Entry point of the command line. */
 
 import { runCli } from './cli.ts'
 

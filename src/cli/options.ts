@@ -1,48 +1,48 @@
-/** From a command's input schema to options of the command line, and back from their words to its input. */
+/** Turns a command's input schema into command-line options, and parsed options back into input. */
 
 import { resolve } from 'node:path'
 import { InvalidArgumentError, Option, type Command as Program } from 'commander'
 import type { Command } from '../commands/command.ts'
 import { type Field, fieldsOf } from '../commands/fields.ts'
 
-/** Every command has these, so people say them before the command, too. True: a word follows. */
+/** Options of every command; they may also come before the command. True: the option takes a value. */
 const COMMON: Readonly<Record<string, boolean>> = { '--home': true, '--config': true, '--json': false }
 
-/** Contract: the same words; those options that stand before the command come after it. */
+/** Contract: the same arguments, with common options moved from before the command to after it. */
 export function commonLast(args: readonly string[]): readonly string[] {
   let at = 0
-  for (let word = args[0]; word !== undefined; word = args[at]) {
-    const [option = ''] = word.split('=', 1)
+  for (let arg = args[0]; arg !== undefined; arg = args[at]) {
+    const [option = ''] = arg.split('=', 1)
     if (!Object.hasOwn(COMMON, option)) break
-    at += COMMON[option] && option === word ? 2 : 1
+    at += COMMON[option] && option === arg ? 2 : 1
   }
   const rest = args.slice(at)
-  const plain = rest.indexOf('--')
-  const end = plain < 0 ? rest.length : plain
+  const separator = rest.indexOf('--')
+  const end = separator < 0 ? rest.length : separator
   return [...rest.slice(0, end), ...args.slice(0, at), ...rest.slice(end)]
 }
 
-/** A secret has no place on the command line, only where it comes from has. */
+/** A secret's value is not accepted as an argument; only its source is. */
 export function addInputs(program: Program, command: Command): void {
   if (secretOf(command))
     program
-      .option('--from-env <variable>', 'take the value from this variable')
-      .option('--from-file <file>', 'take the value from this file')
-  for (const field of sayable(command)) {
-    const position = command.positional?.includes(field.key)
-    if (position) program.argument(field.required ? `<${field.key}>` : `[${field.key}]`, field.help)
+      .option('--from-env <variable>', 'read the value from this environment variable')
+      .option('--from-file <file>', 'read the value from this file')
+  for (const field of optionFields(command)) {
+    const isPositional = command.positional?.includes(field.key)
+    if (isPositional) program.argument(field.required ? `<${field.key}>` : `[${field.key}]`, field.help)
     else program.addOption(optionOf(field))
   }
 }
 
-/** Contract: what was not given is left out, so that the schema's own defaults hold. */
+/** Contract: leaves out what was not given, so that the schema's defaults apply. */
 export function inputOf(
   command: Command,
   positionals: readonly unknown[],
   options: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const input: Record<string, unknown> = {}
-  for (const field of sayable(command)) {
+  for (const field of optionFields(command)) {
     const position = command.positional?.indexOf(field.key) ?? -1
     const value = position >= 0 ? positionals[position] : options[camel(field.key)]
     if (value !== undefined) input[field.key] = field.isPath ? resolve(String(value)) : value
@@ -67,15 +67,15 @@ function optionOf(field: Field): Option {
   return option
 }
 
-/** Lists cannot be said in one word; secrets are not said at all. */
-const sayable = (command: Command): readonly Field[] =>
+/** Arrays and secrets cannot be given as one argument. */
+const optionFields = (command: Command): readonly Field[] =>
   fieldsOf(command).filter(({ type, isSecret }) => type !== 'array' && !isSecret)
 
 export const secretOf = (command: Command): Field | undefined => fieldsOf(command).find(({ isSecret }) => isSecret)
 
 function numberOf(text: string): number {
   const number = Number(text)
-  if (text.trim() === '' || !Number.isFinite(number)) throw new InvalidArgumentError('expected a number.')
+  if (text.trim() === '' || !Number.isFinite(number)) throw new InvalidArgumentError('Expected a number.')
   return number
 }
 

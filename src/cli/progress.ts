@@ -1,29 +1,34 @@
-/** Progress on a terminal: what the agent does, as it does it. Plain lines elsewhere. */
+/** Shows progress: streamed text on a terminal, whole lines elsewhere. */
 
 import type { Progress } from '../commands/command.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { type Format, print, style } from './terminal.ts'
 
-const LONGEST_LINE = 160
+const MAX_LINE = 160
 
-/** What has been shown of a run's step already, while it was under way. */
-interface Shown {
-  /** Whose run it is, once it has said so. */
+/** What was already printed of a run's current step. */
+interface RunView {
+  /** Agent of the run; empty before the first event. */
   agent: string
   step: number
-  /** Whether the model's text was, as it came. */
+  /** The model's text was printed while it streamed. */
   text: boolean
-  /** Of that text, what waits for the end of its line: in a log it is one. */
-  held: string
-  /** Of what a call writes, the line that has not come to its end. */
+  /** Streamed text that is printed when its message ends; used without a terminal. */
+  pendingText: string
+  /** Incomplete last line of a tool's output. */
   output: string
   readonly results: Set<number>
 }
 
+const newRunView = (): RunView => ({
+  ...{ agent: '', step: 0, text: false, pendingText: '', output: '' },
+  results: new Set(),
+})
+
 export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress): void; end(): void } {
   const paint = (colour: Format, text: string): string => style(colour, text, out)
-  const runs = new Map<string, Shown>()
+  const runs = new Map<string, RunView>()
   let midLine = false
 
   const line = (text: string): void => {
@@ -31,41 +36,41 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
     midLine = false
   }
 
-  function shownOf({ run_id }: { readonly run_id: string }): Shown {
-    const shown = runs.get(run_id) ?? { agent: '', step: 0, text: false, held: '', output: '', results: new Set() }
-    runs.set(run_id, shown)
-    return shown
+  function viewOf({ run_id }: { readonly run_id: string }): RunView {
+    const view = runs.get(run_id) ?? newRunView()
+    runs.set(run_id, view)
+    return view
   }
 
-  function tellHeld(shown: Shown): void {
-    const { held } = shown
-    shown.held = ''
-    if (held.trim() !== '') stepLine(shown, cut(held))
+  function printPending(view: RunView): void {
+    const { pendingText } = view
+    view.pendingText = ''
+    if (pendingText.trim() !== '') stepLine(view, cut(pendingText))
   }
 
-  function stepLine(shown: Shown, text: string): void {
-    tellHeld(shown)
-    line(`${paint('dim', `${whose(shown)}step ${shown.step}`)} ${text}`)
+  function stepLine(view: RunView, text: string): void {
+    printPending(view)
+    line(`${paint('dim', `${agentPrefix(view)}step ${view.step}`)} ${text}`)
   }
 
-  /** Where several are at work, each line says whose it is. */
-  const whose = ({ agent }: Shown): string => (runs.size > 1 && agent !== '' ? `${agent} ` : '')
+  /** With several runs at once, each line starts with its agent. */
+  const agentPrefix = ({ agent }: RunView): string => (runs.size > 1 && agent !== '' ? `${agent} ` : '')
 
-  function tellDelta(delta: Delta): void {
-    const shown = shownOf(delta)
-    if (delta.kind === 'call') stepLine(shown, callLine(paint, delta.tool, delta.args))
+  function showDelta(delta: Delta): void {
+    const view = viewOf(delta)
+    if (delta.kind === 'call') stepLine(view, callLine(paint, delta.tool, delta.args))
     else if (delta.kind === 'result') {
-      shown.results.add(delta.index)
-      // The result says it all.
-      shown.output = ''
-      stepLine(shown, resultLine(paint, delta.status, delta.content))
+      view.results.add(delta.index)
+      // The result contains the whole output.
+      view.output = ''
+      stepLine(view, resultLine(paint, delta.status, delta.content))
     } else if (delta.kind === 'output') {
-      const lines = `${shown.output}${delta.text}`.split('\n')
-      shown.output = lines.pop() ?? ''
-      for (const said of lines) if (said.trim() !== '') stepLine(shown, paint('dim', cut(said)))
+      const lines = `${view.output}${delta.text}`.split('\n')
+      view.output = lines.pop() ?? ''
+      for (const text of lines) if (text.trim() !== '') stepLine(view, paint('dim', cut(text)))
     } else {
-      shown.text = true
-      if (!out.isTTY) shown.held += delta.text
+      view.text = true
+      if (!out.isTTY) view.pendingText += delta.text
       else {
         print(out, paint('dim', delta.text))
         midLine = !delta.text.endsWith('\n')
@@ -73,17 +78,17 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
     }
   }
 
-  function tellEvent(event: Event): void {
-    const shown = shownOf(event)
-    if (event.step_id !== shown.step) Object.assign(shown, { step: event.step_id, text: false, results: new Set() })
-    if (event.stage === 'model_output') tellHeld(shown)
-    for (const text of linesOf(event, shown, paint)) stepLine(shown, text)
+  function showEvent(event: Event): void {
+    const view = viewOf(event)
+    if (event.step_id !== view.step) Object.assign(view, { step: event.step_id, text: false, results: new Set() })
+    if (event.stage === 'model_output') printPending(view)
+    for (const text of linesOf(event, view, paint)) stepLine(view, text)
     if (event.phase === 'INIT') {
-      shown.agent = String(event.payload.agent_id)
-      line(`${paint('bold', shown.agent)} begins`)
+      view.agent = String(event.payload.agent_id)
+      line(`${paint('bold', view.agent)} started`)
     }
     if (event.phase !== 'END') return
-    const reason = `${whose(shown)}ended: ${String(event.payload.stop_reason)}`
+    const reason = `${agentPrefix(view)}ended: ${String(event.payload.stop_reason)}`
     runs.delete(event.run_id)
     line(event.ok ? reason : paint('red', `${reason} ${cut(event.error ?? '')}`))
   }
@@ -91,8 +96,8 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
   return {
     tell(progress) {
       if (progress.kind === 'note') line(paint('yellow', progress.text))
-      else if (progress.kind === 'event') tellEvent(progress.event)
-      else if (progress.kind === 'delta') tellDelta(progress.delta)
+      else if (progress.kind === 'event') showEvent(progress.event)
+      else if (progress.kind === 'delta') showDelta(progress.delta)
     },
     end() {
       if (midLine) print(out, '\n')
@@ -102,21 +107,21 @@ export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress
 
 type Paint = (colour: Format, text: string) => string
 
-function linesOf({ phase, stage, payload, error }: Event, shown: Shown, paint: Paint): string[] {
+function linesOf({ phase, stage, payload, error }: Event, view: RunView, paint: Paint): string[] {
   if (stage === 'diagnostic') return [paint('yellow', `${String(payload.about)}: ${cut(String(payload.message))}`)]
   if (stage === 'error') return [paint('red', `${String(payload.code)}: ${cut(error ?? '')}`)]
   switch (`${phase} ${stage}`) {
     case 'DECIDE model_input':
-      return [`asks ${String(payload.model)}`]
+      return [`asking ${String(payload.model)}`]
     case 'DECIDE model_output':
-      return shown.text || payload.text === '' ? [] : [cut(String(payload.text))]
+      return view.text || payload.text === '' ? [] : [cut(String(payload.text))]
     case 'ACT action_results':
       return resultsOf(payload.results).flatMap(({ tool, status, content }, i) =>
-        shown.results.has(i) ? [] : [`${paint('cyan', tool)} ${resultLine(paint, status, content)}`],
+        view.results.has(i) ? [] : [`${paint('cyan', tool)} ${resultLine(paint, status, content)}`],
       )
     case 'CRITIC outputs_ready':
       return verdictsOf(payload.verdicts).map(
-        ({ critic, kind, said }) => `${critic} says ${paint('yellow', kind)}: ${cut(said)}`,
+        ({ critic, kind, text }) => `critic ${critic}: ${paint('yellow', kind)}: ${cut(text)}`,
       )
     case 'CHECK_STOP continue':
       return payload.parked === undefined ? [] : [`parked: ${cut(String(payload.parked))}`]
@@ -131,22 +136,22 @@ const callLine = (paint: Paint, tool: string, args: Json): string =>
 const resultLine = (paint: Paint, status: string, content: string): string =>
   `${paint(status === 'ok' ? 'green' : 'red', status)} ${cut(content)}`
 
-interface ToldResult {
+interface ShownResult {
   readonly tool: string
   readonly status: string
   readonly content: string
 }
 
-const resultsOf = (results: Json | undefined): readonly ToldResult[] => (results ?? []) as unknown as ToldResult[]
+const resultsOf = (results: Json | undefined): readonly ShownResult[] => (results ?? []) as unknown as ShownResult[]
 
-function verdictsOf(verdicts: Json | undefined): { critic: string; kind: string; said: string }[] {
-  const told = (verdicts ?? []) as unknown as { critic: string; kind: string; instruction?: string; reason?: string }[]
-  return told
+function verdictsOf(verdicts: Json | undefined): { critic: string; kind: string; text: string }[] {
+  const all = (verdicts ?? []) as unknown as { critic: string; kind: string; instruction?: string; reason?: string }[]
+  return all
     .filter(({ kind }) => kind !== 'continue')
-    .map(({ critic, kind, instruction, reason }) => ({ critic, kind, said: instruction ?? reason ?? '' }))
+    .map(({ critic, kind, instruction, reason }) => ({ critic, kind, text: instruction ?? reason ?? '' }))
 }
 
 function cut(text: string): string {
-  const flat = text.replaceAll(/\s+/g, ' ').trim()
-  return flat.length > LONGEST_LINE ? `${flat.slice(0, LONGEST_LINE - 1)}…` : flat
+  const oneLine = text.replaceAll(/\s+/g, ' ').trim()
+  return oneLine.length > MAX_LINE ? `${oneLine.slice(0, MAX_LINE - 1)}…` : oneLine
 }

@@ -1,6 +1,6 @@
 /**
- * The one way to run a command: the kernel that holds the home runs it, else this process does. Asks the kernel before anything
- * else is loaded: beside a running kernel most commands need nothing but the socket.
+ * The only way to run a command: in the kernel that holds the home, else in this process. It asks the kernel before it
+ * loads anything else, because with a running kernel most commands need only the socket.
  */
 
 import type { Command, Context, Progress } from '../commands/command.ts'
@@ -31,10 +31,9 @@ export async function runCommand(request: CommandRequest): Promise<unknown> {
   if (command.runsIn === 'kernel') return runInKernel(request)
   const paths = homePaths(at.home)
   const holder = command.endsHolder && holderPid(paths)
-  const answered =
-    command.runsIn === 'any_process' ? await askHolder(paths.socket, command.name, input, tell) : undefined
-  if (answered && holder !== undefined) await waitForExit(holder, answered.output)
-  if (answered) return answered.output
+  const reply = command.runsIn === 'any_process' ? await askHolder(paths.socket, command.name, input, tell) : undefined
+  if (reply && holder !== undefined) await waitForExit(holder, reply.output)
+  if (reply) return reply.output
   const { runLocally } = await import('./run-local.ts')
   return runLocally(request, runCommand)
 }
@@ -42,12 +41,12 @@ export async function runCommand(request: CommandRequest): Promise<unknown> {
 async function runInKernel({ command, input, at, tell }: CommandRequest): Promise<unknown> {
   const { signals, over } = onStop()
   try {
-    const answered = await askHolder(homePaths(at.home).socket, command.name, input, tell, signals.drain)
-    if (answered) return answered.output
+    const reply = await askHolder(homePaths(at.home).socket, command.name, input, tell, signals.drain)
+    if (reply) return reply.output
     throw new TirelessError('not_found', {
-      what: `No kernel is running in this home, so there is nothing to ${command.name} to`,
+      what: 'no kernel is running in this home',
       where: at.home,
-      fix: 'start one: tireless start',
+      fix: 'run tireless start',
     })
   } finally {
     over()

@@ -13,7 +13,7 @@ import { askHolder } from '../server/socket.ts'
 import type { CommandRequest, HomeLocation, RunCommand } from './run-command.ts'
 import { type OnStop, onStop } from './signals.ts'
 
-/** How long to wait for one holder of the home that does not answer on its socket. */
+/** Time to wait for a process that holds the home but does not answer on its socket. */
 const PATIENCE_MS = 30_000
 const RETRY_MS = 25
 
@@ -57,11 +57,11 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
     if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
     if (opened.code !== 'home_locked') return executeShut(command, closedHomeContext(at), input, opened)
     if (command.runsIn === 'own_process') throw opened
-    const answered = await askHolder(homePaths(at.home).socket, command.name, input, tell)
-    if (answered) return answered.output
+    const reply = await askHolder(homePaths(at.home).socket, command.name, input, tell)
+    if (reply) return reply.output
     const now = systemClock.monotonic()
     const pid = holderPid(homePaths(at.home))
-    // Each new holder gets the whole time: many short commands in a row are many holders.
+    // The time starts anew for each process: a series of short commands may hold the home in turn.
     if (pid !== holder || giveUpAt === 0) giveUpAt = now + PATIENCE_MS
     holder = pid
     if (now >= giveUpAt) return executeShut(command, closedHomeContext(at), input, opened)
@@ -112,11 +112,11 @@ function closedHomeContext({ home, configFile }: HomeLocation, signals?: Outside
   return outsideOf(paths, () => readConfig(paths, configFile), systemClock, signals)
 }
 
-/** Serves commands as MCP tools on stdin and stdout. Each call runs like a command line of its own, so no home is held between calls. */
+/** Serves commands as MCP tools on stdin and stdout. Each call runs like a command line: no home is held in between. */
 function offerOverMcp(at: HomeLocation, signals: Context['signals'], run: RunCommand): NonNullable<Context['offer']> {
   return async (offers) => {
     const { serveMcp } = await import('../server/mcp.ts')
-    // stdout belongs to MCP, so progress is dropped.
+    // stdout carries MCP messages, so progress is dropped.
     const ask = (command: Command, input: unknown): Promise<unknown> => run({ command, input, at, tell() {}, signals })
     const found = offers.map(async ({ name, fixed = {} }) => {
       const command = await commandNamed(name)

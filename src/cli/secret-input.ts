@@ -1,6 +1,6 @@
 /**
- * A secret that a command needs: from a variable, a file, the standard input, or asked for and not shown. Never from the command line:
- * others on the machine can read that, and the shell keeps it.
+ * Reads a secret from an environment variable, a file, stdin, or a prompt that does not show it. Never from an
+ * argument: other users can list those, and the shell keeps them in its history.
  */
 
 import { readFileSync } from 'node:fs'
@@ -18,18 +18,18 @@ interface Terminal {
   readonly output: NodeJS.WritableStream
 }
 
-/** Contract: one line break at its end is no part of it. */
+/** Contract: without one trailing line break. */
 export async function secretInput(
   { fromEnv, fromFile }: SecretSource,
   what: string,
   terminal: Terminal,
 ): Promise<string> {
   if (fromEnv !== undefined && fromFile !== undefined)
-    throw new TirelessError('usage', { what: 'one of --from-env and --from-file is enough', got: 'both' })
-  return (await given(fromEnv, fromFile, what, terminal)).replace(/\r?\n$/, '')
+    throw new TirelessError('usage', { what: '--from-env and --from-file cannot be combined', got: 'both' })
+  return (await readSecret(fromEnv, fromFile, what, terminal)).replace(/\r?\n$/, '')
 }
 
-async function given(
+async function readSecret(
   variable: string | undefined,
   file: string | undefined,
   what: string,
@@ -37,53 +37,53 @@ async function given(
 ): Promise<string> {
   if (variable !== undefined) return fromVariable(variable)
   if (file !== undefined) return fromFile(file)
-  return input.isTTY ? hidden(what, input, output) : textOf(Buffer.concat(await input.toArray()), 'the standard input')
+  return input.isTTY ? promptHidden(what, input, output) : decodeText(Buffer.concat(await input.toArray()), 'stdin')
 }
 
 function fromVariable(name: string): string {
   const value = environment()[name]
   if (value) return value
-  throw new TirelessError('usage', { what: 'the variable is empty or not set', where: '--from-env', got: name })
+  throw new TirelessError('usage', { what: 'this variable is empty or not set', where: '--from-env', got: name })
 }
 
 function fromFile(file: string): string {
   try {
-    return textOf(readFileSync(file), file)
+    return decodeText(readFileSync(file), file)
   } catch (thrown) {
     const { message } = asTirelessError(thrown)
     throw new TirelessError('usage', { what: 'the file cannot be read', where: '--from-file', got: message })
   }
 }
 
-function textOf(bytes: Buffer, where: string): string {
+function decodeText(bytes: Buffer, where: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     throw new TirelessError('usage', {
-      what: 'a secret is text',
+      what: 'a secret must be text',
       where,
-      got: 'bytes that are no UTF-8',
-      fix: 'encode them',
+      got: 'bytes that are not UTF-8',
+      fix: 'encode them as text, for example as base64',
     })
   }
 }
 
 const [ENTER, NEWLINE, CTRL_C, CTRL_D, BACKSPACE, DELETE] = ['\r', '\n', '\u0003', '\u0004', '\u007f', '\b']
 
-/** Contract: nothing of it is shown, not even its length. */
-async function hidden(what: string, input: ReadStream, output: NodeJS.WritableStream): Promise<string> {
-  output.write(`${what} (it is not shown): `)
+/** Contract: shows nothing of the secret, not even its length. */
+async function promptHidden(what: string, input: ReadStream, output: NodeJS.WritableStream): Promise<string> {
+  output.write(`${what} (input is hidden): `)
   input.setRawMode(true)
   input.setEncoding('utf8')
-  let said = ''
+  let typedText = ''
   try {
-    for await (const typed of input as AsyncIterable<string>)
-      for (const key of typed) {
-        if (key === ENTER || key === NEWLINE || key === CTRL_D) return said
-        if (key === CTRL_C) throw new TirelessError('aborted', 'nothing was set')
-        said = key === BACKSPACE || key === DELETE ? [...said].slice(0, -1).join('') : said + key
+    for await (const chunk of input as AsyncIterable<string>)
+      for (const key of chunk) {
+        if (key === ENTER || key === NEWLINE || key === CTRL_D) return typedText
+        if (key === CTRL_C) throw new TirelessError('aborted', 'cancelled; nothing was set')
+        typedText = key === BACKSPACE || key === DELETE ? [...typedText].slice(0, -1).join('') : typedText + key
       }
-    return said
+    return typedText
   } finally {
     input.setRawMode(false)
     output.write('\n')

@@ -1,14 +1,14 @@
-/** SIGTERM and SIGINT: drain first, interrupt after the deadline or at the second signal. */
+/** SIGTERM and SIGINT: the first signal drains, the second one or the deadline interrupts. */
 
 import { systemClock } from '../adapters/clock.ts'
 import type { Context } from '../commands/command.ts'
 
-/** For whoever has no app yet that knows its own deadline. */
+/** Deadline before an app is open that has its own. */
 const DRAIN_MS = 10_000
 
 export interface OnStop {
   readonly signals: Context['signals']
-  /** From now on the first signal is heard by this one, who sees to the deadline as well. */
+  /** From now on the first signal calls `stop`, which also keeps the deadline. */
   stopBy(stop: () => void): void
   over(): void
   forget(): void
@@ -18,24 +18,24 @@ export function onStop(): OnStop {
   const drain = new AbortController()
   const abort = new AbortController()
   const over = new AbortController()
-  let isAsked = false
-  let begin = (): void => {
+  let isStopping = false
+  let drainFirst = (): void => {
     drain.abort()
     void systemClock.sleep(DRAIN_MS, over.signal).then(() => over.signal.aborted || abort.abort())
   }
   const stop = (): void => {
-    if (isAsked) abort.abort()
-    else begin()
-    isAsked = true
+    if (isStopping) abort.abort()
+    else drainFirst()
+    isStopping = true
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // Whoever read the output is gone.
+  // The reader of the output is gone.
   process.stdout.on('error', stop)
   return {
     signals: { drain: drain.signal, abort: abort.signal },
-    stopBy(stopping) {
-      begin = stopping
+    stopBy(stopApp) {
+      drainFirst = stopApp
     },
     over: () => over.abort(),
     forget() {

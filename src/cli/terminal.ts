@@ -1,6 +1,7 @@
 /**
- * The one writer to the terminal. What is shown there was written by anybody: pages, mail, models. Characters that move the cursor, fill the clipboard,
- * turn the writing around or take no room are shown as what they are. Our own colours carry a mark that nobody can know beforehand.
+ * The only writer to the terminal. Output contains text from web pages, mail and models, so control characters,
+ * invisible characters and characters that change the writing direction are shown as escapes. Our own colour codes
+ * carry a random mark that such text cannot guess.
  */
 
 import { domainToASCII } from 'node:url'
@@ -18,49 +19,58 @@ export function style(format: Format, text: string, stream?: NodeJS.WriteStream)
   return `${before.replaceAll(ESCAPE, MARK)}${text}${after.replaceAll(ESCAPE, MARK)}`
 }
 
-/** Contract: `text` as it is, but for what a terminal would obey or hide. */
+/** Contract: writes `text`, with characters escaped that a terminal would obey or hide. */
 export function print(stream: NodeJS.WritableStream, text: string): void {
   stream.write(visible(text).replaceAll(MARK, ESCAPE))
 }
 
-/** The same value, spelled so that no terminal does anything but show it. */
+/** JSON of the same value, with such characters as \u escapes. */
 export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replaceAll(UNSEEN, (unseen) =>
-    /^[\n\t]$/.test(unseen) ? unseen : Array.from({ length: unseen.length }, (_, i) => jsonEscape(unseen, i)).join(''),
+  return JSON.stringify(value, null, indent).replaceAll(UNSAFE, (unsafe) =>
+    /^[\n\t]$/.test(unsafe) ? unsafe : Array.from({ length: unsafe.length }, (_, i) => jsonEscape(unsafe, i)).join(''),
   )
 }
 
 const jsonEscape = (text: string, at: number): string => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`
 
-/** Joiners that belong to a script, or hold a picture together. */
-const JOINING = String.raw`(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Sinhala}])[\u200c\u200d]`
-const UNSEEN = new RegExp(
-  String.raw`(?!${JOINING})(?:(?![\n\t])\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|(?!\ufe0f)\p{DI}|[\u1680\u2000-\u200a\u205f\u2800])`,
+/** Joiners that are part of a script, or join emoji. */
+const JOINED_SCRIPTS = ['Arabic', 'Devanagari', 'Bengali', 'Tamil', 'Sinhala']
+  .map((script) => String.raw`\p{Script=${script}}`)
+  .join('')
+const JOINING = [
+  String.raw`(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=[${JOINED_SCRIPTS}])[\u200c\u200d]`,
+].join('|')
+const UNSAFE = new RegExp(
+  [
+    String.raw`(?!${JOINING})(?:(?![\n\t])\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}`,
+    String.raw`(?!\ufe0f)\p{DI}|[\u1680\u2000-\u200a\u205f\u2800])`,
+  ].join('|'),
   'gu',
 )
-const codePoint = (unseen: string): string => `\\u{${(unseen.codePointAt(0) ?? 0).toString(16)}}`
+const codePoint = (char: string): string => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
 
-/** Controls, characters that change the direction of writing, those that take no room, and blanks that are none. */
-export const visible = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll(UNSEEN, codePoint)
+/** Escapes control, direction and zero-width characters, and unusual blanks. */
+export const visible = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, codePoint)
 
-/** On one line: what somebody wrote does not begin another. */
+/** On one line, so that foreign text cannot fake another line. */
 export const showOnOneLine = (text: string): string =>
   visible(text).replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`)
 
-/** Letters that pass for those of another script. */
-const ALIKE =
+/** Scripts with letters that look like Latin ones. */
+const LOOKALIKE =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u
 const WORD = /[\p{L}\p{N}\p{M}_.+-]+/gu
 
-/** For whoever has to decide: also blanks that are not the plain one, and letters that are not what they look like. */
+/** For decisions such as approvals: also escapes unusual blanks and lookalike letters. */
 export function showExactly(text: string): string {
   return visible(text)
     .replaceAll(/[\u00a0\u202f\u3000]/gu, codePoint)
     .replaceAll(WORD, (word) => {
       if (/^[\x20-\x7e]*$/.test(word)) return word
-      const isMixed = /\p{Script=Latin}/u.test(word) && ALIKE.test(word)
+      const isMixed = /\p{Script=Latin}/u.test(word) && LOOKALIKE.test(word)
       const shown = word.replaceAll(/\P{ASCII}/gu, (char) =>
-        (isMixed && ALIKE.test(char)) || /^[a-z0-9]$/i.test(char.normalize('NFKC')) ? codePoint(char) : char,
+        (isMixed && LOOKALIKE.test(char)) || /^[a-z0-9]$/i.test(char.normalize('NFKC')) ? codePoint(char) : char,
       )
       const host = word.includes('.') ? word : ''
       const ascii = shown === word && host !== '' ? domainToASCII(host) : host

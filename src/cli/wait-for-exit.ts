@@ -1,13 +1,13 @@
-/** Waits until a process that was asked to stop is gone, so that another one can be started right after `stop`. */
+/** Waits for the exit of a process that was asked to stop, so that another can start right after `stop`. */
 
 import { systemClock } from '../adapters/clock.ts'
 import { TirelessError } from '../domain/error.ts'
 
-const LOOK_MS = 25
-/** Beyond its deadline: to interrupt what runs, to write what is left, to close. */
+const POLL_MS = 25
+/** Time after the deadline to interrupt steps, flush and close. */
 const MARGIN_MS = 20_000
 
-/** Contract: throws `conflict` where it is still there well after its deadline. */
+/** Contract: throws `conflict` if the process still runs well after its deadline. */
 export async function waitForExit(pid: number, output: unknown): Promise<void> {
   const { stopped, timeout } = output as { readonly stopped: boolean; readonly timeout: number }
   if (!stopped) return
@@ -15,10 +15,10 @@ export async function waitForExit(pid: number, output: unknown): Promise<void> {
   while (isAlive(pid)) {
     if (systemClock.monotonic() >= giveUpAt)
       throw new TirelessError('conflict', {
-        what: `process ${pid} was asked to stop and is still there`,
-        fix: `kill -9 ${pid}: nothing that was acknowledged is lost, and the next start goes on`,
+        what: `process ${pid} was asked to stop but is still running`,
+        fix: `run kill -9 ${pid}; accepted work is kept, and the next start continues it`,
       })
-    await systemClock.sleep(LOOK_MS)
+    await systemClock.sleep(POLL_MS)
   }
 }
 

@@ -32,7 +32,7 @@ export const auditVerify = command({
     keyed_since: z
       .number()
       .nullable()
-      .describe('the first record made with the key of this home; null where the key is missing'),
+      .describe('first record made with the key of this home; null if the key is missing'),
     broken: z.object({ record: z.number(), why: z.string() }).nullable(),
   }),
   async run({ store, auditSeal }) {
@@ -48,33 +48,39 @@ export const auditVerify = command({
     for (;;) {
       const { links, last } = await store.audit(records + 1, { limit: LINKS_PER_READ })
       for (const link of links) {
-        const why = link.n === records + 1 ? faultOf(link, before, key, expected) : 'it is missing'
+        const why = link.n === records + 1 ? describeFault(link, before, key, expected) : 'the record is missing'
         if (why !== undefined) return broken(why)
         before = link.hash
         records += 1
       }
       if (links.length > 0) continue
       const written = Math.max(last, expected?.n ?? 0)
-      if (records < written) return broken(`it is missing, and so are all after it, up to ${written}`)
+      if (records < written) return broken(`this record and all later ones, up to ${written}, are missing`)
       if (!key) return broken(KEY_MISSING)
-      if (!expected) return broken(`audit.head is missing, so records may have been taken away from the end; ${AGAIN}`)
+      if (!expected)
+        return broken(`audit.head is missing, so records may have been removed from the end; ${RESTORE_FILE}`)
       return { ok: true, records, head: before, keyed_since, broken: null }
     }
   },
   exit: ({ ok }) => (ok ? 0 : 1),
 })
 
-const AGAIN = 'do this: put the file back from a backup, or let the next start make a new one'
-const KEY_MISSING = `its key is missing: the file audit.key is not in the home; ${AGAIN}, which cannot check earlier records`
+const RESTORE_FILE = 'do this: restore the file from a backup, or let the next start create a new one'
+const KEY_MISSING = `the key file audit.key is missing from the home; ${RESTORE_FILE}, which cannot verify earlier records`
 
-/** Contract: pure; what is wrong with a record, undefined where nothing. */
-function faultOf(link: Link, before: string, key: AuditKey | null, expected: AuditHead | null): string | undefined {
+/** Contract: pure; the problem of a record, or undefined. */
+function describeFault(
+  link: Link,
+  before: string,
+  key: AuditKey | null,
+  expected: AuditHead | null,
+): string | undefined {
   const mustBeKeyed = key !== null && link.n >= key.since
   if (isKeyed(link.hash) && !mustBeKeyed)
-    return key ? 'it was made with another key than the one in audit.key, so it cannot be checked' : KEY_MISSING
+    return key ? 'the record was made with another key than audit.key, so it cannot be verified' : KEY_MISSING
   if (link.hash !== linkHash(before, link.body, mustBeKeyed ? key.key : undefined))
-    return 'it was changed, or one before it was'
+    return 'this record or an earlier one was changed'
   return expected?.n === link.n && expected.hash !== link.hash
-    ? 'it is not the record that was written, or one before it is not'
+    ? 'this record or an earlier one is not the one that was written'
     : undefined
 }

@@ -1,4 +1,4 @@
-/** Errors as HTTP says them: a status, and JSON with code and message; never a stack. */
+/** Converts errors to HTTP: a status, and JSON with code and message; never a stack trace. */
 
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -29,7 +29,7 @@ export function answerOf(thrown: unknown): ErrorAnswer {
   return { status: status ?? (retry === 'later' ? 503 : 500), body: { error: { code, message } } }
 }
 
-/** Where HTTP has a status of its own for what is wrong. */
+/** An error with an HTTP status that no error code maps to. */
 export function refusal(status: 405 | 413 | 415 | 429 | 503, complaint: Complaint): HTTPException {
   return new HTTPException(status, { cause: new TirelessError('usage', complaint) })
 }

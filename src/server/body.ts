@@ -1,32 +1,31 @@
-/** The body of a request: a JSON object, and not an endless one. */
+/** Reads request bodies, up to a size limit. */
 
 import type { IncomingMessage } from 'node:http'
 import { TirelessError } from '../domain/error.ts'
 import { refusal } from './answer.ts'
 
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 
-/** Contract: `{}` where there is none. */
+/** Contract: the JSON object; `{}` for an empty body. */
 export async function bodyOf(incoming: IncomingMessage): Promise<object> {
   const text = await textOf(incoming)
-  return text.trim() === '' ? {} : objectOf(text)
+  return text.trim() === '' ? {} : parseObject(text)
 }
 
-/** Contract: as it came. */
+/** Contract: the text, unparsed. */
 export async function textOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MOST_BYTES)
-      throw refusal(413, { what: 'the body is too large', expected: `at most ${MOST_BYTES} bytes` })
+    if (bytes > MAX_BYTES) throw refusal(413, { what: 'the body is too large', expected: `at most ${MAX_BYTES} bytes` })
     chunks.push(chunk)
   }
-  return decoded(Buffer.concat(chunks))
+  return decodeUtf8(Buffer.concat(chunks))
 }
 
-/** Bytes that are no text would be kept as something else than was sent. The mark at the beginning stays: a signature counts it. */
-function decoded(bytes: Buffer): string {
+/** Invalid bytes would be stored as other text. Keeps a byte order mark, because signatures include it. */
+function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
@@ -34,15 +33,19 @@ function decoded(bytes: Buffer): string {
   }
 }
 
-function objectOf(text: string): object {
-  const wrong = (got: string): TirelessError =>
-    new TirelessError('usage', { what: 'the body is no JSON object', got, expected: 'such as {"prompt": "…"}' })
+function parseObject(text: string): object {
+  const notAnObject = (got: string): TirelessError =>
+    new TirelessError('usage', {
+      what: 'the body is not a JSON object',
+      got,
+      expected: 'an object such as {"prompt": "…"}',
+    })
   let value: unknown
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (cause) {
-    throw wrong((cause as Error).message)
+    throw notAnObject((cause as Error).message)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(text.slice(0, 40))
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject(text.slice(0, 40))
   return value
 }

@@ -1,4 +1,4 @@
-/** Which command is reached how over HTTP, and its input from a query or a body. */
+/** HTTP endpoints of the commands, and how a query or body becomes their input. */
 
 import { isAbsolute } from 'node:path'
 import type { Command } from '../commands/command.ts'
@@ -7,7 +7,7 @@ import { TirelessError } from '../domain/error.ts'
 
 export const API = '/api/v1'
 
-/** A command whose last word is one of these changes nothing, and is a GET; every other is a POST. */
+/** A command that ends in one of these words changes nothing and is a GET; all others are a POST. */
 const READING: ReadonlySet<string> = new Set(['status', 'list', 'show', 'search', 'log', 'diff', 'compare'])
 
 export interface Endpoint {
@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly path: string
 }
 
-/** Contract: one for each command that runs in the holder of the home: `queue list` is `/api/v1/queue/list`. */
+/** Contract: one per command that may run in the kernel; `queue list` is `/api/v1/queue/list`. */
 export function endpointsOf(commands: readonly Command[]): readonly Endpoint[] {
   return commands
     .filter(({ runsIn }) => runsIn === 'any_process')
@@ -27,24 +27,27 @@ export function endpointsOf(commands: readonly Command[]): readonly Endpoint[] {
     })
 }
 
-/** Contract: numbers and booleans where the schema wants them; what is none stays a word, for the schema to refuse. */
+/** Contract: converts numbers and booleans where the schema has them; other text is left for the schema to refuse. */
 export function inputOfQuery(command: Command, query: Readonly<Record<string, readonly string[]>>): object {
   const types = new Map(fieldsOf(command).map(({ key, type }) => [key, type]))
   const input = Object.entries(query).map(([key, [value = '', ...more]]) => {
     if (more.length > 0)
-      throw new TirelessError('usage', { what: 'it is given more than once', where: `${command.name}: ${key}` })
-    return [key, readWord(types.get(key), value)] as const
+      throw new TirelessError('usage', {
+        what: 'the parameter is given more than once',
+        where: `${command.name}: ${key}`,
+      })
+    return [key, parseValue(types.get(key), value)] as const
   })
   return Object.fromEntries(input)
 }
 
-function readWord(type: string | undefined, word: string): unknown {
-  if (type === 'number' && word.trim() !== '' && Number.isFinite(Number(word))) return Number(word)
-  if (type === 'boolean' && (word === 'true' || word === 'false')) return word === 'true'
-  return word
+function parseValue(type: string | undefined, text: string): unknown {
+  if (type === 'number' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
 }
 
-/** A relative path would be one of this process's folder, which whoever asks over HTTP cannot know. */
+/** A relative path would be resolved against this process's folder, which the client does not know. */
 export function refuseRelativePaths(command: Command, input: object): void {
   for (const { key } of fieldsOf(command).filter(({ isPath }) => isPath)) {
     const value = (input as Readonly<Record<string, unknown>>)[key]

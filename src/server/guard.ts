@@ -1,4 +1,4 @@
-/** What stands before every route: headers of every answer, whose name was asked for and from where, and who asks. */
+/** Middleware of every route: security headers, checks of Host and Origin, authentication. */
 
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
@@ -21,7 +21,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // Text that a model wrote cannot become markup, whatever the page does with it.
+    // Text that a model wrote can never become markup.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; '),
@@ -38,22 +38,22 @@ export const withHeaders: MiddlewareHandler<Env> = async (c, next) => {
   await next()
 }
 
-/** Before anything else is looked at: another's page, whatever it asks for and however it got here, gets nothing. */
+/** Runs before everything else: pages of other sites get nothing, even through DNS rebinding. */
 export function onlyUs(host: string): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const door = doorOf(c, host)
-    const asked = c.req.header('host')
-    if (!isUs(asked, door))
+    const address = localAddressOf(c, host)
+    const requested = c.req.header('host')
+    if (!isUs(requested, address))
       throw new TirelessError('forbidden', {
-        what: 'this server does not go by that name',
+        what: 'unknown host name',
         where: 'Host',
-        got: asked ?? 'none',
-        expected: `127.0.0.1:${door.port}, localhost:${door.port}, or server.host of the configuration with that port`,
+        got: requested ?? 'none',
+        expected: `127.0.0.1:${address.port}, localhost:${address.port}, or server.host with that port`,
       })
     const origin = c.req.header('origin')
-    if (origin !== undefined && !(origin.startsWith('http://') && isUs(origin.slice('http://'.length), door)))
+    if (origin !== undefined && !(origin.startsWith('http://') && isUs(origin.slice('http://'.length), address)))
       throw new TirelessError('forbidden', {
-        what: 'it was asked for by a page of another site',
+        what: 'requests from other sites are refused',
         where: 'Origin',
         got: origin,
       })
@@ -61,12 +61,12 @@ export function onlyUs(host: string): MiddlewareHandler<Env> {
   }
 }
 
-function doorOf(c: Context<Env>, host: string): Door {
+function localAddressOf(c: Context<Env>, host: string): Door {
   const { localPort = 0, localAddress = '' } = c.env.incoming.socket
   return { host, port: localPort, address: localAddress }
 }
 
-/** Cookies know no ports: two homes on one machine would have one. */
+/** Cookies are shared by all ports of a host, so the port is part of the name. */
 export const cookieName = (c: Context<Env>): string => `tireless-${c.env.incoming.socket.localPort}`
 
 export const shownIn = (c: Context<Env>): Parameters<Access['credentialOf']>[0] => ({
@@ -76,55 +76,58 @@ export const shownIn = (c: Context<Env>): Parameters<Access['credentialOf']>[0] 
 
 export const credentialIn = (c: Context<Env>, access: Access): Credential | undefined => access.credentialOf(shownIn(c))
 
-/** Contract: lets the owner through, and with `loopback` whoever is on this machine. */
+/** Contract: admits the owner; with `loopback` also every client on this machine. */
 export function onlyOwner(access: Access, { loopback = false } = {}): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (loopback && isLoopback(c.env.incoming.socket.remoteAddress)) return next()
     const credential = credentialIn(c, access)
     if (credential === undefined)
       throw c.req.header('authorization') === undefined
-        ? new TirelessError('unauthorized', WRONG)
-        : wrongToken(c, access, WRONG)
-    // A browser sends the cookie by itself, also for a page of another port of this machine.
-    if (credential === 'cookie') refuseForeign(c)
-    if (credential === 'cookie' && !isReading(c) && c.req.header('x-tireless-csrf') !== '1')
+        ? new TirelessError('unauthorized', BAD_TOKEN)
+        : wrongToken(c, access, BAD_TOKEN)
+    // Browsers send the cookie on their own, even for pages on another port of this machine.
+    if (credential === 'cookie') refuseOtherSites(c)
+    if (credential === 'cookie' && !isRead(c) && c.req.header('x-tireless-csrf') !== '1')
       throw new TirelessError('forbidden', {
-        what: 'with the cookie, this needs a header that another site cannot send',
+        what: 'requests with the cookie need a header that other sites cannot send',
         expected: 'X-Tireless-CSRF: 1',
       })
     await next()
   }
 }
 
-const WRONG: Complaint = {
-  what: 'the token is missing or wrong',
-  fix: 'send the header `Authorization: Bearer TOKEN`; it is in the file `token` of the home',
+const BAD_TOKEN: Complaint = {
+  what: 'missing or wrong token',
+  fix: 'send the header `Authorization: Bearer TOKEN`; the token is in the file `token` of the home',
 }
 
-/** Contract: what whoever has shown something wrong is told. */
+/** Contract: the error for a wrong token or code; counts the attempt. */
 export function wrongToken(c: Context<Env>, access: Access, complaint: Complaint): Error {
   if (!access.isGuessing(c.env.incoming.socket.remoteAddress ?? '')) return new TirelessError('unauthorized', complaint)
-  return refusal(429, { what: 'too many wrong tokens from there', fix: 'wait a minute, then send the right one' })
+  return refusal(429, {
+    what: 'too many wrong tokens',
+    fix: 'wait a minute, then send the right one',
+  })
 }
 
-function refuseForeign(c: Context<Env>): void {
+function refuseOtherSites(c: Context<Env>): void {
   const site = c.req.header('sec-fetch-site') ?? 'none'
   if (site !== 'same-origin' && site !== 'none')
     throw new TirelessError('forbidden', {
-      what: 'it was asked for by a page of another site',
+      what: 'requests from other sites are refused',
       where: 'Sec-Fetch-Site',
       got: site,
     })
 }
 
-const isReading = (c: Context<Env>): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
+const isRead = (c: Context<Env>): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
 
-/** Contract: what changes something comes as JSON, which no form of another site can send. */
+/** Contract: requests that change something must be JSON, which a form of another site cannot send. */
 export const onlyJson: MiddlewareHandler<Env> = async (c, next) => {
   const type = c.req.header('content-type') ?? 'none'
-  if (!isReading(c) && !/^application\/json\s*(;|$)/i.test(type))
+  if (!isRead(c) && !/^application\/json\s*(;|$)/i.test(type))
     throw refusal(415, {
-      what: 'the body has to be JSON',
+      what: 'the body must be JSON',
       where: 'Content-Type',
       got: type,
       expected: 'application/json',

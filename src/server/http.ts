@@ -1,10 +1,10 @@
-/** HTTP on the configured address: health and metrics, the API made from the commands, live events, the page. */
+/** The HTTP server: health and metrics, an API of all commands, live events, webhooks, the page. */
 
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { type Context as Asked, Hono } from 'hono'
+import { Hono, type Context as HonoContext } from 'hono'
 import { setCookie } from 'hono/cookie'
 import { z } from 'zod'
 import type { Command, Context } from '../commands/command.ts'
@@ -36,51 +36,50 @@ import { pulse } from './pulse.ts'
 import { teller } from './telling.ts'
 
 const COOKIE_SECONDS = 30 * 24 * 3600
-const MOST_VIEWERS = 64
-/** How long requests that are open at the end are waited for. */
+const MAX_VIEWERS = 64
+/** How long open requests may take when the server closes. */
 const CLOSE_MS = 2000
 
 export interface HttpOptions {
   readonly host: string
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number
-  /** Contract: as it is in this moment; undefined where nobody can come in. */
+  /** Contract: the current token; undefined: all logins are refused. */
   readonly token: () => string | undefined
-  /** Makes one that nobody can guess. */
+  /** Contract: a new random secret. */
   readonly secret: () => string
   readonly commands: readonly Command[]
   readonly context: Context
-  /** The folder of the built page. */
+  /** Folder of the built page. */
   readonly page: string
-  /** Contract: hears of what went wrong in here. */
+  /** Contract: called with every internal error. */
   readonly failed: (error: TirelessError, path: string) => void
 }
 
 export interface HttpServer {
-  /** Where it is. */
   readonly url: string
   /** Whether only this machine can reach it. */
   readonly loopback: boolean
-  /** Hears what runs do. */
+  /** Receives what runs do. */
   readonly sink: Sink
-  /** Contract: where a browser is let in by itself, once and for a short time; the secret is in the part that browsers send nobody. */
+  /** Contract: a login link, valid once and shortly; the secret is in the fragment, which browsers do not send. */
   loginUrl(): string
-  /** Contract: takes no new request, gives the open ones a moment to be answered, ends the streams. */
+  /** Contract: accepts no new requests, waits shortly for open ones, ends the event streams. */
   close(): Promise<void>
 }
 
-/** Contract: listens when it resolves; `conflict` where the address is taken. */
+/** Contract: listening when it resolves; throws `conflict` if the address is in use. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { host, context, token, secret } = options
   const access = createAccess({ token, secret, clock: context.clock })
   const live = createLive({ clock: context.clock, life: context.ids.next().slice(-12), token })
   const metrics = createMetrics(live.viewers)
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
-  // The package's own Request and Response are quicker, and would be everybody's in this process.
+  // The adapter's faster Request and Response would replace the global ones of the whole process.
   const server = createAdaptorServer({ fetch, hostname: host, overrideGlobalObjects: false }) as Server
-  const { port } = await listening(server, options)
+  const { port } = await listen(server, options)
   const closing = new AbortController()
-  const pulsing = pulse(context, live, statusOf(options), closing.signal)
+  const broadcast = pulse(context, live, statusReader(options), closing.signal)
   const name = isWildcard(host) ? '127.0.0.1' : bracketed(host)
   const url = `http://${name}:${port}`
   return {
@@ -96,9 +95,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       const over = new AbortController()
       await Promise.race([closed, context.clock.sleep(CLOSE_MS, over.signal)])
       over.abort()
-      // Whoever asked and was not answered yet: what they asked for is durable.
+      // Drop unanswered requests: accepted work is durable.
       server.closeAllConnections()
-      await Promise.all([closed, pulsing])
+      await Promise.all([closed, broadcast])
     },
   }
 }
@@ -106,18 +105,18 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 const isWildcard = (host: string): boolean => ['0.0.0.0', '::', '[::]'].includes(host)
 
 const FIXES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'end what listens there, or set server.port to another one (0: any that is free)',
-  EACCES: 'set server.port to one above 1023',
+  EADDRINUSE: 'stop the program that uses the port, or change server.port (0: any free port)',
+  EACCES: 'set server.port to a port above 1023',
 }
 
-function listening(server: Server, { host, port }: HttpOptions): Promise<AddressInfo> {
+function listen(server: Server, { host, port }: HttpOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) =>
       reject(
         new TirelessError(
           'conflict',
           {
-            what: cause.code === 'EADDRINUSE' ? `port ${port} is taken` : 'it cannot listen there',
+            what: cause.code === 'EADDRINUSE' ? `port ${port} is in use` : 'cannot listen on this address',
             where: `server ${bracketed(host)}:${port}`,
             got: cause.message,
             fix: FIXES[cause.code ?? ''] ?? 'set server.host to an address of this machine, such as 127.0.0.1',
@@ -130,49 +129,49 @@ function listening(server: Server, { host, port }: HttpOptions): Promise<Address
   })
 }
 
-interface Inside extends HttpOptions {
+interface RouteDeps extends HttpOptions {
   readonly access: Access
   readonly live: Live
   readonly metrics: Metrics
   readonly files: ReadonlyMap<string, PageFile>
 }
 
-const statusOf =
+const statusReader =
   ({ commands, context }: HttpOptions) =>
   async (): Promise<unknown> => {
     const status = commands.find(({ name }) => name === 'status')
     return status && execute(status, context, {}, () => {})
   }
 
-function routes(inside: Inside): Hono<Env> {
-  const { host, access, commands, failed } = inside
+function routes(deps: RouteDeps): Hono<Env> {
+  const { host, access, commands, failed } = deps
   const endpoints = endpointsOf(commands)
   const app = new Hono<Env>()
   app.use(withHeaders, onlyUs(host))
-  openRoutes(app, inside)
+  addOpenRoutes(app, deps)
   app.get(`${API}/login`, (c) => c.json({ ok: credentialIn(c, access) !== undefined }))
   app.post(`${API}/login`, onlyJson, (c) => login(c, access))
-  // Before the token is asked for: a channel has its own way to know who sends.
+  // Before authentication: a channel verifies its senders itself.
   app.post(`${API}/hooks/:name`, onlyJson, async (c) =>
     c.json(
-      await hookReceived(inside.context, c.req.param('name'), {
+      await hookReceived(deps.context, c.req.param('name'), {
         headers: c.req.header(),
         body: await textOf(c.env.incoming),
       }),
     ),
   )
   app.use(`${API}/*`, onlyOwner(access))
-  app.get(`${API}/events`, (c) => watch(c, inside))
+  app.get(`${API}/events`, (c) => streamEvents(c, deps))
   app.get(`${API}/openapi.json`, (c) => c.json(openApi(endpoints)))
-  for (const endpoint of endpoints) mount(app, endpoint, inside.context)
+  for (const endpoint of endpoints) mount(app, endpoint, deps.context)
   app.notFound((c) => {
     const known = endpoints.find(({ path }) => path === c.req.path)
     throw known
-      ? refusal(405, { what: 'it is asked for otherwise', got: c.req.method, expected: known.method })
+      ? refusal(405, { what: 'method not allowed', got: c.req.method, expected: known.method })
       : new TirelessError('not_found', {
-          what: 'there is nothing here',
+          what: 'no such path',
           got: c.req.path,
-          fix: `see: ${API}/openapi.json`,
+          fix: `see ${API}/openapi.json`,
         })
   })
   app.onError((thrown, c) => {
@@ -183,9 +182,9 @@ function routes(inside: Inside): Hono<Env> {
   return app
 }
 
-function openRoutes(app: Hono<Env>, inside: Inside): void {
-  const { context, access, metrics, files } = inside
-  const status = statusOf(inside)
+function addOpenRoutes(app: Hono<Env>, deps: RouteDeps): void {
+  const { context, access, metrics, files } = deps
+  const status = statusReader(deps)
   const open = onlyOwner(access, { loopback: true })
   app.get('/healthz', open, async (c) => {
     const { ok, reasons } = await context.health()
@@ -193,8 +192,8 @@ function openRoutes(app: Hono<Env>, inside: Inside): void {
   })
   app.get('/readyz', open, (c) => {
     const reasons = [
-      ...(context.signals.drain.aborted ? ['it is being stopped'] : []),
-      ...(context.draining() ? [] : ['the queue is not worked']),
+      ...(context.signals.drain.aborted ? ['shutting down'] : []),
+      ...(context.draining() ? [] : ['the queue is not being worked']),
     ]
     return c.json({ ok: reasons.length === 0, reasons }, reasons.length === 0 ? 200 : 503)
   })
@@ -212,33 +211,33 @@ function openRoutes(app: Hono<Env>, inside: Inside): void {
 
 const LOGIN = z.strictObject({ token: z.string().optional(), code: z.string().optional() })
 
-async function login(c: Asked<Env>, access: Access): Promise<Response> {
-  const shown = LOGIN.safeParse(await bodyOf(c.env.incoming))
-  const value = shown.success ? access.login(shown.data) : undefined
+async function login(c: HonoContext<Env>, access: Access): Promise<Response> {
+  const parsed = LOGIN.safeParse(await bodyOf(c.env.incoming))
+  const value = parsed.success ? access.login(parsed.data) : undefined
   if (value === undefined)
     throw wrongToken(c, access, {
-      what: 'neither the token nor a code that is still good',
+      what: 'wrong token, or wrong or expired code',
       expected: '{"token": "…"} or {"code": "…"}',
-      fix: 'take the token from the file `token` of the home',
+      fix: 'use the token from the file `token` of the home',
     })
   setCookie(c, cookieName(c), value, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: COOKIE_SECONDS })
   return c.json({ ok: true })
 }
 
-/** Written straight to the connection: one buffer for all viewers, and what is not taken can be seen. */
-function watch(c: Asked<Env>, { live, access }: Inside): Response {
-  if (live.viewers() >= MOST_VIEWERS)
-    throw refusal(503, { what: 'too many watch already', expected: `at most ${MOST_VIEWERS}`, fix: 'close some' })
+/** Writes directly to the connection: all viewers share one buffer, and unsent bytes can be counted. */
+function streamEvents(c: HonoContext<Env>, { live, access }: RouteDeps): Response {
+  if (live.viewers() >= MAX_VIEWERS)
+    throw refusal(503, { what: 'too many viewers', expected: `at most ${MAX_VIEWERS}`, fix: 'close another viewer' })
   if (c.req.method === 'HEAD') return c.body(null)
   const { outgoing } = c.env
-  const shown = shownIn(c)
+  const credentials = shownIn(c)
   outgoing.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
   const leave = live.join(
     {
       send: (chunk) => outgoing.write(chunk),
       behind: () => outgoing.writableLength,
       drop: () => outgoing.destroy(),
-      isAuthorized: () => access.credentialOf(shown) !== undefined,
+      isAuthorized: () => access.credentialOf(credentials) !== undefined,
     },
     c.req.header('last-event-id'),
   )

@@ -1,4 +1,4 @@
-/** Lines of a stream. They end with a line feed and with nothing else: U+2028 is a character like any other in JSON. */
+/** Splits a stream into lines at line feeds only: JSON may contain U+2028 as it is. */
 
 export async function* splitLines(stream: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder()

@@ -1,66 +1,67 @@
 /**
- * Live: what is told, numbered without gaps, to everybody who watches. The latest of it is kept, so that who was cut off goes on where
- * they were; who comes too late for that, or from another life of this process, is told to fetch anew. Nobody is waited for.
+ * Server-sent events, numbered without gaps. Recent ones are kept, so that a viewer can reconnect and continue. A
+ * viewer that is too late, or was connected to an earlier process, gets `reset` and must fetch everything anew. A slow
+ * viewer is dropped, never waited for.
  */
 
 import type { Clock } from '../ports/clock.ts'
 import { joined, type Told } from './telling.ts'
 
-/** Told together: a person sees no difference, and twenty viewers of a busy kernel cost twenty writes instead of thousands. */
+/** Events are sent in batches: with many viewers of a busy kernel that saves thousands of writes. */
 const BATCH_MS = 30
 const KEEP_ALIVE_MS = 15_000
-const MOST_KEPT_BYTES = 1024 * 1024
-/** Who is further behind than this is dropped. More than is kept, or whoever asks for all of it would be. */
-const MOST_BEHIND_BYTES = 2 * MOST_KEPT_BYTES
+const MAX_KEPT_BYTES = 1024 * 1024
+/** Unsent bytes after which a viewer is dropped. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once. */
+const MAX_UNSENT_BYTES = 2 * MAX_KEPT_BYTES
 const RECONNECT_MS = 1000
-/** How often the token is looked at while somebody watches and nothing is told. */
+/** How often the token is checked while there are viewers but no events. */
 const CHECK_MS = 1000
 
 export interface Viewer {
   send(chunk: Buffer): void
-  /** Bytes that were sent and not taken yet. */
+  /** Bytes written but not yet taken by the client. */
   behind(): number
-  /** Contract: ends it at once. */
+  /** Contract: closes the connection at once. */
   drop(): void
-  /** Contract: whether what it showed when it came would still let it in. */
+  /** Contract: whether its credentials are still valid. */
   isAuthorized(): boolean
 }
 
 export interface Live {
   tell(told: Told): void
-  /** Contract: from now on, or from behind `last` if that is still there; call the result when the viewer is gone. */
+  /** Contract: sends events from now on, or after the id `last` if it is still kept; call the result on disconnect. */
   join(viewer: Viewer, last: string | undefined): () => void
   viewers(): number
-  /** Contract: whether anybody has watched in this life: before that, nobody can ask for what was told. */
+  /** Contract: whether there has been a viewer since the process started; before, no event can be requested. */
   isFollowed(): boolean
-  /** Contract: resolves when somebody watches, or when it is closed. */
+  /** Contract: resolves when there is a viewer, or on close. */
   watched(): Promise<void>
   close(): void
 }
 
-interface Kept {
+interface KeptEvent {
   readonly seq: number
   readonly chunk: Buffer
 }
 
 export interface LiveOptions {
   readonly clock: Clock
-  /** Sets the ids of this process apart from those of another. */
+  /** Prefix of this process's event ids. */
   readonly life: string
-  /** Contract: as it is in this moment; when it changes, viewers are asked whether they are still authorized. */
+  /** Contract: the current token; when it changes, viewers are checked again. */
   token(): string | undefined
 }
 
 export function createLive({ clock, life, token }: LiveOptions): Live {
-  const kept: Kept[] = []
+  const kept: KeptEvent[] = []
   const viewers = new Map<Viewer, AbortController>()
   const closed = new AbortController()
   let keptBytes = 0
   let seq = 0
   let pending: Told[] = []
-  let followed = false
-  let waiting: (() => void)[] = []
-  /** The token that all viewers were checked against; null: none since the last one joined. */
+  let hadViewer = false
+  let onViewer: (() => void)[] = []
+  /** Token that all viewers were checked against; null: a viewer joined since. */
   let checkedToken: string | undefined | null = null
   let isChecking = false
 
@@ -75,14 +76,14 @@ export function createLive({ clock, life, token }: LiveOptions): Live {
       return chunk
     })
     pending = []
-    while (keptBytes > MOST_KEPT_BYTES) keptBytes -= kept.shift()?.chunk.length ?? keptBytes
+    while (keptBytes > MAX_KEPT_BYTES) keptBytes -= kept.shift()?.chunk.length ?? keptBytes
     const all = Buffer.concat(chunks)
     dropUnauthorized()
     for (const viewer of [...viewers.keys()]) send(viewer, all)
   }
 
   function send(viewer: Viewer, chunk: Buffer): void {
-    if (viewer.behind() <= MOST_BEHIND_BYTES) {
+    if (viewer.behind() <= MAX_UNSENT_BYTES) {
       viewer.send(chunk)
       return
     }
@@ -90,11 +91,11 @@ export function createLive({ clock, life, token }: LiveOptions): Live {
     viewer.drop()
   }
 
-  /** Contract: whoever came in with a token that has been replaced or removed is told nothing more. */
+  /** Contract: drops viewers whose token was replaced or removed. */
   function dropUnauthorized(): void {
-    const now = token()
-    if (now === checkedToken) return
-    checkedToken = now
+    const current = token()
+    if (current === checkedToken) return
+    checkedToken = current
     for (const viewer of [...viewers.keys()]) {
       if (viewer.isAuthorized()) continue
       leave(viewer)
@@ -102,7 +103,7 @@ export function createLive({ clock, life, token }: LiveOptions): Live {
     }
   }
 
-  /** Also while there is nothing to tell. */
+  /** Checks even while there are no events. */
   async function checkTokens(): Promise<void> {
     if (isChecking) return
     isChecking = true
@@ -125,8 +126,8 @@ export function createLive({ clock, life, token }: LiveOptions): Live {
     }
   }
 
-  /** Contract: undefined where what follows `last` is not there any more, or never was. */
-  function behind(last: string): { readonly seq: number; readonly chunks: readonly Buffer[] } | undefined {
+  /** Contract: the events after `last`; undefined if they are no longer kept, or `last` is unknown. */
+  function eventsAfter(last: string): { readonly seq: number; readonly chunks: readonly Buffer[] } | undefined {
     const at = last.startsWith(`${life}.`) ? Number(last.slice(life.length + 1)) : Number.NaN
     const first = kept[0]?.seq ?? seq + 1
     if (!Number.isInteger(at) || at > seq || at < first - 1) return undefined
@@ -134,38 +135,40 @@ export function createLive({ clock, life, token }: LiveOptions): Live {
   }
 
   return {
-    tell(told) {
-      if (closed.signal.aborted || !followed) return
-      const one = joined(pending.at(-1), told)
-      if (one) pending[pending.length - 1] = one
-      else if (pending.push(told) === 1) void clock.sleep(BATCH_MS, closed.signal).then(flush)
+    tell(event) {
+      if (closed.signal.aborted || !hadViewer) return
+      const merged = joined(pending.at(-1), event)
+      if (merged) pending[pending.length - 1] = merged
+      else if (pending.push(event) === 1) void clock.sleep(BATCH_MS, closed.signal).then(flush)
     },
     join(viewer, last) {
-      followed = true
-      const past = last === undefined ? { seq, chunks: [] } : behind(last)
-      const hello = message('hello', { now: clock.now() }, idOf(past?.seq ?? seq))
-      const reset = past ? [] : [message('reset', { last, reason: 'what followed is not kept: fetch anew' }, idOf(seq))]
-      viewer.send(Buffer.concat([Buffer.from(`retry: ${RECONNECT_MS}\n`), hello, ...reset, ...(past?.chunks ?? [])]))
+      hadViewer = true
+      const missed = last === undefined ? { seq, chunks: [] } : eventsAfter(last)
+      const hello = message('hello', { now: clock.now() }, idOf(missed?.seq ?? seq))
+      const reset = missed
+        ? []
+        : [message('reset', { last, reason: 'later events are not kept: fetch everything anew' }, idOf(seq))]
+      viewer.send(Buffer.concat([Buffer.from(`retry: ${RECONNECT_MS}\n`), hello, ...reset, ...(missed?.chunks ?? [])]))
       const left = new AbortController()
       viewers.set(viewer, left)
       void keepAlive(viewer, left.signal)
       checkedToken = null
       void checkTokens()
-      for (const resolve of waiting.splice(0)) resolve()
+      for (const resolve of onViewer.splice(0)) resolve()
       return () => leave(viewer)
     },
     viewers: () => viewers.size,
-    isFollowed: () => followed,
+    isFollowed: () => hadViewer,
     watched: () =>
-      viewers.size > 0 || closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+      viewers.size > 0 || closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => onViewer.push(resolve)),
     close() {
       closed.abort()
       for (const viewer of [...viewers.keys()]) {
         leave(viewer)
         viewer.drop()
       }
-      for (const resolve of waiting) resolve()
-      waiting = []
+      for (const resolve of onViewer) resolve()
+      onViewer = []
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Commands as tools of an MCP server on a pair of streams, for both generations of the protocol; made from their schemas. */
+/** An MCP server on two streams whose tools are commands; serves both generations of the protocol. */
 
 import type { Readable, Writable } from 'node:stream'
 import { McpServer } from '@modelcontextprotocol/server'
@@ -8,7 +8,7 @@ import type { Command } from '../commands/command.ts'
 import { asTirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 
-/** `fixed`: input that whoever asks neither sees nor gives. */
+/** `fixed`: input that the client neither sees nor sets. */
 export interface Offered {
   readonly command: Command
   readonly fixed: Readonly<Record<string, Json>>
@@ -18,33 +18,35 @@ export interface Conversation {
   readonly offered: readonly Offered[]
   readonly input: Readable
   readonly output: Writable
-  /** When aborted, nobody is answered any more. */
+  /** When aborted, the server stops answering. */
   readonly over: AbortSignal
-  /** Contract: runs the command, whoever holds the home; throws what it throws. */
+  /** Contract: runs the command, in whichever process holds the home; throws the command's error. */
   ask(command: Command, input: unknown): Promise<unknown>
 }
 
-/** Contract: resolves when whoever asked has gone away, or it is over, and nothing that was asked is still under way. */
+/** Contract: resolves when the client disconnects or `over` is aborted, and all calls have ended. */
 export async function serveMcp({ offered, input, output, over, ask }: Conversation): Promise<void> {
-  const underWay = new Set<Promise<unknown>>()
-  const asked = (command: Command, given: unknown): Promise<unknown> => {
-    const asking = ask(command, given).finally(() => underWay.delete(asking))
-    underWay.add(asking)
-    return asking
+  const running = new Set<Promise<unknown>>()
+  const runCall = (command: Command, args: unknown): Promise<unknown> => {
+    const call = ask(command, args).finally(() => running.delete(call))
+    running.add(call)
+    return call
   }
-  const gone = new Promise<void>((resolve) => {
+  const disconnected = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve())
     output.once('error', () => resolve())
     if (over.aborted) resolve()
     over.addEventListener('abort', () => resolve(), { once: true })
   })
-  const serving = serveStdio(() => offering(offered, asked), { transport: new StdioServerTransport(input, output) })
-  await gone
-  await serving.close()
-  await Promise.allSettled(underWay)
+  const server = serveStdio(() => createServer(offered, runCall), {
+    transport: new StdioServerTransport(input, output),
+  })
+  await disconnected
+  await server.close()
+  await Promise.allSettled(running)
 }
 
-function offering(offered: readonly Offered[], ask: Conversation['ask']): McpServer {
+function createServer(offered: readonly Offered[], ask: Conversation['ask']): McpServer {
   const server = new McpServer({ name: 'tireless', version: '1' }, { capabilities: { tools: {} } })
   for (const { command, fixed } of offered)
     server.registerTool(
@@ -52,13 +54,13 @@ function offering(offered: readonly Offered[], ask: Conversation['ask']): McpSer
       {
         title: command.name,
         description: command.summary,
-        inputSchema: theirs(command, fixed),
+        inputSchema: clientInput(command, fixed),
         annotations: { readOnlyHint: command.name !== 'enqueue', destructiveHint: false, openWorldHint: false },
       },
-      async (given: unknown) => {
+      async (args: unknown) => {
         try {
-          const told = await ask(command, { ...(given as object), ...fixed })
-          return { content: [{ type: 'text', text: JSON.stringify(told, null, 2) }] }
+          const result = await ask(command, { ...(args as object), ...fixed })
+          return { content: [{ type: 'text', text: JSON.stringify(result, null, 2) }] }
         } catch (thrown) {
           const { code, message } = asTirelessError(thrown)
           return { content: [{ type: 'text', text: `${code}: ${message}` }], isError: true }
@@ -68,5 +70,5 @@ function offering(offered: readonly Offered[], ask: Conversation['ask']): McpSer
   return server
 }
 
-const theirs = ({ input }: Command, fixed: Offered['fixed']): Command['input'] =>
+const clientInput = ({ input }: Command, fixed: Offered['fixed']): Command['input'] =>
   z.strictObject(Object.fromEntries(Object.entries(input.shape).filter(([key]) => !Object.hasOwn(fixed, key))))

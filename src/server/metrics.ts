@@ -1,4 +1,4 @@
-/** The status and the process as Prometheus reads them. */
+/** Status and process metrics in the Prometheus text format. */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
@@ -9,8 +9,8 @@ interface Sample {
   readonly value: number | null | undefined
 }
 
-/** What of `status` is counted; more than that is not looked at. */
-interface Counted {
+/** The part of `status` that is exported. */
+interface StatusCounts {
   readonly kernel: { readonly state: string; readonly last_cycle?: unknown }
   readonly queue: Readonly<Record<string, number>>
   readonly sessions: Readonly<Record<string, number>>
@@ -34,38 +34,38 @@ export interface Metrics {
   close(): void
 }
 
-/** The loop is watched from the first look on: where nobody collects, it costs nothing. */
+/** Event-loop delay is measured from the first request on, so unused metrics cost nothing. */
 export function createMetrics(viewers: () => number): Metrics {
   let loop: Loop | undefined
   return {
     text(status) {
-      loop ??= watchedLoop()
-      return [...ofStatus(status as Counted), ...ofProcess(loop, viewers())].join('')
+      loop ??= startLoopMonitor()
+      return [...statusMetrics(status as StatusCounts), ...processMetrics(loop, viewers())].join('')
     },
     close: () => loop?.disable(),
   }
 }
 
-function watchedLoop(): Loop {
+function startLoopMonitor(): Loop {
   const loop = monitorEventLoopDelay({ resolution: 50 })
   loop.enable()
   return loop
 }
 
-function ofStatus({ kernel, queue, sessions, spend, approvals, unknowns, health }: Counted): string[] {
+function statusMetrics({ kernel, queue, sessions, spend, approvals, unknowns, health }: StatusCounts): string[] {
   const cycle = (kernel.last_cycle ?? {}) as Cycle
   const { dispatched, succeeded, failed, parked } = cycle
   return [
-    gauge('tireless_up', 'whether the queue is worked', [{ value: Number(kernel.state === 'running') }]),
-    gauge('tireless_healthy', 'whether /healthz is well', [{ value: Number(health.ok) }]),
+    gauge('tireless_up', '1 if the queue is being worked', [{ value: Number(kernel.state === 'running') }]),
+    gauge('tireless_healthy', '1 if /healthz reports ok', [{ value: Number(health.ok) }]),
     gauge('tireless_dispatches', 'dispatches by status', by('status', queue)),
     gauge('tireless_sessions', 'sessions by state', by('state', sessions)),
-    gauge('tireless_approvals_open', 'calls that wait for a word of the owner', [{ value: approvals }]),
-    gauge('tireless_unknowns_open', 'calls of unknown outcome', [{ value: unknowns }]),
-    gauge('tireless_spend_today_usd', 'money spent today', [{ value: spend.today_usd }]),
-    gauge('tireless_spend_cap_usd', 'money that may be spent in a day', [{ value: spend.cap_usd }]),
-    gauge('tireless_model_calls_today', 'calls of models today', [{ value: spend.calls }]),
-    gauge('tireless_last_cycle_seconds', 'how long the last cycle took', [{ value: seconds(cycle.duration_ms) }]),
+    gauge('tireless_approvals_open', 'calls awaiting approval', [{ value: approvals }]),
+    gauge('tireless_unknowns_open', 'calls with an unknown outcome', [{ value: unknowns }]),
+    gauge('tireless_spend_today_usd', 'US dollars spent today', [{ value: spend.today_usd }]),
+    gauge('tireless_spend_cap_usd', 'daily limit in US dollars', [{ value: spend.cap_usd }]),
+    gauge('tireless_model_calls_today', 'model calls today', [{ value: spend.calls }]),
+    gauge('tireless_last_cycle_seconds', 'duration of the last cycle', [{ value: seconds(cycle.duration_ms) }]),
     gauge(
       'tireless_last_cycle_dispatches',
       'dispatches of the last cycle, by outcome',
@@ -73,23 +73,25 @@ function ofStatus({ kernel, queue, sessions, spend, approvals, unknowns, health 
     ),
     gauge(
       'tireless_last_cycle_status',
-      'the status of the last cycle',
+      'status of the last cycle',
       cycle.status === undefined ? [] : [{ labels: { status: cycle.status }, value: 1 }],
     ),
   ]
 }
 
-function ofProcess(loop: Loop, viewers: number): string[] {
+function processMetrics(loop: Loop, viewers: number): string[] {
   const { rss, heapUsed } = process.memoryUsage()
   const lag = (nanoseconds: number): number => (Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0)
   const text = [
-    gauge('tireless_viewers', 'who watches the live events', [{ value: viewers }]),
+    gauge('tireless_viewers', 'connected viewers of live events', [{ value: viewers }]),
     gauge('process_resident_memory_bytes', 'resident memory', [{ value: rss }]),
     gauge('nodejs_heap_size_used_bytes', 'heap in use', [{ value: heapUsed }]),
-    gauge('nodejs_eventloop_lag_p99_seconds', 'lag of the event loop since the last look', [
+    gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of event-loop delay since the last scrape', [
       { value: lag(loop.percentile(99)) },
     ]),
-    gauge('nodejs_eventloop_lag_max_seconds', 'the longest of them', [{ value: lag(loop.max) }]),
+    gauge('nodejs_eventloop_lag_max_seconds', 'maximum event-loop delay since the last scrape', [
+      { value: lag(loop.max) },
+    ]),
   ]
   loop.reset()
   return text
@@ -100,7 +102,7 @@ const seconds = (ms: number | undefined): number | undefined => (ms === undefine
 const by = (label: string, counts: Readonly<Record<string, number | undefined>>): Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
-/** Contract: nothing at all where no sample has a value. */
+/** Contract: empty if no sample has a value. */
 function gauge(name: string, help: string, samples: readonly Sample[]): string {
   const lines = samples.flatMap(({ labels, value }) =>
     typeof value === 'number' ? [`${name}${labelled(labels)} ${value}\n`] : [],

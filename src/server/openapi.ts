@@ -1,4 +1,4 @@
-/** The API as OpenAPI 3.1, made from the schemas of the commands. */
+/** OpenAPI 3.1 document, generated from the command schemas. */
 
 import { z } from 'zod'
 import { ERROR_CODES } from '../domain/error.ts'
@@ -23,7 +23,7 @@ const json = (schema: Schema): Schema => ({ 'application/json': { schema } })
 export function openApi(endpoints: readonly Endpoint[]): Schema {
   return {
     openapi: '3.1.0',
-    info: { title: 'Tireless', version: '1', description: 'Every command that the holder of a home runs for others.' },
+    info: { title: 'Tireless', version: '1', description: 'All commands that can run in the kernel.' },
     security: [{ token: [] }, { cookie: [] }],
     paths: {
       ...Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, pathItem(endpoint)])),
@@ -33,10 +33,10 @@ export function openApi(endpoints: readonly Endpoint[]): Schema {
     components: {
       schemas: { Error: ERROR },
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'The file `token` of the home.' },
+        token: { type: 'http', scheme: 'bearer', description: 'The token from the file `token` of the home.' },
         cookie: {
           ...{ type: 'apiKey', in: 'cookie', name: 'tireless-PORT' },
-          description: 'Set by /api/v1/login; with it every POST needs the header `X-Tireless-CSRF: 1`.',
+          description: 'Set by /api/v1/login. With it, every POST needs the header `X-Tireless-CSRF: 1`.',
         },
       },
     },
@@ -47,13 +47,13 @@ function pathItem({ command, method, path }: Endpoint): Schema {
   const { summary, input, output } = command
   const operation = { operationId: path.slice(API.length + 1).replaceAll('/', '_'), summary }
   const responses = {
-    200: { description: 'What came of it', content: json(schemaOf(output, 'output')) },
-    default: { description: 'What is wrong', content: json({ $ref: '#/components/schemas/Error' }) },
+    200: { description: 'The result', content: json(schemaOf(output, 'output')) },
+    default: { description: 'The error', content: json({ $ref: '#/components/schemas/Error' }) },
   }
-  const asked = schemaOf(input.strict(), 'input')
+  const inputSchema = schemaOf(input.strict(), 'input')
   return method === 'GET'
-    ? { get: { ...operation, parameters: parametersOf(asked), responses } }
-    : { post: { ...operation, requestBody: { required: true, content: json(asked) }, responses } }
+    ? { get: { ...operation, parameters: parametersOf(inputSchema), responses } }
+    : { post: { ...operation, requestBody: { required: true, content: json(inputSchema) }, responses } }
 }
 
 function parametersOf(input: Schema): readonly Schema[] {
@@ -65,17 +65,17 @@ function parametersOf(input: Schema): readonly Schema[] {
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
-  const { $schema: _, ...made } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
-  return made
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return rest
 }
 
 const EVENTS: Schema = {
   operationId: 'events',
-  summary: 'what happens, as it happens: server-sent events `hello`, `event`, `delta`, `status`, `reset`',
+  summary: 'stream live events: server-sent events `hello`, `event`, `delta`, `status`, `reset`',
   parameters: [
     {
       ...{ name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'string' } },
-      description: 'go on behind this one; what is too old is answered with `reset`: fetch anew',
+      description: 'continue after this event; if it is too old, the stream starts with `reset`: fetch everything anew',
     },
   ],
   responses: { 200: { description: 'The stream', content: { 'text/event-stream': { schema: { type: 'string' } } } } },
@@ -83,7 +83,7 @@ const EVENTS: Schema = {
 
 const LOGGED_IN: Schema = {
   operationId: 'logged_in',
-  summary: 'whether what is shown with this request lets its sender in',
+  summary: 'check whether the credentials of this request are valid',
   security: [],
   responses: {
     200: {
@@ -95,7 +95,7 @@ const LOGGED_IN: Schema = {
 
 const LOGIN: Schema = {
   operationId: 'login',
-  summary: 'the cookie, for the token or for a code that was printed at the start',
+  summary: 'get the cookie for the token, or for the code that start printed',
   security: [],
   requestBody: {
     required: true,
@@ -103,6 +103,6 @@ const LOGIN: Schema = {
   },
   responses: {
     200: { description: 'The cookie is set', content: json({ type: 'object' }) },
-    401: { description: 'Neither is right', content: json({ $ref: '#/components/schemas/Error' }) },
+    401: { description: 'Wrong token or code', content: json({ $ref: '#/components/schemas/Error' }) },
   },
 }

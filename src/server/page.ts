@@ -1,4 +1,4 @@
-/** The built page, held in memory: what is not one of its files cannot be asked for. */
+/** Files of the built page, read into memory once, so that no request can name another file. */
 
 import { hash } from 'node:crypto'
 import { globSync, readFileSync, statSync } from 'node:fs'
@@ -18,10 +18,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Named after what is in them, so that they never change. */
+/** File names contain a hash of the content, so browsers may cache them for ever. */
 const HASHED = /^\/assets\//
 
-/** Contract: by path; `/` is the page itself. Empty where nothing is built. */
+/** Contract: files by URL path; `/` is index.html. Empty if the page is not built. */
 export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>()
   for (const found of globSync('**', { cwd: folder })) {
@@ -42,4 +42,4 @@ function pageFile(path: string, type: string, body: Uint8Array<ArrayBuffer>): Pa
 }
 
 export const NOT_BUILT =
-  'The page is not built. Do this: npm run build:web, then start again. Everything else works: see /api/v1/openapi.json.\n'
+  'The page is not built. Run npm run build:web, then start again. The API works: see /api/v1/openapi.json.\n'

@@ -1,11 +1,11 @@
-/** The status, told to whoever watches whenever it has changed; with nobody watching, nothing is looked at. */
+/** Sends the status to viewers whenever it changes; reads nothing while there is no viewer. */
 
 import type { Context } from '../commands/command.ts'
 import type { Live } from './live.ts'
 
-/** What changes without a ring of the doorbell is seen this late. */
-const LOOK_EVERY_MS = 5000
-/** A busy queue rings all the time. */
+/** Poll interval for changes that do not wake the queue. */
+const POLL_MS = 5000
+/** Minimum pause between two reads, because a busy queue wakes constantly. */
 const PAUSE_MS = 250
 
 /** Contract: never rejects; ends with the signal. */
@@ -15,18 +15,18 @@ export async function pulse(
   status: () => Promise<unknown>,
   closed: AbortSignal,
 ): Promise<void> {
-  let told = ''
+  let lastSent = ''
   while (!closed.aborted) {
     await live.watched()
     const since = bell.rung()
     const now = await status().catch(() => undefined)
     const text = JSON.stringify(now)
-    if (now !== undefined && text !== told) live.tell({ name: 'status', data: now })
-    told = text
+    if (now !== undefined && text !== lastSent) live.tell({ name: 'status', data: now })
+    lastSent = text
     await clock.sleep(PAUSE_MS, closed)
     const over = new AbortController()
     const either = AbortSignal.any([over.signal, closed])
-    await Promise.race([bell.wait(since, either), clock.sleep(LOOK_EVERY_MS, either)])
+    await Promise.race([bell.wait(since, either), clock.sleep(POLL_MS, either)])
     over.abort()
   }
 }

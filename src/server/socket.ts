@@ -1,6 +1,7 @@
 /**
- * The home's socket: whoever holds the home runs commands for everybody else on this machine. One JSON line asks
- * (`{command, input}`); lines answer: `{accepted}`, any number of `{progress}`, then `{output}` or `{error}`. Only the owner can open it.
+ * The home's Unix socket: the process that holds the home runs commands for other processes of the same user. A client
+ * sends one JSON line `{command, input}`; the server answers with lines: `{accepted}`, any number of `{progress}`, then
+ * `{output}` or `{error}`.
  */
 
 import { chmodSync, rmSync } from 'node:fs'
@@ -11,14 +12,14 @@ import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../
 import { splitLines } from './lines.ts'
 
 type Reply =
-  /** Said before anything is done: without it, nothing was, and the question may be asked again. */
+  /** Sent before the command runs. Without it nothing was done, so the client may ask again. */
   | { readonly accepted: true }
   | { readonly progress: Progress }
   | { readonly output: unknown }
   | { readonly error: { readonly code: ErrorCode; readonly message: string } }
 
 export interface SocketServer {
-  /** Contract: takes no new question, lets the open ones be answered. */
+  /** Contract: accepts no new connections and finishes running commands. */
   close(): Promise<void>
 }
 
@@ -29,8 +30,8 @@ export async function serveSocket(path: string, find: Find, context: Context): P
   const open = new Set<Promise<void>>()
   const closing = new AbortController()
   const server: Server = createServer((socket) => {
-    const answering = answer(socket, find, context, closing.signal).finally(() => open.delete(answering))
-    open.add(answering)
+    const request = answer(socket, find, context, closing.signal).finally(() => open.delete(request))
+    open.add(request)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -48,54 +49,57 @@ export async function serveSocket(path: string, find: Find, context: Context): P
 }
 
 async function answer(socket: Socket, find: Find, context: Context, closing: AbortSignal): Promise<void> {
-  // A client that goes away is no reason to stop: what it asked for is durable.
+  // A client that disconnects does not stop the command: accepted work is durable.
   socket.on('error', () => {})
-  const say = (reply: Reply): void => {
-    if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`)
+  const reply = (line: Reply): void => {
+    if (socket.writable) socket.write(`${JSON.stringify(line)}\n`)
   }
   try {
-    const { command, input } = await question(socket)
+    const { command, input } = await readRequest(socket)
     const found = await find(String(command))
     if (found?.runsIn !== 'any_process' && found?.runsIn !== 'kernel')
-      throw new TirelessError('usage', { what: 'the holder of the home runs no such command', got: String(command) })
-    say({ accepted: true })
-    const asked = found.runsIn === 'kernel' ? asLongAs(socket, closing, context) : context
-    say({ output: await execute(found, asked, input, (progress) => say({ progress })) })
+      throw new TirelessError('usage', {
+        what: 'no such command, or it cannot run in the kernel',
+        got: String(command),
+      })
+    reply({ accepted: true })
+    const commandContext = found.runsIn === 'kernel' ? whileConnected(socket, closing, context) : context
+    reply({ output: await execute(found, commandContext, input, (progress) => reply({ progress })) })
   } catch (thrown) {
     const { code, message } = asTirelessError(thrown)
-    say({ error: { code, message } })
+    reply({ error: { code, message } })
   }
   socket.end()
 }
 
-/** For a command that ends when nobody listens any more, or nobody may. */
-function asLongAs(socket: Socket, closing: AbortSignal, context: Context): Context {
-  const gone = new AbortController()
-  socket.once('close', () => gone.abort())
-  if (socket.destroyed) gone.abort()
-  const drain = AbortSignal.any([context.signals.drain, closing, gone.signal])
+/** Adds the end of the connection or server to `drain`, for commands that run until the client disconnects. */
+function whileConnected(socket: Socket, closing: AbortSignal, context: Context): Context {
+  const disconnected = new AbortController()
+  socket.once('close', () => disconnected.abort())
+  if (socket.destroyed) disconnected.abort()
+  const drain = AbortSignal.any([context.signals.drain, closing, disconnected.signal])
   return { ...context, signals: { ...context.signals, drain } }
 }
 
-async function question(socket: Socket): Promise<{ command: unknown; input: unknown }> {
-  // Still open for the answer.
+async function readRequest(socket: Socket): Promise<{ command: unknown; input: unknown }> {
+  // Keep the socket open for the answer.
   for await (const line of splitLines(socket.iterator({ destroyOnReturn: false }))) {
     socket.resume()
-    const asked: unknown = JSON.parse(line)
-    if (typeof asked === 'object' && asked !== null && 'command' in asked)
-      return { command: asked.command, input: 'input' in asked ? asked.input : {} }
+    const request: unknown = JSON.parse(line)
+    if (typeof request === 'object' && request !== null && 'command' in request)
+      return { command: request.command, input: 'input' in request ? request.input : {} }
     break
   }
   throw new TirelessError('usage', 'expected one JSON line {command, input}')
 }
 
-/** Contract: undefined when nobody took the question; otherwise the command's output, or its error thrown. */
+/** Contract: undefined if no process accepted the command; otherwise its output, or its error thrown. */
 export async function askHolder(
   path: string,
   command: string,
   input: unknown,
   tell: (progress: Progress) => void,
-  /** When aborted, nobody wants to know any more: null. */
+  /** When aborted, the caller stops waiting; the output is null. */
   enough?: AbortSignal,
 ): Promise<{ readonly output: unknown } | undefined> {
   const socket = await connect(path)
@@ -113,15 +117,15 @@ export async function askHolder(
     }
   } catch (thrown) {
     if (thrown instanceof TirelessError) throw thrown
-    // The connection broke: the same as its end.
+    // A broken connection counts as its end.
   } finally {
     socket.destroy()
   }
   if (enough?.aborted) return { output: null }
   if (!accepted) return undefined
   throw new TirelessError('internal', {
-    what: 'the process that holds the home went away before it answered',
-    fix: 'look whether it was done (queue list), and run the command again if not; with --key, running it again is safe',
+    what: 'the process that holds the home exited before it answered',
+    fix: 'check whether it was done (tireless queue list), else run it again; with --key, repeating is safe',
   })
 }
 

@@ -1,4 +1,4 @@
-/** An approval as a person is shown it: its arguments whole, and nothing in them that a terminal would hide or turn around. */
+/** An approval with its complete arguments, escaped so that the terminal hides nothing. */
 
 import { showExactly, style } from '../terminal.ts'
 
@@ -23,10 +23,10 @@ export function approvalView(approval: ShownApproval): string {
     line('tool', `${showExactly(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
     line('arguments', showExactly(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
     ...sinks.map(({ to, from, trusted }) =>
-      line('goes to', `${showExactly(to)}  (from ${showExactly(from)}${trusted ? '' : ', not trusted'})`),
+      line('destination', `${showExactly(to)}  (from ${showExactly(from)}${trusted ? '' : ', not trusted'})`),
     ),
     line('why', showExactly(reason)),
-    line('asked by', `run ${origin.run_id}, step ${origin.step}`),
+    line('requested by', `run ${origin.run_id}, step ${origin.step}`),
     ...(answer_reason === null ? [] : [line('answer', showExactly(answer_reason))]),
   ].join('\n')
 }

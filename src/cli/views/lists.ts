@@ -1,4 +1,4 @@
-/** Cycles and models for people: a line each. */
+/** Tables of cycles and models. */
 
 import type { Cycle } from '../../domain/cycle.ts'
 import { table } from './table.ts'
@@ -36,8 +36,6 @@ export const modelList = ({ items, selections }: Models): string =>
       })),
       ['id', 'key', 'price', 'problem'],
     ),
-    ...items
-      .filter(({ is_default }) => is_default)
-      .map(({ id, why }) => `the default is ${id}${why ? ` (${why})` : ''}`),
+    ...items.filter(({ is_default }) => is_default).map(({ id, why }) => `default: ${id}${why ? ` (${why})` : ''}`),
     ...selections.map(({ scope, model }) => `chosen for ${scope}: ${model}`),
   ].join('\n')

@@ -1,4 +1,4 @@
-/** MCP servers as their owner is shown them. What a server says of itself is somebody else's text: nothing in it may fool a terminal. */
+/** MCP servers and their tools. Text from a server is untrusted, so it is escaped. */
 
 import { style, visible } from '../terminal.ts'
 import { table } from './table.ts'
@@ -35,13 +35,13 @@ export function serverView({ name, transport, state, protocol, error, stderr, to
     ...toolsView(name, state, tools),
     ...waiting.flatMap(({ tool, difference }) => [
       indented(visible(difference).trimEnd()),
-      `  do this, if it may be so: tireless mcp approve ${name} ${visible(tool)}`,
+      `  to approve it: tireless mcp approve ${name} ${visible(tool)}`,
     ]),
   ].join('\n')
 }
 
 export const serverList = ({ items }: { readonly items: readonly ShownServer[] }): string =>
-  items.map(serverView).join('\n\n') || 'none; name one in mcp_servers of the configuration'
+  items.map(serverView).join('\n\n') || 'none; add one to mcp_servers in the configuration'
 
 export const approvedView = ({
   server,
@@ -50,11 +50,11 @@ export const approvedView = ({
   readonly server: string
   readonly approved: readonly string[]
 }): string =>
-  approved.length === 0 ? `nothing of ${server} waited for your word` : `approved: ${visible(approved.join(', '))}`
+  approved.length === 0 ? `no tool of ${server} awaits approval` : `approved: ${visible(approved.join(', '))}`
 
 function toolsView(name: string, state: string, tools: readonly ShownTool[]): readonly string[] {
   if (tools.length > 0) return [indented(table(tools.map(row), ['name', 'recovery, reach', 'status', 'description']))]
-  return state === 'down' ? [] : [`  its tools were never seen; look at them: tireless mcp test ${name}`]
+  return state === 'down' ? [] : [`  tools unknown; list them: tireless mcp test ${name}`]
 }
 
 const row = ({ name, effect, declared, status, description }: ShownTool): Readonly<Record<string, unknown>> => ({

@@ -1,11 +1,11 @@
-/** Schedules, and the days to come, for people. */
+/** Tables of schedules and of a simulation. */
 
 import { style } from '../terminal.ts'
 import { table } from './table.ts'
 
 type Spec = string | { readonly every: number } | { readonly at: string }
 
-interface Scheduled {
+interface Schedule {
   readonly id: string
   readonly schedule: Spec
   readonly timezone: string
@@ -15,16 +15,16 @@ interface Scheduled {
   readonly last: string | null
 }
 
-export const scheduleList = ({ items }: { readonly items: readonly Scheduled[] }): string =>
+export const scheduleList = ({ items }: { readonly items: readonly Schedule[] }): string =>
   table(
     items.map(({ id, schedule, timezone, agents, paused, next, last }) => ({
-      ...{ id, when: when(schedule), timezone, agents: agents.join(', ') || null, last },
+      ...{ id, when: whenText(schedule), timezone, agents: agents.join(', ') || null, last },
       next: paused ? 'paused' : next,
     })),
     ['id', 'when', 'timezone', 'agents', 'next', 'last'],
   )
 
-function when(spec: Spec): string {
+function whenText(spec: Spec): string {
   if (typeof spec === 'string') return spec
   return 'at' in spec ? `at ${spec.at}` : `every ${span(spec.every)}`
 }
@@ -52,7 +52,7 @@ interface Conflict {
   readonly timeout_ms?: number
 }
 
-interface Foretold {
+interface Simulation {
   readonly until: string
   readonly timezone: string
   readonly total: Omit<Day, 'date'>
@@ -62,33 +62,32 @@ interface Foretold {
   readonly conflicts: readonly Conflict[]
 }
 
-export function foretold({ until, timezone, total, guessed, unpriced, days, conflicts }: Foretold): string {
+export function foretold({ until, timezone, total, guessed, unpriced, days, conflicts }: Simulation): string {
   const lines = [
     `until ${until} (${timezone}): ${total.beats} beats, at most ${total.dispatches} dispatches, ${money(total)}`,
-    ...(guessed.length > 0 && total.usd_high > 0
-      ? [`a guess, because they have not run yet: ${guessed.join(', ')}`]
-      : []),
-    ...(unpriced.length > 0 ? [`no cost is known of: ${unpriced.join(', ')}`] : []),
+    ...(guessed.length > 0 && total.usd_high > 0 ? [`cost is a guess, no run yet: ${guessed.join(', ')}`] : []),
+    ...(unpriced.length > 0 ? [`no cost known: ${unpriced.join(', ')}`] : []),
     table(
       days.map((day) => ({ ...day, usd: money(day) })),
       ['date', 'beats', 'dispatches', 'usd'],
     ),
-    ...conflicts.map((conflict) => `${style('yellow', conflict.kind)}  ${told(conflict)}`),
+    ...conflicts.map((conflict) => `${style('yellow', conflict.kind)}  ${conflictText(conflict)}`),
   ]
   return lines.join('\n')
 }
 
-function told({ kind, schedules, first, times, ...more }: Conflict): string {
+function conflictText({ kind, schedules, first, times, ...more }: Conflict): string {
   const often = `${times === 1 ? 'once' : `${times} times`}, first at ${first}`
   const who = schedules.join(', ')
-  if (kind === 'together') return `${who} are due at one instant: ${often}`
-  if (kind === 'crowded') return `${who}: ${more.due} due at one instant, ${more.max_concurrent} at a time: ${often}`
-  return `${who}: ${more.agent} is due again after ${span(more.interval_ms ?? 0)} and may take ${span(more.timeout_ms ?? 0)}: ${often}`
+  if (kind === 'together') return `${who} are due at the same time: ${often}`
+  if (kind === 'crowded') return `${who}: ${more.due} due at once, but at most ${more.max_concurrent} can run: ${often}`
+  const [interval, timeout] = [span(more.interval_ms ?? 0), span(more.timeout_ms ?? 0)]
+  return `${who}: ${more.agent} is due again after ${interval} but may run for ${timeout}: ${often}`
 }
 
 const money = ({ usd_low, usd_high }: Cost): string => `$${usd_low.toFixed(2)} to $${usd_high.toFixed(2)}`
 
-/** In the largest unit that leaves nothing over. */
+/** In the largest unit without a remainder. */
 function span(ms: number): string {
   for (const [unit, size] of [
     ['d', 86_400_000],

@@ -1,4 +1,4 @@
-/** Skills, and what was found in them, as a person is shown them. */
+/** Skills, scan findings and approvals. */
 
 import type { Finding, Skill } from '../../domain/skill.ts'
 import { table } from './table.ts'
@@ -14,9 +14,7 @@ export function skillList({ items }: { items: readonly Skill[] }): string {
 }
 
 export function skillScan({ items }: { items: readonly (Finding & { readonly path: string })[] }): string {
-  return items.length === 0
-    ? 'nothing was found'
-    : items.map((found) => `${found.path}/${findingLine(found)}`).join('\n')
+  return items.length === 0 ? 'no findings' : items.map((found) => `${found.path}/${findingLine(found)}`).join('\n')
 }
 
 interface Approval {
@@ -29,8 +27,11 @@ export function skillApproval({ approved, skill, findings }: Approval): string {
   const { name, path, digest, workspace } = skill
   const where = workspace === null ? '' : ` --workspace ${workspace}`
   const verdict = approved
-    ? `${name} is approved as it is now (${digest?.slice(0, 12)}); once it changes, it is off until you approve it again`
-    : `${name} is not approved: look at these lines of ${path}, then: tireless skills approve ${name}${where} --yes --digest ${digest?.slice(0, 12)}`
+    ? `Approved ${name} (${digest?.slice(0, 12)}). A change to it needs a new approval.`
+    : [
+        `Not approved: ${name}. Review these lines of ${path}, then run:`,
+        `  tireless skills approve ${name}${where} --yes --digest ${digest?.slice(0, 12)}`,
+      ].join('\n')
   return [...findings.map(findingLine), verdict].join('\n')
 }
 

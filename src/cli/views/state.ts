@@ -1,16 +1,18 @@
-/** Documents as people read them. */
+/** Kernel documents, their versions and edits. */
 
-interface Shown {
+interface ShownDocument {
   readonly text: string
   readonly pending: boolean
 }
 
-export function stateText({ text, pending }: Shown): string {
-  const whole = text.replace(/\n$/, '')
-  return pending
-    ? `${whole}\n\nThe file was edited, and the edit is not in use: the sandbox is off. Look: tireless state diff. To accept it: tireless state accept`
-    : whole
+export function stateText({ text, pending }: ShownDocument): string {
+  const trimmed = text.replace(/\n$/, '')
+  return pending ? `${trimmed}\n\n${PENDING}` : trimmed
 }
+
+const PENDING =
+  'The file was edited; the edit is not used yet because the sandbox is off. ' +
+  'Review it: tireless state diff. Accept it: tireless state accept'
 
 export function stateDifference({ from, to, diff }: { from: string; to: string; diff: string }): string {
   return diff === '' ? `no difference between ${from} and ${to}` : diff.replace(/\n$/, '')
@@ -21,10 +23,10 @@ export function stateReverted({ name, version, reason }: { name: string; version
 }
 
 const OUTCOMES = {
-  taken: 'the edit was taken in',
-  clash: 'the edit clashes with what was written meanwhile; it was put beside the file',
+  taken: 'edit accepted',
+  clash: 'edit conflicts with a newer version; it was saved next to the file',
 } as const
 
 export function stateAccepted({ items }: { items: { name: string; outcome: keyof typeof OUTCOMES }[] }): string {
-  return items.map(({ name, outcome }) => `${name}: ${OUTCOMES[outcome]}`).join('\n') || 'no edit waits'
+  return items.map(({ name, outcome }) => `${name}: ${OUTCOMES[outcome]}`).join('\n') || 'no pending edit'
 }

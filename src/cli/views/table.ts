@@ -1,27 +1,27 @@
-/** Rows of fields as lines of columns. */
+/** Formats rows as a table. */
 
 import { style } from '../terminal.ts'
 
-const WIDEST = 48
+const MAX_CELL = 48
 
 export function table(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): string {
   if (rows.length === 0) return 'none'
   const cells = rows.map((row) => columns.map((column) => cellOf(column, plain(row[column]))))
   const widths = columns.map((column, i) => Math.max(column.length, ...cells.map((line) => line[i]?.length ?? 0)))
-  const line = (words: readonly string[]): string =>
-    words
-      .map((word, i) => word.padEnd(widths[i] ?? 0))
+  const line = (texts: readonly string[]): string =>
+    texts
+      .map((text, i) => text.padEnd(widths[i] ?? 0))
       .join('  ')
       .trimEnd()
   return [style('bold', line(columns)), ...cells.map(line)].join('\n')
 }
 
-/** What is to be said again to the next command is whole. */
+/** Ids are never shortened: people copy them into other commands. */
 const cellOf = (column: string, text: string): string => (/(^|_)id$/.test(column) ? text : short(text))
 
 export function short(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ')
-  return line.length > WIDEST ? `${line.slice(0, WIDEST - 1)}…` : line
+  return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line
 }
 
 export function plain(value: unknown): string {

@@ -1,13 +1,13 @@
-/** Runs as people read them: what one did, and two of them side by side. */
+/** Traces of runs, and the comparison of two. */
 
 import { style } from '../terminal.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-interface Shown {
+interface ShownTrace {
   readonly manifest: Fields & { readonly task: string | null; readonly final_answer: string | null }
   readonly steps: readonly Step[] | null
-  readonly events: readonly Told[] | null
+  readonly events: readonly ShownEvent[] | null
   readonly prompts?: readonly Prompt[] | null
   readonly torn: readonly string[]
 }
@@ -29,7 +29,7 @@ interface Step {
   readonly error?: string
 }
 
-interface Told {
+interface ShownEvent {
   readonly seq: number
   readonly step_id: number
   readonly phase: string
@@ -39,7 +39,7 @@ interface Told {
   readonly error?: string
 }
 
-export function traceSteps({ manifest, steps, events, prompts, torn }: Shown): string {
+export function traceSteps({ manifest, steps, events, prompts, torn }: ShownTrace): string {
   const { run_id, status, stop_reason, step_count, event_count, error } = manifest
   return [
     `${style('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,
@@ -49,7 +49,7 @@ export function traceSteps({ manifest, steps, events, prompts, torn }: Shown): s
     ...(prompts ?? []).flatMap(promptLines),
     ...(manifest.final_answer === null ? [] : ['', manifest.final_answer]),
     ...(error === null ? [] : [style('red', String(error))]),
-    ...torn.map((file) => style('yellow', `${file} has a line that cannot be read; it is left out`)),
+    ...torn.map((file) => style('yellow', `${file} has unreadable lines, which are left out`)),
   ].join('\n')
 }
 
@@ -58,24 +58,27 @@ function stepLines({ step_id, decision, actions, action_results, error }: Step):
     `${style('dim', `step ${step_id}`)} ${decision?.kind ?? 'undecided'}`,
     ...actions.map(({ tool, args }, i) => {
       const { status = 'no result', content = '' } = action_results[i] ?? {}
-      return `  ${style('cyan', tool)} ${cut(JSON.stringify(args))}\n    ${style(status === 'ok' ? 'green' : 'red', status)} ${cut(content)}`
+      const result = `${style(status === 'ok' ? 'green' : 'red', status)} ${cut(content)}`
+      return `  ${style('cyan', tool)} ${cut(JSON.stringify(args))}\n    ${result}`
     }),
     ...(error === undefined ? [] : [`  ${style('red', cut(error))}`]),
   ]
 }
 
-function eventLine({ seq, step_id, phase, stage, ok, payload, error }: Told): string {
+function eventLine({ seq, step_id, phase, stage, ok, payload, error }: ShownEvent): string {
   const name = `${phase} ${stage}`.padEnd(26)
-  const said = cut(error ?? JSON.stringify(payload))
-  return `${style('dim', `${String(seq).padStart(4)} ${String(step_id).padStart(3)}`)} ${ok ? name : style('red', name)} ${said}`
+  const details = cut(error ?? JSON.stringify(payload))
+  const position = style('dim', `${String(seq).padStart(4)} ${String(step_id).padStart(3)}`)
+  return `${position} ${ok ? name : style('red', name)} ${details}`
 }
 
 function promptLines({ step_id, tokens, sections, cached_share, cut: shortened, dropped }: Prompt): string[] {
-  const made = Object.entries(sections).map(([name, share]) => `${name} ${share}`)
+  const parts = Object.entries(sections).map(([name, share]) => `${name} ${share}`)
+  const cached = `${Math.floor(100 * cached_share)} % cached`
   return [
-    `${style('dim', `step ${step_id}`)} about ${tokens} tokens, ${Math.floor(100 * cached_share)} % as before: ${made.join(' · ')}`,
+    `${style('dim', `step ${step_id}`)} about ${tokens} tokens, ${cached}: ${parts.join(' · ')}`,
     ...shortened.map((name) => `  ${style('yellow', 'cut')} ${cut(name)}`),
-    ...dropped.map((name) => `  ${style('yellow', 'left out')} ${cut(name)}`),
+    ...dropped.map((name) => `  ${style('yellow', 'dropped')} ${cut(name)}`),
   ]
 }
 
@@ -93,14 +96,14 @@ interface Compared {
 type Side = Fields & { readonly setup: Fields | null }
 
 export function comparison({ first_divergence, a, b }: Compared): string {
-  const parted = first_divergence
+  const difference = first_divergence
     ? [
-        `they part at step ${first_divergence.step}, ${first_divergence.phase}`,
+        `first difference: step ${first_divergence.step}, ${first_divergence.phase}`,
         `  ${style('cyan', 'a')} ${cut(JSON.stringify(first_divergence.a), 400)}`,
         `  ${style('magenta', 'b')} ${cut(JSON.stringify(first_divergence.b), 400)}`,
       ]
-    : ['they did the same, step by step']
-  return [...parted, '', ...sideBySide(a, b)].join('\n')
+    : ['no difference']
+  return [...difference, '', ...sideBySide(a, b)].join('\n')
 }
 
 function sideBySide(a: Side, b: Side): string[] {
@@ -112,10 +115,10 @@ function sideBySide(a: Side, b: Side): string[] {
     ]),
     ...Object.keys({ ...a.setup, ...b.setup })
       .map((key): [string, unknown, unknown] => [key, a.setup?.[key], b.setup?.[key]])
-      // Of what they were made with, only what is not the same.
+      // Of the setup, only the differences.
       .filter(([, one, other]) => JSON.stringify(one) !== JSON.stringify(other)),
   ]
-  const cells = rows.map(([key, one, other]) => [key, word(one), word(other)] as const)
+  const cells = rows.map(([key, one, other]) => [key, cell(one), cell(other)] as const)
   const width = Math.max(...cells.map(([, one]) => one.length), 1)
   return [
     `${''.padEnd(12)} ${style('cyan', 'a'.padEnd(width))}  ${style('magenta', 'b')}`,
@@ -126,12 +129,12 @@ function sideBySide(a: Side, b: Side): string[] {
   ]
 }
 
-function word(value: unknown): string {
+function cell(value: unknown): string {
   if (value === null || value === undefined) return '-'
   return cut(typeof value === 'object' ? JSON.stringify(value) : String(value), 48)
 }
 
-function cut(text: string, most = 140): string {
-  const flat = text.replaceAll(/\s+/g, ' ').trim()
-  return flat.length > most ? `${flat.slice(0, most - 1)}…` : flat
+function cut(text: string, max = 140): string {
+  const oneLine = text.replaceAll(/\s+/g, ' ').trim()
+  return oneLine.length > max ? `${oneLine.slice(0, max - 1)}…` : oneLine
 }

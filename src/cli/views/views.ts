@@ -1,4 +1,4 @@
-/** Output for people: one small view per verb where it pays, plain fields otherwise. */
+/** Formats command output for people: a view for some commands, plain fields for the others. */
 
 import { titleOf } from '../../domain/title.ts'
 import { type Label, labelWord } from '../../domain/trust.ts'
@@ -66,8 +66,8 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'skills approve': skillApproval,
   'secrets set': secretSet,
   'secrets remove': ({ name, used_by }: { name: string; used_by: string[] }) =>
-    `${name} is forgotten${used_by.length === 0 ? '' : `; it is still named by ${used_by.join(', ')}`}`,
-  'secrets list': ({ items }: { items: Fields[] }) => table(items.map(joined), ['name', 'set_at', 'to', 'used_by']),
+    `Removed ${name}.${used_by.length === 0 ? '' : ` Still referred to by ${used_by.join(', ')}.`}`,
+  'secrets list': ({ items }: { items: Fields[] }) => table(items.map(joinLists), ['name', 'set_at', 'to', 'used_by']),
   'state show': stateText,
   'state log': ({ items }: { items: Fields[] }) => table(items, ['version', 'ts', 'author', 'bytes', 'reason']),
   'state diff': stateDifference,
@@ -76,10 +76,10 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'memory list': factList,
   'memory search': factList,
   status: (output: Fields) => fields(withLabelWords(output), ''),
-  'channels pair': ({ code, expires_at, ...said }: { code: string | null; expires_at: string | null }) =>
+  'channels pair': ({ code, expires_at, ...rest }: { code: string | null; expires_at: string | null }) =>
     code === null
-      ? JSON.stringify(said)
-      : `say this in the chat that is yours, before ${expires_at}: /pair ${code}\nuntil then nothing that is said there counts`,
+      ? JSON.stringify(rest)
+      : `Send this to your chat before ${expires_at}: /pair ${code}\nUntil then its messages are ignored.`,
   'channels list': ({
     items,
     target,
@@ -92,8 +92,8 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
     [
       table(items, ['name', 'trouble', 'receives', 'pending', 'failed', 'last_sent_at', 'last_error']),
       target === null
-        ? 'notices go to nobody; do this: tireless channels pair NAME'
-        : `notices go to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}`,
+        ? 'notices are not sent; to send them: tireless channels pair NAME'
+        : `notices are sent to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}`,
       ...paired.map(
         ({ channel, chat_id, paired_at }) => `paired: ${channel} ${chat_id ?? '(its only chat)'} since ${paired_at}`,
       ),
@@ -103,7 +103,7 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'unknowns list': ({ items }: { items: Fields[] }) => table(items, ['id', 'tool', 'reach', 'status', 'started_at']),
   'config check': ({ file, unused }: { file: string | null; unused: string[] }) =>
     [
-      file ? `${file} is good` : 'no configuration file: the defaults hold',
+      file ? `${file} is valid` : 'no configuration file, using defaults',
       ...unused.map((key) => `not used yet: ${key}`),
     ].join('\n'),
   'config explain': ({ items }: { items: { key: string; value: unknown; source: string }[] }) =>
@@ -114,8 +114,8 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   doctor: ({ checks, set_aside = [] }: { checks: Check[]; set_aside?: Fields[] }) =>
     checks
       .map(({ name, ok, found, remedy }) => {
-        const mark = ok ? style('green', 'ok') : style('red', 'NO')
-        return `${mark}  ${style('bold', name)}: ${found}${remedy === null ? '' : `\n    do this: ${remedy}`}`
+        const mark = ok ? style('green', 'ok') : style('red', 'FAIL')
+        return `${mark}  ${style('bold', name)}: ${found}${remedy === null ? '' : `\n    fix: ${remedy}`}`
       })
       .concat(set_aside.length === 0 ? [] : table(set_aside, ['n', 'at', 'source', 'why', 'body']))
       .join('\n'),
@@ -138,7 +138,7 @@ function factList({ items }: { items: readonly (Fields & Label)[] }): string {
   )
 }
 
-/** Each label as one word. */
+/** Replaces each label by one word. */
 function withLabelWords(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(withLabelWords)
@@ -146,7 +146,7 @@ function withLabelWords(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withLabelWords(item)]))
 }
 
-/** An interval is kept in milliseconds, and nobody reads those. */
+/** Intervals are stored in milliseconds; shows seconds. */
 function withSchedule(agent: Fields): Fields {
   const { schedule } = agent
   if (typeof schedule !== 'object' || schedule === null) return agent
@@ -158,7 +158,7 @@ function withSchedule(agent: Fields): Fields {
 
 type Entry = { ts: string; level: string; event: string } & Fields
 
-/** Of a value that is told piece by piece, one piece. */
+/** One item of an output that is printed item by item. */
 export function renderItem(name: string, item: unknown): string {
   return `${name === 'logs' ? logLine(item as Entry) : fields(item, '')}\n`
 }
@@ -167,10 +167,10 @@ function logLine({ ts, level, event, run_id, session_id, step, ...rest }: Entry)
   const where =
     run_id === undefined ? '' : ` ${style('dim', `${String(run_id).slice(-8)}${step ? ` step ${step}` : ''}`)}`
   const details = Object.entries(rest).map(([key, value]) => `${style('dim', `${key}=`)}${showOnOneLine(plain(value))}`)
-  return [`${style('dim', ts)} ${levelled(level)} ${showOnOneLine(event)}${where}`, ...details].join(' ')
+  return [`${style('dim', ts)} ${colourLevel(level)} ${showOnOneLine(event)}${where}`, ...details].join(' ')
 }
 
-function levelled(level: string): string {
+function colourLevel(level: string): string {
   return level === 'error' ? style('red', level) : level === 'warn' ? style('yellow', level) : level
 }
 
@@ -186,14 +186,14 @@ function secretSet({
   used_by: string[]
 }): string {
   return [
-    `${name} is ${replaced ? 'replaced' : 'kept'}; the configuration names it as secret:${name}`,
-    to.length === 0 ? 'no tool may send it anywhere (allow with --to HOST)' : `tools may send it to ${to.join(', ')}`,
+    `${replaced ? 'Replaced' : 'Stored'} ${name}. Refer to it in the configuration as secret:${name}.`,
+    to.length === 0 ? 'tools may not send it; allow a host with --to HOST' : `tools may send it to ${to.join(', ')}`,
     ...(used_by.length === 0 ? [] : [`used by ${used_by.join(', ')}`]),
   ].join('\n')
 }
 
-/** Lists as one word each. */
-const joined = (item: Fields): Fields =>
+/** Lists as comma-separated text. */
+const joinLists = (item: Fields): Fields =>
   Object.fromEntries(
     Object.entries(item).map(([key, value]) => [key, Array.isArray(value) ? value.join(', ') || '-' : value]),
   )
