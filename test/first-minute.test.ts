@@ -176,7 +176,7 @@ describe('E14: the first minute of a kernel', () => {
       [true, true, true],
     )
     assert.match(
-      notes.find((note) => /would/.test(note)) ?? '',
+      notes.find((note) => /^Cost/.test(note)) ?? '',
       /^Cost nothing with offline\/rules\. With anthropic\/\S+: about \$\d+\.\d+ \([\d,]+ tokens\), and about \$\d/,
     )
     assert.ok(notes.some((note) => /^Open the page: http:/.test(note)))

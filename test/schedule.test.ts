@@ -156,7 +156,7 @@ describe('schedule', () => {
       await refused(
         app.run(`schedule ${verb}`, { id: 'agent:tender' }),
         'usage',
-        /the schedule of tender under kernel.agents/,
+        /the schedule of tender in kernel.agents/,
       )
       await refused(app.run(`schedule ${verb}`, { id: 'kernel:default' }), 'usage', /change kernel.schedule/)
     }
