@@ -103,7 +103,7 @@ describe('E1: init', () => {
     const third = await beginIn(home)
     assert.deepEqual(third.wrote, ['agents/folder-tender/agent.yaml', 'tireless.yaml'])
     assert.equal(readFileSync(mine, 'utf8'), 'prompt: mine\n')
-    assert.match((await tireless(home, 'init', '--yes')).stdout, /^there already {1}tireless\.yaml$/m)
+    assert.match((await tireless(home, 'init', '--yes')).stdout, /^already there {1}tireless\.yaml$/m)
   })
 
   test('E1: outside of a repository its watcher stays off, and it is said how to let it run', async (t) => {
@@ -111,7 +111,7 @@ describe('E1: init', () => {
     const { agents } = await beginIn(home, here)
     assert.equal(agents.find(({ agent_id }) => agent_id === 'repository-watcher')?.enabled, false)
     const { stdout } = await tireless(home, 'init', '--yes', '--here', here)
-    assert.match(stdout, /^off +repository-watcher: its file says how to let it run/m)
+    assert.match(stdout, /^off +repository-watcher; to enable it, edit .*agent\.yaml$/m)
     assert.match(
       readFileSync(join(home, 'agents/repository-watcher/agent.yaml'), 'utf8'),
       /agent enable repository-watcher/,

@@ -213,7 +213,7 @@ ${'QUJD'.repeat(40)}
     const folder = home(t)
     const first = await tireless(folder, 'skills', 'approve', 'reports')
     assert.equal(first.exit, 1)
-    assert.match(first.stdout, /SKILL\.md:8 {2}runs a download[\s\S]*is not approved: .*--yes --digest \w{12}/)
+    assert.match(first.stdout, /SKILL\.md:8 {2}runs a download[\s\S]*Not approved: [\s\S]*--yes --digest \w{12}/)
     assert.match((await tireless(folder, 'skills', 'list')).stdout, /reports +\(every agent\) +unapproved/)
     const [, digest = ''] = /--digest (\w+)/.exec(first.stdout) ?? []
     writeFileSync(join(folder, 'skills/reports/run.sh'), 'echo something else\n')

@@ -32,7 +32,7 @@ export function begun({ home, wrote, kept, model, agents, forecast, next }: Init
     ...(wrote.length === 0 ? labelledLines('already there', kept) : []),
     line('model', `${model.id} (${model.why})`),
     ...forecast.flatMap(costLines),
-    ...disabled.map((id) => line('off', `${id}; enable it: tireless agent enable ${id}`)),
+    ...disabled.map((id) => line('off', `${id}; to enable it, edit ${home}/agents/${id}/agent.yaml`)),
     line('next', style('bold', next)),
   ].join('\n')
 }
