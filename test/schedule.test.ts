@@ -351,6 +351,9 @@ describe('simulate', () => {
     assert.equal(exit, 0)
     assert.match(days, /until .* \(Asia\/Shanghai\): 161 beats, at most 161 dispatches, \$0\.00 to \$0\.00/)
     assert.match(days, /date +beats +dispatches +usd/)
-    assert.match(days, /too_close +kernel:default: report is due again after 10m but may run for 15m: 143 times, first at/)
+    assert.match(
+      days,
+      /too_close +kernel:default: report is due again after 10m but may run for 15m: 143 times, first at/,
+    )
   })
 })
