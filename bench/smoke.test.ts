@@ -81,10 +81,11 @@ describe('a smoke run', { concurrency: 2 }, () => {
     assert.equal(named(results).length, 3)
   })
 
-  test('injection: our own suite, without the data of others', async (t) => {
+  test('injection: our own suites, without the data of others, with a judge of intent that is right and one that lies', async (t) => {
     const { results, err } = await smoke(t, 'injection', '--data', join(freshFolder(t), 'none'))
     assert.match(err, /no attack data/)
-    assert.equal(results.scores.length, 1)
+    const played = results.scores.map(({ suite, intent }: { suite: string; intent: string }) => `${suite}, ${intent}`)
+    assert.deepEqual(played, ['always-on, exact', 'real hands, exact', 'always-on, lies', 'real hands, lies'])
     assert.ok(results.bars.length > 0 && results.bars.every(({ pass }: { pass: boolean | null }) => pass !== false))
   })
 })
