@@ -1,5 +1,6 @@
 /** What a seed draws before the world begins: tasks, what people do, and every fault. A plan is data, so a failing one can be made smaller. */
 
+import { drawCutShort, drawLastWord, drawPoison, drawRelapse } from './crash-plan.ts'
 import {
   drawKernel,
   drawKernelFault,
@@ -244,29 +245,6 @@ const drawRetain = (seed: number, i: number, storm: number): Retain => ({
   id: `s${i}`,
   kind: 'retain',
   at: Math.floor((0.3 + 0.7 * chance(seed, 'retain', i)) * storm),
-})
-
-/** Twice it dies as soon as the run is opened, then it gets somewhere, and later it dies there once more. */
-const drawRelapse = (seed: number, i: number): Fault => ({
-  id: `p${i}`,
-  ...{ kind: 'crash', at: 'open', again: 1 },
-  nth: 1 + whole(seed, 2, 'relapse', i),
-  relapse: 2 + whole(seed, 2, 'pause', i),
-})
-
-const drawLastWord = (i: number): Fault => ({ id: `o${i}`, kind: 'crash', at: 'word', nth: 1 + i, again: 0 })
-
-/** A call of which nobody knows what became: there has to be something to say a word on. */
-const drawCutShort = (seed: number, i: number): Fault => ({
-  id: `c${i}`,
-  ...{ kind: 'crash', at: 'done', again: 0 },
-  nth: 1 + 2 * i + whole(seed, 2, 'cut short', i),
-})
-
-const drawPoison = (seed: number, i: number): Fault => ({
-  id: `d${i}`,
-  ...{ kind: 'crash', at: 'open', again: 3 },
-  nth: 2 + whole(seed, 4, 'poison', i),
 })
 
 const drawGarbage = (seed: number, i: number): Fault => ({
