@@ -3,10 +3,11 @@
  * names. The home, its secrets, policy and database, and the account's own folder are not there; the network is what `network` declares.
  */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { canBeSeen, isHidden, pathsOfProgram, visiblePath } from '../adapters/envs/sandbox/server-view.ts'
+import { programAt } from '../adapters/machine.ts'
 import type { ServerOptions } from '../adapters/mcp/options.ts'
 import type { ProcessStart, StartFor } from '../adapters/mcp/start.ts'
 import { type Place, placeText } from '../domain/address.ts'
@@ -32,6 +33,7 @@ export const startsIn = (home: HomePaths): string => join(home.sandbox, 'starts'
 export function startServers(options: ServerSandboxOptions): StartFor {
   const { env, sandbox } = options
   return async (name, server) => {
+    refuseMissingProgram(server, env)
     if (!sandbox || server.sandbox === 'off')
       return { argv: server.command ?? [], cwd: server.cwd, env: { ...env, ...server.env } }
     const trial = await sandbox.trial()
@@ -43,6 +45,23 @@ export function startServers(options: ServerSandboxOptions): StartFor {
       })
     return confined(name, server, sandbox, options)
   }
+}
+
+/** In the sandbox it would end with 127, which says nothing. */
+function refuseMissingProgram(
+  { command = [], cwd = '.', env: own }: ServerOptions,
+  env: Readonly<Record<string, string>>,
+): void {
+  const [program = ''] = command
+  const isThere = program.includes('/')
+    ? existsSync(resolve(cwd, program))
+    : programAt(program, own.PATH ?? env.PATH ?? '') !== undefined
+  if (isThere) return
+  throw new TirelessError('tool_failed', {
+    what: `${program} cannot be started`,
+    got: 'ENOENT: there is no such program',
+    fix: 'see that it is on the PATH, or name it by its whole path',
+  })
 }
 
 async function confined(

@@ -187,16 +187,20 @@ async function checkSandbox(machine: Outside['machine']): Promise<Found> {
 
 /** One check per MCP server; starts none of them. */
 async function serverChecks({ mcp }: Context): Promise<Check[]> {
-  return (await mcp.list()).map(({ name, state, error, stderr, tools }) => {
-    const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed').map(({ tool }) => tool)
-    const last = stderr.at(-1) === undefined ? '' : `; last error output: ${stderr.at(-1)}`
-    const found = state === 'down' ? bad(`down: ${error}${last}`, `test it: tireless mcp test ${name}`) : good(state)
-    const unapproved = bad(
-      `tools await approval: ${waiting.join(', ')}`,
-      `review them: tireless mcp list; then: tireless mcp approve ${name}`,
-    )
-    return { name: `mcp server ${name}`, ...(found.ok && waiting.length > 0 ? unapproved : found) }
-  })
+  return Promise.all(
+    (await mcp.list()).map(async ({ name, state, error, stderr, tools }) => {
+      const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed').map(({ tool }) => tool)
+      const last = stderr.at(-1) === undefined ? '' : `; last error output: ${stderr.at(-1)}`
+      const problem = await mcp.startProblem(name)
+      const why = state === 'down' ? `down: ${error}${last}` : problem === null ? null : `cannot be started: ${problem}`
+      const found = why === null ? good(state) : bad(why, `test it: tireless mcp test ${name}`)
+      const unapproved = bad(
+        `tools await approval: ${waiting.join(', ')}`,
+        `review them: tireless mcp list; then: tireless mcp approve ${name}`,
+      )
+      return { name: `mcp server ${name}`, ...(found.ok && waiting.length > 0 ? unapproved : found) }
+    }),
+  )
 }
 
 async function checkPrivacy(machine: Outside['machine'], fix: boolean): Promise<Found> {

@@ -114,6 +114,19 @@ export class Server {
     this.#notBefore = 0
   }
 
+  /** Contract: why it could not be started now; null where nothing is known, or where it is running. Starts no process. */
+  async startProblem(): Promise<string | null> {
+    if (this.#link) return null
+    try {
+      const options = this.#withSecrets()
+      const start = options.command === undefined ? undefined : await this.#around.startFor(this.name, options)
+      await start?.close?.()
+      return null
+    } catch (thrown) {
+      return asTirelessError(thrown).message
+    }
+  }
+
   /** Contract: nothing of it is left, not even of an earlier life of this program. */
   async end(): Promise<void> {
     if (this.#link) return
@@ -148,18 +161,13 @@ export class Server {
   }
 
   async #connect(): Promise<Link> {
-    const { clock, startFor, log, fill, open } = this.#around
+    const { clock, startFor, log, open } = this.#around
     this.#listedAt = undefined
     const gone = { why: null as string | null }
     try {
       await this.#ending
       const { connect } = await import('./link.ts')
-      // Only now: whoever looks at the configuration sees names.
-      const server = {
-        ...this.options,
-        env: filled(this.options.env, fill),
-        headers: filled(this.options.headers, fill),
-      }
+      const server = this.#withSecrets()
       const link: Link = await connect({
         start: () => startFor(this.name, server),
         ...{ server, leash: this.#leash, clock, open, legacy: this.#legacy, signal: this.#closing.signal },
@@ -187,6 +195,12 @@ export class Server {
       this.#failed(message)
       throw this.#unusable(message)
     }
+  }
+
+  /** Only when it is started: whoever looks at the configuration sees names. */
+  #withSecrets(): ServerOptions {
+    const { fill } = this.#around
+    return { ...this.options, env: filled(this.options.env, fill), headers: filled(this.options.headers, fill) }
   }
 
   async #drop(link: Link, why: string): Promise<void> {

@@ -90,6 +90,12 @@ export class Servers implements McpServers {
     return [...this.#servers.values()].map((server) => this.#stateOf(server))
   }
 
+  async startProblem(name: string): Promise<string | null> {
+    await this.refresh()
+    const problem = await this.#named(name).startProblem()
+    return problem === null ? null : this.#redacted(problem)
+  }
+
   async test(name: string): Promise<McpState> {
     await this.refresh()
     const server = this.#named(name)

@@ -1,0 +1,36 @@
+/** doctor names the servers that could not be started now, and starts none of them. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openApp } from '../apps.ts'
+import { WITHOUT_SANDBOX as skip } from '../sandbox/here.ts'
+import { Acting, serversIn } from './scenes.ts'
+
+test('doctor names each server that could not be started, with why, and starts none', { skip }, async (t) => {
+  const acting = new Acting(t)
+  const yaml = serversIn({
+    fine: { command: acting.command, reads: [acting.folder] },
+    unsandboxed: { command: acting.command, sandbox: 'off' },
+    missing: { command: ['no-such-program-here'] },
+    moved: { command: ['/nowhere/server'], sandbox: 'off' },
+    folder: { command: acting.command, folders: ['/nowhere/data'] },
+    secret: { command: acting.command, env: { KEY: 'secret:NONE' } },
+  })
+  const app = await openApp(t, { yaml })
+  type Checked = { checks: { name: string; ok: boolean; found: string }[] }
+  const { checks } = (await app.run('doctor', {})) as Checked
+  const found = Object.fromEntries(
+    checks
+      .filter(({ name }) => name.startsWith('mcp server'))
+      .map(({ name, ok, found: what }) => [name.split(' ')[2], ok || what]),
+  )
+  assert.deepEqual([found.fine, found.unsandboxed], [true, true])
+  for (const [name, why] of [
+    ['missing', /cannot be started: no-such-program-here cannot be started; got ENOENT: there is no such program/],
+    ['moved', /nowhere.server cannot be started/],
+    ['folder', /nowhere.data/],
+    ['secret', /NONE/],
+  ] as const)
+    assert.match(String(found[name]), why)
+  assert.deepEqual(acting.log(), [])
+})
