@@ -168,19 +168,29 @@ describe('Q17: replay', () => {
     assert.deepEqual((replayed as { payload: { kind: string } }).payload.kind, 'final')
   })
 
-  test('B3: a run of another prompt compiler is told apart as such, not as a fault of the program', async (t) => {
+  test('B3: a run of another prompt compiler replays without comparing the bytes of requests; other differences count', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id: run } = await runTaskIn(app)
     const { context } = app
-    const journal = async (id: string): Promise<readonly JournalRecord[]> =>
-      (await context.store.journal(id)).map((record) =>
-        record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record,
-      )
-    const then = { ...context, store: { ...context.store, journal } }
-    const { identical, note } = (await replay.run(then, { run }, () => {})) as Replayed & { note: string | null }
-    assert.equal(identical, false)
-    assert.match(note ?? '', /recorded by prompt compiler 4; this program has 6/)
-    assert.equal(((await replayIn(app, run)) as Replayed & { note: string | null }).note, null)
+    const replayOf = (change: (record: JournalRecord) => JournalRecord) => {
+      const journal = async (id: string): Promise<readonly JournalRecord[]> =>
+        (await context.store.journal(id)).map(change)
+      const then = { ...context, store: { ...context.store, journal } }
+      return replay.run(then, { run }, () => {}) as Promise<Replayed & { note: string | null }>
+    }
+    const earlier = (record: JournalRecord): JournalRecord =>
+      record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record
+    const { identical, note } = await replayOf(earlier)
+    assert.equal(identical, true)
+    assert.match(note ?? '', /recorded with prompt compiler 4; this program has 6/)
+    const otherwise = await replayOf((record) =>
+      record.kind === 'run_ended' ? { ...record, answer: 'otherwise' } : earlier(record),
+    )
+    assert.equal(otherwise.identical, false)
+    const sameCompiler = await replayOf((record) =>
+      record.kind === 'model_requested' ? { ...record, digest: 'of then' } : record,
+    )
+    assert.deepEqual([sameCompiler.identical, sameCompiler.note], [false, null])
   })
 
   test('a run that is not there is refused; without --from nothing can be changed', async (t) => {

@@ -25,7 +25,7 @@ const replayShape = z.object({
     .object({ seq: z.number(), recorded: z.unknown(), replayed: z.unknown() })
     .nullable()
     .describe('null: no difference'),
-  note: z.string().nullable().describe('known reason for a difference, or null'),
+  note: z.string().nullable().describe('set if another version of the program recorded the run'),
 })
 
 const forkShape = z.object({
@@ -76,9 +76,12 @@ function compareEvents(
   records: readonly JournalRecord[],
   replayed: readonly JournalRecord[],
 ): z.input<typeof replayShape> {
+  const note = describeCompilerChange(records, replayed)
   const eventsOf = (run: readonly JournalRecord[]): string[] => {
     const fold = eventFold({ run_id, session_id })
-    return run.flatMap((record) => fold.of(redacted(record, redact))).map(withoutTime)
+    return run
+      .flatMap((record) => fold.of(redacted(record, redact)))
+      .map((event) => comparableText(event, note === null))
   }
   const [recordedEvents, replayedEvents] = [eventsOf(records), eventsOf(replayed)]
   const at = recordedEvents.findIndex((event, i) => event !== replayedEvents[i])
@@ -97,7 +100,7 @@ function compareEvents(
             recorded: parse(recordedEvents[difference]),
             replayed: parse(replayedEvents[difference]),
           },
-    note: difference < 0 ? null : describeCompilerChange(records, replayed),
+    note,
   }
 }
 
@@ -107,12 +110,14 @@ function describeCompilerChange(records: readonly JournalRecord[], replayed: rea
     (run) => run.find((record) => record.kind === 'model_requested')?.compiler,
   )
   if (then === undefined || now === undefined || then === now) return null
-  return `The run was recorded with prompt compiler ${then}; this program has ${now} and builds other prompts.`
+  return `The run was recorded with prompt compiler ${then}; this program has ${now}, so request bytes are not compared.`
 }
 
-/** Timestamps differ in every replay. */
-function withoutTime({ ts: _, ...event }: Event): string {
-  return JSON.stringify(event)
+/** Without its timestamp. `withPrompts`: one prompt compiler made both runs, so their requests have the same bytes. */
+function comparableText({ ts: _, ...event }: Event, withPrompts: boolean): string {
+  if (withPrompts || event.stage !== 'model_input') return JSON.stringify(event)
+  const { digest: __, composition: ___, ...payload } = event.payload as Record<string, unknown>
+  return JSON.stringify({ ...event, payload })
 }
 
 async function fork(
