@@ -54,17 +54,20 @@ export function giveBackLeave(session: SessionState, open: TurnState, index: num
   if (id !== undefined) session.used.delete(id)
 }
 
-/** Case 55: one that waits for leave is listed with its result, and nothing of its turn has begun. */
+/**
+ * Case 55: one that waits for leave is listed with its result, and nothing of its turn has begun; but what an earlier process began cannot be taken
+ * back where a gate asks by now that did not ask before.
+ */
 export function checkParked(
   session: SessionState,
   open: TurnState,
   index: number,
-  listed: Approvals,
-  fail: Fail,
+  { approvals, life, fail }: { readonly approvals: Approvals; readonly life: number; readonly fail: Fail },
 ): void {
   const id = `${session.session_id}.${open.turn}.${index}`
-  if (!listed.has(id)) fail('approval', `${id} is parked, and nobody can see it`)
-  if (open.calls.size > 0) fail('approval', `${id} is parked, and others of its turn were run`)
+  if (!approvals.has(id)) fail('approval', `${id} is parked, and nobody can see it`)
+  if ([...open.calls.values()].some(({ intendedBy }) => intendedBy === life))
+    fail('approval', `${id} is parked, and others of its turn were run`)
 }
 
 /** One that nobody answered in time, or before its run ended, is told with whatever comes next. */

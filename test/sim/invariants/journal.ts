@@ -154,7 +154,7 @@ function inTurn(
       return
     case 'call_settled':
       settle(session, open, record, by, bad)
-      if (record.result.status === 'parked') checkParked(session, open, record.index, by.approvals, by.fail)
+      if (record.result.status === 'parked') checkParked(session, open, record.index, by)
       if (record.result.status === 'not_started') giveBackLeave(session, open, record.index)
       return
   }
