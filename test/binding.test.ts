@@ -219,7 +219,7 @@ describe('I12: the same tool to the same place with other content', () => {
     })
     const app = await openApp(t, { model, tools: [inbox(), post()] })
     await runTaskIn(app, task)
-    assert.match((await approvals(app))[0]?.reason ?? '', /it says "5000", which is not from your words/)
+    assert.match((await approvals(app))[0]?.reason ?? '', /it sets "5000", which your instructions do not name/)
   })
 
   test('a standing grant says where to, and where what is sent may lead; not more', async (t) => {

@@ -65,7 +65,7 @@ describe('policy: what goes to others', () => {
     )
     const { sinks, reason } = await theApproval(app)
     assert.deepEqual(sinks, [{ to: EVE, from: "the model's own words", trusted: false }])
-    assert.match(reason, /eve@evil\.example.*not from your words/)
+    assert.match(reason, /eve@evil\.example.*your instructions do not name/)
   })
 
   for (const [name, tool] of [
@@ -113,7 +113,7 @@ describe('policy: what goes to others', () => {
       const app = await openApp(t, { model, tools: [sending, read()] })
       await runTaskIn(app, `is ${BOB} in the news, or ann@example.org?`)
       assert.deepEqual(sending.asked, [])
-      assert.match((await theApproval(app)).reason, /your words alone do not ask for send/)
+      assert.match((await theApproval(app)).reason, /your instructions alone do not ask for send/)
     })
 
   test('what a task needs for a place is not what names none, which has to be made of its words', async (t) => {
@@ -728,7 +728,7 @@ describe('audit', () => {
         ['answer', 'denied'],
       ],
     )
-    assert.match(entries[1].reason, /not from your words/)
+    assert.match(entries[1].reason, /your instructions do not name/)
     assert.throws(() => db.exec("UPDATE audit SET body = '{}' WHERE n = 2"), /append-only/)
     const tampered = async (sql: string): Promise<{ ok: boolean; broken: { record: number } | null }> => {
       db.exec(`DROP TRIGGER IF EXISTS audit_update; DROP TRIGGER IF EXISTS audit_delete; ${sql}`)

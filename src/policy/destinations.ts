@@ -1,28 +1,42 @@
-/** Destinations: where a call goes. Of a tool that does not say so, every argument may be one whose name does not say that it is mere content. */
+/**
+ * Finds the destinations of a call. For a tool that does not declare them, every argument counts as a destination
+ * unless its name marks it as content.
+ */
 
 import type { Json } from '../domain/json.ts'
 import { webAddressOf } from './links.ts'
 
-/** Arguments that say what, when and how much, not where to. A page that has a name is a place, and so is an endpoint. */
-const CONTENT =
-  /^(?:body|texts?|contents?|message|subject|title|caption|description|notes?|comment|summary|reason|markdown|html|date|day|time|when|since|until|start|end|duration|timezone|amount|quantity|count|limit|offset|n|format|language|priority|recurring|rating|emoji|page_number|size)$/i
-/** Only where that is all of the name: the details of a recipient are an address. */
-const ALONE = /^details?$/i
-/** Counts that lead nowhere: which page of a list, how many of a kind. */
-const COUNTS =
+/** Argument names for content, time and quantity. `page` and `endpoint` are not listed: they can be addresses. */
+const CONTENT_NAMES = new RegExp(
+  `^(?:${[
+    'body|texts?|contents?|message|subject|title|caption|description|notes?|comment|summary|reason',
+    'markdown|html|date|day|time|when|since|until|start|end|duration|timezone|amount|quantity|count|limit',
+    'offset|n|format|language|priority|recurring|rating|emoji|page_number|size',
+  ].join('|')})$`,
+  'i',
+)
+/** Content only as the whole name: `recipient_details` is an address. */
+const CONTENT_AS_WHOLE_NAME = /^details?$/i
+/** Names whose numeric value is a count, not an address: which page of a list, how many items. */
+const COUNT_NAMES =
   /^(?:page|index|max|min|top|depth|width|height|version|timeout|seconds|minutes|hours|days|weeks|year|month)$/i
 
-/** Amounts decide harm, be it to whom the owner named. */
-const AMOUNTS = /^(?:amount|sum|total|price|cost|fee|quantity|qty|units|shares|value|balance|limit|percentage)$/i
-/** Who sees it, who may do what with it, what goes along. */
-const HARMFUL =
-  /attach|file|visib|audience|access|role|permission|scope|shar(?:e|ed|ing)|public|privacy|^cc$|bcc|recipient|invite|member|attendee|guest|follower|forward/i
+/** A wrong amount does harm even when the recipient is right. */
+const AMOUNT_NAMES = /^(?:amount|sum|total|price|cost|fee|quantity|qty|units|shares|value|balance|limit|percentage)$/i
+/** Audience, access rights and attachments. */
+const HARMFUL_NAMES = new RegExp(
+  [
+    String.raw`attach|file|visib|audience|access|role|permission|scope|shar(?:e|ed|ing)|public|privacy|^cc$|bcc`,
+    String.raw`recipient|invite|member|attendee|guest|follower|forward`,
+  ].join('|'),
+  'i',
+)
 
 export function destinationsIn(args: Json): readonly string[] {
-  return found('', args, true)
+  return collectDestinations('', args, true)
 }
 
-/** With the host that is reached, unless one of them is an address of it: that says more. */
+/** Adds the host, unless one of the destinations is already an address on it. */
 export function withHost(destinations: readonly string[], host: string | undefined): readonly string[] {
   return host === undefined ||
     destinations.some((one) => webAddressOf(one)?.host === host.toLowerCase().replace(/:\d+$/, ''))
@@ -30,36 +44,36 @@ export function withHost(destinations: readonly string[], host: string | undefin
     : [host, ...destinations]
 }
 
-/** `ann@home.test, eve@evil.test` are two, whoever takes them for one. */
+/** Splits `ann@home.test, eve@evil.test` into two addresses. */
 export function splitList(destination: string): readonly string[] {
   if (!destination.includes('@') || !/[\s,;|<>"]/.test(destination)) return [destination]
   return destination.split(/[\s,;|<>"]+/).filter((one) => one !== '')
 }
 
-function found(name: string, value: Json, isTop = false): readonly string[] {
-  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((one) => found(name, one))
-  // What content is made of may well say where it goes.
+function collectDestinations(name: string, value: Json, isTop = false): readonly string[] {
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((one) => collectDestinations(name, one))
+  // Search objects even under a content name: their fields may hold a destination.
   if (typeof value === 'object' && value !== null)
     return Object.entries(value).flatMap(([key, inner]) => [
       ...(isTop || /^[a-z_][\w-]*$/i.test(key) ? [] : [key]),
-      ...found(key, inner),
+      ...collectDestinations(key, inner),
     ])
   if (isContent(name)) return []
   if (typeof value === 'string') return value.trim() === '' ? [] : [value]
-  return typeof value === 'number' && !COUNTS.test(lastWordOf(name)) ? [String(value)] : []
+  return typeof value === 'number' && !COUNT_NAMES.test(lastWordOf(name)) ? [String(value)] : []
 }
 
-/** By its last word: `message_body` and `messageBody` are both a body. */
-const isContent = (name: string): boolean => CONTENT.test(lastWordOf(name)) || ALONE.test(name)
+/** Tests the last word of the name: `message_body` and `messageBody` are both a body. */
+const isContent = (name: string): boolean => CONTENT_NAMES.test(lastWordOf(name)) || CONTENT_AS_WHOLE_NAME.test(name)
 
 const lastWordOf = (name: string): string => name.split(/[_\-.]|(?<=[a-z\d])(?=[A-Z])/).at(-1) ?? ''
 
-/** What decides harm in a call beside where it goes. */
+/** Arguments that can do harm even when the destination is right. */
 export interface HarmfulParts {
-  /** Attachments, audiences, rights. */
+  /** Values of arguments for attachments, audiences and access rights. */
   readonly names: readonly string[]
   readonly amounts: readonly number[]
-  /** Switches, by their names. */
+  /** Names of boolean arguments. */
   readonly switches: readonly string[]
 }
 
@@ -74,16 +88,16 @@ export function harmfulPartsIn(args: Json, name = ''): HarmfulParts {
       switches: parts.flatMap(({ switches }) => switches),
     }
   }
-  const isAmount = AMOUNTS.test(lastWordOf(name))
-  const number = typeof args === 'string' && isAmount ? amountIn(args) : args
+  const isAmount = AMOUNT_NAMES.test(lastWordOf(name))
+  const number = typeof args === 'string' && isAmount ? parseAmount(args) : args
   return {
-    names: typeof args === 'string' && args.trim() !== '' && !isContent(name) && HARMFUL.test(name) ? [args] : [],
+    names: typeof args === 'string' && args.trim() !== '' && !isContent(name) && HARMFUL_NAMES.test(name) ? [args] : [],
     amounts: typeof number === 'number' && isAmount ? [number] : [],
     switches: typeof args === 'boolean' ? [name] : [],
   }
 }
 
-function amountIn(text: string): number | undefined {
+function parseAmount(text: string): number | undefined {
   const digits = text.replaceAll(/[^\d.-]/g, '')
   return digits === '' ? undefined : Number(digits)
 }

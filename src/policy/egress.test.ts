@@ -1,4 +1,4 @@
-/** Where anything may go: the spellings of an address, the classes of IP addresses, the owner's list. */
+/** Egress rules: spellings of addresses, classes of IP addresses, the owner's list of allowed hosts. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -7,7 +7,7 @@ import { addressOf, hostOf, listedOf, placeOf } from '../domain/address.ts'
 import { egressRules } from './egress.ts'
 import { classOf } from './ip-classes.ts'
 
-/** Contract: why the whole of it is refused, by its letters or by where it leads; undefined where nothing is against it. */
+/** Contract: the reason why the address is refused, by its spelling or its IP address; undefined: it is allowed. */
 function refusalFor(url: string, listed: readonly string[] = [], ip?: string): string | undefined {
   const read = addressOf(url)
   if (read.kind === 'refused') return read.why
@@ -15,7 +15,7 @@ function refusalFor(url: string, listed: readonly string[] = [], ip?: string): s
   return rules.refusal(read.value) ?? (ip === undefined ? undefined : rules.refusalOf(read.value, ip))
 }
 
-/** Ways to write 127.0.0.1, 169.254.169.254, 10.0.0.1 or this machine that some program or other understands. */
+/** Spellings of 127.0.0.1, 169.254.169.254, 10.0.0.1 or this machine that at least one program accepts. */
 const DISGUISED = [
   ...[
     'http://2130706433/',
@@ -148,12 +148,12 @@ const DISGUISED = [
 ]
 
 describe('the spelling of an address', () => {
-  test('case 37 of the network: nothing in disguise, nothing private, nothing but the web is let out', () => {
+  test('case 37 of the network: disguised, private and non-web addresses are refused', () => {
     assert.ok(DISGUISED.length >= 110)
     for (const url of DISGUISED) assert.notEqual(refusalFor(url), undefined, JSON.stringify(url))
   })
 
-  test('what is plain passes, and comes out in one spelling', () => {
+  test('a plain address is accepted and normalised to one spelling', () => {
     const plain: readonly (readonly [string, string, string, number])[] = [
       ['http://example.com', 'http://example.com/', 'example.com', 80],
       ['HTTPS://Example.COM:443/a?b=c#d', 'https://example.com/a?b=c', 'example.com', 443],
@@ -173,7 +173,7 @@ describe('the spelling of an address', () => {
     }
   })
 
-  test('whatever is accepted, every other reader of addresses finds the same host and port in it', () => {
+  test('an accepted address has the same host and port for the URL parser', () => {
     const piece = fc.constantFrom(
       ...'az09.-:@/\\[]%#?',
       '127',
@@ -200,7 +200,7 @@ describe('the spelling of an address', () => {
     )
   })
 
-  test('an IPv6 address has one spelling, the one that others make of it, too', () => {
+  test('an IPv6 address is normalised as the URL parser does', () => {
     const group = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 65_535 }))
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {
@@ -212,7 +212,7 @@ describe('the spelling of an address', () => {
     )
   })
 
-  test('places: a port has to be there, or go without saying', () => {
+  test('a host and port is refused without a port', () => {
     assert.equal(placeOf('example.com').kind, 'refused')
     assert.deepEqual(placeOf('example.com:443'), { kind: 'read', value: { host: 'example.com', port: 443 } })
     assert.deepEqual(placeOf('[::1]:8080'), { kind: 'read', value: { host: '::1', port: 8080 } })
@@ -222,8 +222,8 @@ describe('the spelling of an address', () => {
 })
 
 describe('classes of IP addresses', () => {
-  test('only what anybody can be is public', () => {
-    const open = [
+  test('only addresses reachable over the internet are public', () => {
+    const publicIps = [
       '1.1.1.1',
       '8.8.8.8',
       '93.184.216.34',
@@ -234,8 +234,8 @@ describe('classes of IP addresses', () => {
       '2606:4700::1',
       '2a00:1450::1',
     ]
-    for (const ip of open) assert.equal(classOf(ip).kind, 'public', ip)
-    const shut = [
+    for (const ip of publicIps) assert.equal(classOf(ip).kind, 'public', ip)
+    const otherIps = [
       ...[
         '127.0.0.1',
         '127.255.255.254',
@@ -273,12 +273,12 @@ describe('classes of IP addresses', () => {
       ],
       ...['fe80::1%eth0', '127.1', 'localhost', '', '1.2.3.4.5', '01.2.3.4'],
     ]
-    for (const ip of shut) assert.notEqual(classOf(ip).kind, 'public', ip)
+    for (const ip of otherIps) assert.notEqual(classOf(ip).kind, 'public', ip)
   })
 })
 
 describe("the owner's list", () => {
-  test('a host lists itself on the ports of the web, a pattern whatever is below it, a port that port alone', () => {
+  test('a host allows its web ports, a pattern its subdomains, a host with a port that port alone', () => {
     const { isListed } = egressRules(() => ['api.example.com', '*.example.org', 'b.test:8443', '[::1]:3000'])
     const yes = [
       'api.example.com:443',
@@ -309,7 +309,7 @@ describe("the owner's list", () => {
     assert.deepEqual(no.filter(listed), [])
   })
 
-  test('what is not public is opened by that very host with its port, never by a pattern or a bare name', () => {
+  test('a non-public address is allowed by its exact host and port, never by a pattern or a bare name', () => {
     const local = 'http://127.0.0.1:8080/'
     assert.equal(refusalFor(local, ['127.0.0.1:8080']), undefined)
     for (const list of [[], ['127.0.0.1'], ['127.0.0.1:8081'], ['localhost:8080']])
@@ -323,12 +323,12 @@ describe("the owner's list", () => {
     assert.equal(refusalFor('http://169.254.169.254/', ['169.254.169.254:80']), undefined)
     assert.match(
       refusalFor('https://example.com/', [], '127.0.0.1') ?? '',
-      /leads to 127\.0\.0\.1, which is this machine/,
+      /resolves to 127\.0\.0\.1, which is this machine/,
     )
     assert.equal(refusalFor('http://mail.example.com:25/', ['mail.example.com:25'], '1.1.1.1'), undefined)
   })
 
-  test('an entry that is none lists nothing', () => {
+  test('an invalid entry allows nothing', () => {
     for (const entry of [
       '*',
       '*.com',

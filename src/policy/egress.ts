@@ -1,20 +1,21 @@
 /**
- * Egress: where on the network anything of this program may go for somebody else. Pure: the owner's list in, a refusal or nothing out.
- * Must not know: how an address is resolved and reached, who asks and why. Whether a call may be made at all is the rule's business, not this one's.
- * Invariants: only public addresses, unless the owner has listed that very host with its port; a pattern never opens what is not public.
+ * Egress rules: which network addresses the program may contact on behalf of an agent. Pure functions.
+ * Must not know: how an address is resolved and contacted, which call asks. rule.ts decides whether a call may run.
+ * Invariants: only public addresses, unless the owner lists that exact host with its port; a pattern opens public
+ * addresses only.
  */
 
 import { bracketed, covers, isIp, isWebPort, type Listed, listedOf, type Place } from '../domain/address.ts'
 import type { EgressRules } from '../ports/egress.ts'
 import { classOf } from './ip-classes.ts'
 
-/** Below this, ports belong to services that are not the web: mail, shells, names. */
+/** Lower ports belong to other services than the web: mail, SSH, DNS. */
 const LEAST_FREE_PORT = 1024
 
-/** Names that lead to this machine or its neighbours, whatever is answered for them. */
+/** Names of this machine or its local network, whatever DNS answers for them. */
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|home\.arpa|localdomain)$/
 
-/** `listed`: `policy.allow_hosts`, as it is now. An entry that cannot be read lists nothing. */
+/** `listed` returns the current `policy.allow_hosts`. Invalid entries are ignored. */
 export function egressRules(listed: () => readonly string[]): EgressRules {
   const entries = (): readonly Listed[] => listed().flatMap((entry) => listedOf(entry) ?? [])
   const isNamed = ({ host, port }: Place): boolean =>
@@ -22,10 +23,10 @@ export function egressRules(listed: () => readonly string[]): EgressRules {
   const refusalOf = (place: Place, ip: string): string | undefined => {
     const { kind, why } = classOf(ip)
     if (kind === 'public') return undefined
-    // A name that is listed may lead into a network of the owner's; where nobody would keep a server, the address itself has to be listed.
-    const opened = kind === 'private' || kind === 'loopback' || place.host === ip
-    if (opened && isNamed(place)) return undefined
-    return `${place.host === ip ? ip : `${place.host} leads to ${ip}, which`} is ${why}${unlessListed(place)}`
+    // A listed name may resolve to a private or loopback address. For other classes, the address must be listed.
+    const mayBeListed = kind === 'private' || kind === 'loopback' || place.host === ip
+    if (mayBeListed && isNamed(place)) return undefined
+    return `${place.host === ip ? ip : `${place.host} resolves to ${ip}, which`} is ${why}${unlessListed(place)}`
   }
   return {
     isListed: (place) => entries().some((entry) => covers(entry, place)),
@@ -33,7 +34,7 @@ export function egressRules(listed: () => readonly string[]): EgressRules {
     refusal(place) {
       const { host, port } = place
       if (isNamed(place)) return undefined
-      if (!isWebPort(port) && port < LEAST_FREE_PORT) return `port ${port} is not the web's${unlessListed(place)}`
+      if (!isWebPort(port) && port < LEAST_FREE_PORT) return `port ${port} is not a web port${unlessListed(place)}`
       if (isIp(host)) return refusalOf(place, host)
       return isLocalName(host) ? `${host} is a name of this machine or its network${unlessListed(place)}` : undefined
     },
@@ -41,8 +42,8 @@ export function egressRules(listed: () => readonly string[]): EgressRules {
 }
 
 /**
- * For an address that the owner wrote down himself, in another place than the list: its port is his word, and so is the machine it names, where it
- * names one of his own. A name of the internet has no business there, whoever answers for it.
+ * Rules for an address that the owner configured outside `policy.allow_hosts`, such as an MCP server. Any port is
+ * allowed, and so are literal IP addresses and local names. A public name must still not resolve to a private address.
  */
 export function ownersRules(rules: EgressRules): EgressRules {
   return {
@@ -50,8 +51,8 @@ export function ownersRules(rules: EgressRules): EgressRules {
     refusal: () => undefined,
     refusalOf(place, ip) {
       const { kind } = classOf(ip)
-      const near = kind === 'private' || kind === 'loopback'
-      return place.host === ip || (near && isLocalName(place.host)) ? undefined : rules.refusalOf(place, ip)
+      const isLocalClass = kind === 'private' || kind === 'loopback'
+      return place.host === ip || (isLocalClass && isLocalName(place.host)) ? undefined : rules.refusalOf(place, ip)
     },
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The rule: whether a call may be run, must be asked for, or must not be. One pure function, before every call.
- * Must not know: who asks whom, and how. What hinges on the task's intent, and nobody has fixed that yet, is said to.
+ * The policy rule: a pure function that decides before every call whether it may run or needs a person's approval.
+ * Must not know: how an approval is requested. Answers `consult` when the ruling depends on the task's intent and the
+ * intent is not known yet.
  */
 
 import { type Address, placeText } from '../domain/address.ts'
@@ -16,39 +17,38 @@ export interface Ruled {
   readonly tool: string
   readonly effect: Effect
   readonly destinations: readonly string[]
-  /** Addresses in what it says. */
+  /** Links in the texts of the call. */
   readonly links: readonly string[]
-  /** Texts that have to be made of the owner's words, once something from outside was read. */
+  /** Texts that must consist of the owner's words once the session has read outside content. */
   readonly content: readonly string[]
-  /** What else decides harm. */
   readonly harmful: HarmfulParts
-  /** All that it says. */
+  /** All texts of the call. */
   readonly texts: readonly string[]
 }
 
-/** How things stand with the session that wants the call. */
+/** The state of the session that makes the call. */
 export interface Standing {
-  /** The lowest label of what it has read. */
+  /** The lowest label of everything the session has read. */
   readonly label: Label
-  /** Whether the owner allows the host. */
+  /** Whether `policy.allow_hosts` covers the host. */
   readonly isAllowed: (host: string) => boolean
-  /** Whether a standing word of the owner covers the call. */
+  /** Whether one of the owner's standing grants covers the call. */
   readonly isGranted: boolean
-  /** Whether one covers a link in what it says. */
+  /** Whether a standing grant covers a link in the call's texts. */
   readonly isLinkGranted: (link: string) => boolean
   readonly words: OwnerMentions
-  /** Whether a page of that very host has linked to it. */
+  /** Whether a page of the same host contains a link to this address. */
   readonly isLinkedThere: (page: Address) => boolean
-  /** Whether somebody has written from there, by the word of a program, not of the letter. */
+  /** Whether a message came from this address, according to the mail program's own sender field. */
   readonly isSender: (destination: string) => boolean
-  /** Whether the owner's words need such a call, by the judgement of a mind that has seen nothing else; undefined: nobody was asked. */
+  /** Whether a model that saw only the owner's messages judges the call necessary; undefined: not asked yet. */
   readonly isIntended: boolean | undefined
 }
 
 export type Ruling =
   | { readonly kind: 'allow'; readonly reason: string }
   | { readonly kind: 'ask'; readonly reason: string }
-  /** It depends on what the task needs. */
+  /** The ruling needs the task's intent. */
   | { readonly kind: 'consult' }
 
 const allow = (reason: string): Ruling => ({ kind: 'allow', reason })
@@ -59,15 +59,15 @@ export function rule(call: Ruled, standing: Standing): Ruling {
   const reach = isNeverGranted(effect) ? 'destructive' : effect.reach
   switch (reach) {
     case 'none':
-      return allow('it reaches nothing')
+      return allow('it has no outside effect')
     case 'workspace':
-      return allow('it stays in the workspace')
+      return allow('it only changes the workspace')
     case 'private':
-      return allow('to read is allowed; what it read stays private and untrusted')
+      return allow('reading is allowed; the result is labelled private and untrusted')
     case 'network':
-      return ruleOfReading(call, standing)
+      return ruleOnReading(call, standing)
     case 'third_party':
-      return ruleOfSending(call, standing)
+      return ruleOnSending(call, standing)
     case 'self':
       return standing.isGranted ? allow(GRANTED) : ask('it changes the agent itself')
     case 'destructive':
@@ -79,32 +79,36 @@ export function rule(call: Ruled, standing: Standing): Ruling {
 
 const GRANTED = 'a standing grant covers it'
 
-/** An address that is asked tells its host something, too: what is private must not stand in it. */
-function ruleOfReading({ effect: { host }, destinations }: Ruled, standing: Standing): Ruling {
+/** A request also sends its address to the host, so the address must not contain private data. */
+function ruleOnReading({ effect: { host }, destinations }: Ruled, standing: Standing): Ruling {
   const { label, isAllowed, isGranted } = standing
   const isTainted = label.trust === 'untrusted'
   if (host !== undefined && isAllowed(host) && !(isTainted && label.private))
-    return allow(`${host} is allowed (policy.allow_hosts)`)
+    return allow(`${host} is in policy.allow_hosts`)
   if (isGranted) return allow(GRANTED)
-  const unnamed = destinations.filter((destination) => !mayBeRead(destination, standing))
+  const unnamed = destinations.filter((destination) => !isReadable(destination, standing))
   if (unnamed.length > 0) {
-    const why = isTainted && label.private ? ', and the session knows private things' : ''
-    return ask(`it goes to ${quoted(unnamed)}, which is not from your words${why}`)
+    const why = isTainted && label.private ? ', and the session has read private data' : ''
+    return ask(`it goes to ${quoted(unnamed)}, which your instructions do not name${why}`)
   }
-  return allow(isTainted ? 'it reads what your words name, or what is linked there' : 'your words name the place')
+  return allow(
+    isTainted
+      ? 'it reads an address that your instructions name or that a page of that host links to'
+      : 'your instructions name the address',
+  )
 }
 
-function mayBeRead(destination: string, { label, words, isLinkedThere }: Standing): boolean {
+function isReadable(destination: string, { label, words, isLinkedThere }: Standing): boolean {
   if (words.names(destination)) return true
   const address = webAddressOf(destination)
   if (!address || !words.namesHost(placeText(address))) return false
   if (label.trust === 'trusted') return true
-  return !label.private && (isLinkedThere(address) || isSpelledOut(address, words))
+  return !label.private && (isLinkedThere(address) || isPathFromOwner(address, words))
 }
 
-const MOST_OF_A_PATH = 200
-/** They say nothing. */
-const PLAIN = [
+const MAX_PATH_LENGTH = 200
+/** Path words that carry no information. */
+const NEUTRAL_PATH_WORDS = [
   'index',
   'html',
   'htm',
@@ -122,90 +126,98 @@ const PLAIN = [
   'git',
 ]
 
-/** Whether what stands behind the host is made of the owner's words. */
-function isSpelledOut({ url, host }: Address, words: OwnerMentions): boolean {
+/** Whether path and query consist of the owner's words. */
+function isPathFromOwner({ url, host }: Address, words: OwnerMentions): boolean {
   const { pathname, search } = new URL(url)
   try {
-    const behind = decodeURIComponent((pathname + search).replaceAll('+', ' '))
+    const pathAndQuery = decodeURIComponent((pathname + search).replaceAll('+', ' '))
     return (
-      behind.length <= MOST_OF_A_PATH &&
-      !/[^\p{L}\p{N}]{2}|[^\p{L}\p{N}/?&=+ ,._~-]/u.test(behind) &&
-      words.supplies(behind, [...PLAIN, ...host.split(/[.-]/)])
+      pathAndQuery.length <= MAX_PATH_LENGTH &&
+      !/[^\p{L}\p{N}]{2}|[^\p{L}\p{N}/?&=+ ,._~-]/u.test(pathAndQuery) &&
+      words.supplies(pathAndQuery, [...NEUTRAL_PATH_WORDS, ...host.split(/[.-]/)])
     )
   } catch {
     return false
   }
 }
 
-/** What goes to others. */
-function ruleOfSending(call: Ruled, standing: Standing): Ruling {
+/** Rules on a call that sends something to others. */
+function ruleOnSending(call: Ruled, standing: Standing): Ruling {
   const { isGranted, words, isIntended, label } = standing
   if (call.effect.publishes && !isGranted) return ask('it publishes')
   if (call.effect.unseen && label.trust === 'untrusted' && label.private)
-    return ask('nobody sees what it sends, and the session knows private things')
-  const unsaid = isGranted || isPlainReply(call, standing) ? [] : call.destinations.filter((to) => !words.names(to))
-  if (unsaid.length > 0) return ask(`it goes to ${quoted(unsaid)}, which is not from your words`)
-  // Whoever has read nothing from outside wants what you want.
+    return ask('what it sends cannot be inspected, and the session has read private data')
+  const unnamed = isGranted || isPlainReply(call, standing) ? [] : call.destinations.filter((to) => !words.names(to))
+  if (unnamed.length > 0) return ask(`it goes to ${quoted(unnamed)}, which your instructions do not name`)
+  // A session without outside content cannot carry another person's instructions.
   if (label.trust === 'trusted')
-    return allow(isGranted ? GRANTED : 'it goes where your words say, and nothing from outside was read')
-  const foreign = foreignIn(call, standing)
+    return allow(
+      isGranted ? GRANTED : 'your instructions name the destination, and the session has read no outside content',
+    )
+  const foreign = findForeign(call, standing)
   if (foreign !== undefined) return ask(foreign)
   if (isGranted) return allow(GRANTED)
-  const unasked = unaskedIn(call, standing)
-  if (unasked !== undefined) return ask(`${unasked}, and the session has read text from outside`)
+  const unasked = findUnasked(call, standing)
+  if (unasked !== undefined) return ask(`${unasked}, and the session has read outside content`)
   if (isIntended === undefined) return { kind: 'consult' }
   return isIntended
-    ? allow('your words ask for it, and it goes where they say')
-    : ask(`your words alone do not ask for ${call.tool}, and the session has read text from outside`)
+    ? allow('your instructions ask for it and name its destination')
+    : ask(`your instructions alone do not ask for ${call.tool}, and the session has read outside content`)
 }
 
 /**
- * What the owner's words do not ask for, by the words themselves. Whoever judges the task's intent is a model, and may be wrong in any way: what it says
- * never suffices on its own.
+ * Checks against the owner's messages themselves whether they ask for the call; returns what they do not ask for.
+ * The model that judges the task's intent may be wrong in any way, so its answer alone never allows a call.
  */
-function unaskedIn(call: Ruled, standing: Standing): string | undefined {
+function findUnasked(call: Ruled, standing: Standing): string | undefined {
   const { destinations, texts, effect } = call
   const { words } = standing
   if (destinations.length === 0 && !texts.every((text) => words.supplies(text)))
-    return `it does not say where it goes, and your words do not say ${quoted(texts)}`
+    return `it names no destination, and your instructions do not contain ${quoted(texts)}`
   if (effect.method === undefined) {
-    if (!words.asksToTellAnybody) return 'your words do not ask to tell anybody anything'
+    if (!words.asksToTellAnybody) return 'your instructions do not ask to send anything'
     const read = isPlainReply(call, standing) ? [] : destinations.filter((to) => !words.asksToTell(to))
-    return read.length === 0 ? undefined : `your words name ${quoted(read)}, but not to tell anything there`
+    return read.length === 0
+      ? undefined
+      : `your instructions name ${quoted(read)}, but do not ask to send anything there`
   }
-  return PRESSES.has(effect.method) && !words.asksToPress ? `your words do not ask to ${effect.method}` : undefined
+  return PAGE_METHODS.has(effect.method) && !words.asksToPress
+    ? `your instructions do not ask to ${effect.method}`
+    : undefined
 }
 
-/** What is done to a page. Other methods have to stand in the words themselves, or in a grant. */
-const PRESSES = new Set(['click', 'type', 'select'])
+/** Methods that operate a page. Any other method must be named in the messages or covered by a grant. */
+const PAGE_METHODS = new Set(['click', 'type', 'select'])
 
-/** An answer to whoever has written, in the owner's own words, gives nothing away. */
+/** A reply to a known sender that consists of the owner's own words discloses nothing. */
 const isPlainReply = ({ destinations, texts }: Ruled, { words, isSender }: Standing): boolean =>
   destinations.every((to) => words.names(to) || isSender(to)) && texts.every((text) => words.supplies(text))
 
-/** What in it may be somebody else's will, and decides what comes of it. */
-function foreignIn(
+/** Finds parts of the call that may come from outside content and can do harm. */
+function findForeign(
   { links, content, harmful, texts }: Ruled,
   { words, isGranted, isLinkGranted }: Standing,
 ): string | undefined {
   const leads = links.filter((link) => !words.names(link) && !isLinkGranted(link))
-  if (leads.length > 0) return `it leads to ${quoted(leads)}, which is not from your words`
+  if (leads.length > 0) return `it contains the link ${quoted(leads)}, which your instructions do not name`
   const secrets = texts.flatMap(credentialsIn).filter((secret) => !words.names(secret))
-  if (secrets.length > 0) return `it speaks of ${quoted(secrets)}, which your words do not`
+  if (secrets.length > 0) return `it mentions the credential ${quoted(secrets)}, which your instructions do not`
   const foreign = isGranted ? [] : content.filter((text) => !words.supplies(text))
-  if (foreign.length > 0) return `it says ${quoted(foreign)}, which is not made of your words`
-  const unsaid = [
+  if (foreign.length > 0) return `it contains ${quoted(foreign)}, which is not taken from your instructions`
+  const unnamed = [
     ...harmful.names.filter((name) => !words.names(name)),
     ...harmful.amounts.filter((amount) => !words.counts(amount)).map(String),
-    ...harmful.switches.filter((name) => !words.names(spaced(name))).map((name) => `${name} on or off`),
+    ...harmful.switches.filter((name) => !words.names(splitName(name))).map((name) => `the switch ${name}`),
   ]
-  return unsaid.length === 0 ? undefined : `it says ${quoted(unsaid)}, which is not from your words`
+  return unnamed.length === 0 ? undefined : `it sets ${quoted(unnamed)}, which your instructions do not name`
 }
 
-/** `is_public` and `isPublic` are two words, of which one says something. */
-const spaced = (name: string): string =>
+/** Splits `is_public` and `isPublic` into words and drops the prefix. */
+const splitName = (name: string): string =>
   name.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[_-]/g, ' ').replace(/^(?:is|make|set|should|send) /i, '')
 
-const MOST_SHOWN = 300
+const MAX_QUOTED_LENGTH = 300
 const quoted = (places: readonly string[]): string =>
-  places.map((one) => JSON.stringify(one.length > MOST_SHOWN ? `${one.slice(0, MOST_SHOWN)}…` : one)).join(', ')
+  places
+    .map((one) => JSON.stringify(one.length > MAX_QUOTED_LENGTH ? `${one.slice(0, MAX_QUOTED_LENGTH)}…` : one))
+    .join(', ')

@@ -1,6 +1,6 @@
 /**
- * The owner's words: what they name. An address exactly, letter by letter; anything else as whole words in a row, never a part of one: who wrote
- * `evil.com` did not write `devil.com`.
+ * Matches destinations and texts against the owner's messages. A web address must match exactly. Any other text must
+ * match whole words in a row: `evil.com` in a message does not match `devil.com`.
  */
 
 import { placeText } from '../domain/address.ts'
@@ -8,71 +8,71 @@ import { pageOf, webAddressOf, writtenAddresses } from './links.ts'
 import { type Asked, askedIn } from './verbs.ts'
 
 export interface OwnerMentions {
-  /** Whether a destination stands there as a whole. */
+  /** Whether the messages contain this destination in full. */
   names(destination: string): boolean
-  /** Whether a host does, or a page of it. */
+  /** Whether the messages contain this host, or an address on it. */
   namesHost(host: string): boolean
-  /** Whether a text is made of words that stand there, or of `more`, in whatever order, and of hardly anything else. */
+  /** Whether the text consists of words from the messages or from `more`, in any order, with little punctuation. */
   supplies(text: string, more?: readonly string[]): boolean
-  /** Whether a number does, in whatever spelling. */
+  /** Whether the messages contain this number, in any notation. */
   counts(number: number): boolean
-  /** Whether they ask to tell something there, or leave open what is to be done: who is only named to be read from is not. */
+  /** Whether the destination is named in a clause that asks to send, or in one without a known verb. */
   asksToTell(destination: string): boolean
-  /** Whether they ask to tell anybody anything. */
+  /** Whether any clause asks to send something. */
   readonly asksToTellAnybody: boolean
-  /** Whether they ask to press, choose or fill in anything. */
+  /** Whether any clause asks to click, choose or fill in something. */
   readonly asksToPress: boolean
 }
 
-/** What is a word by itself, and what holds words apart. Han has no spaces, so there each word is what the language's rules say. */
+/** A run of Han characters, or of other characters up to a separator. A segmenter splits the runs of Han. */
 const PIECES = /\p{Script=Han}+|[^\s\p{Script=Han}"'“”‘’`<>(){}[\],;|，。；：！？、（）《》【】「」]+/gu
 const HAN = /\p{Script=Han}/u
-const AROUND = /^[.:!?#@/\\*~_-]+|[.:!?/\\*~_-]+$/g
+const OUTER_PUNCTUATION = /^[.:!?#@/\\*~_-]+|[.:!?/\\*~_-]+$/g
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//
 
-const BETWEEN = '\0'
-const inARow = (words: readonly string[]): string => `${BETWEEN}${words.join(BETWEEN)}${BETWEEN}`
+const SEPARATOR = '\0'
+const joinWords = (words: readonly string[]): string => `${SEPARATOR}${words.join(SEPARATOR)}${SEPARATOR}`
 
 export function mentionsIn(texts: Iterable<string>): OwnerMentions {
-  const given = [...texts]
-  // Both are found out when somebody asks: most never do.
-  let asked: Asked | undefined
-  let telling: OwnerMentions | undefined
-  const askedFor = (): Asked => {
-    asked ??= askedIn(given)
-    return asked
+  const messages = [...texts]
+  // Computed on first use: most callers never need them.
+  let cachedActions: Asked | undefined
+  let sendMentions: OwnerMentions | undefined
+  const requestedActions = (): Asked => {
+    cachedActions ??= askedIn(messages)
+    return cachedActions
   }
-  const rows = given.map((text) => inARow(splitWords(text)))
-  const addresses = given.flatMap(writtenAddresses)
+  const rows = messages.map((text) => joinWords(splitWords(text)))
+  const addresses = messages.flatMap(writtenAddresses)
   const pages = new Set(addresses.map(pageOf))
   const hosts = new Set(addresses.map(placeText))
-  const tokens = new Set(given.flatMap(tokensIn))
-  const numbers = new Set(given.flatMap(numbersIn))
-  const standsThere = (text: string): boolean => {
+  const tokens = new Set(messages.flatMap(tokensIn))
+  const numbers = new Set(messages.flatMap(numbersIn))
+  const containsWords = (text: string): boolean => {
     const words = splitWords(text)
-    return words.length > 0 && rows.some((row) => row.includes(inARow(words)))
+    return words.length > 0 && rows.some((row) => row.includes(joinWords(words)))
   }
   return {
     names(destination) {
       const address = webAddressOf(destination)
-      if (address === undefined) return !/^[a-z][a-z0-9+.-]*:\/\//i.test(destination) && standsThere(destination)
+      if (address === undefined) return !/^[a-z][a-z0-9+.-]*:\/\//i.test(destination) && containsWords(destination)
       return (
         pages.has(pageOf(address)) ||
-        (isBareHost(destination) && (hosts.has(placeText(address)) || standsThere(destination)))
+        (isBareHost(destination) && (hosts.has(placeText(address)) || containsWords(destination)))
       )
     },
-    namesHost: (host) => hosts.has(host.toLowerCase()) || standsThere(host),
+    namesHost: (host) => hosts.has(host.toLowerCase()) || containsWords(host),
     supplies: (text, more = []) => isMadeOf(text, more.length === 0 ? tokens : new Set([...tokens, ...more])),
     counts: (number) => numbers.has(number),
     asksToTell(destination) {
-      telling ??= mentionsIn(askedFor().telling)
-      return telling.names(destination)
+      sendMentions ??= mentionsIn(requestedActions().telling)
+      return sendMentions.names(destination)
     },
     get asksToTellAnybody() {
-      return askedFor().tells
+      return requestedActions().tells
     },
     get asksToPress() {
-      return askedFor().presses
+      return requestedActions().presses
     },
   }
 }
@@ -80,7 +80,7 @@ export function mentionsIn(texts: Iterable<string>): OwnerMentions {
 const isBareHost = (destination: string): boolean => !/[/?#]/.test(destination)
 
 function splitWords(text: string): readonly string[] {
-  // Loading it takes longer than most texts do.
+  // Created only for Han text: creating a segmenter is slow.
   let segmenter: Intl.Segmenter | undefined
   return (text.normalize('NFKC').toLowerCase().match(PIECES) ?? []).flatMap((piece) => {
     if (!HAN.test(piece)) return trimmedWord(piece) ?? []
@@ -90,7 +90,7 @@ function splitWords(text: string): readonly string[] {
 }
 
 function trimmedWord(piece: string): string | undefined {
-  const word = piece.replace(SCHEME, '').replace(AROUND, '')
+  const word = piece.replace(SCHEME, '').replace(OUTER_PUNCTUATION, '')
   return word === '' ? undefined : word
 }
 
@@ -98,22 +98,22 @@ const TOKENS = /\p{Script=Han}|[^\P{L}\p{Script=Han}]+|\p{N}+/gu
 const tokensIn = (text: string): readonly string[] =>
   (text.normalize('NFKC').match(TOKENS) ?? []).flatMap((token) => [token, token.toLowerCase()])
 
-/** Signs and blanks between words can carry a message of their own; so many of them cannot carry much. */
-const SIGNS_PER_TOKEN = 3
-const FREE_SIGNS = 12
+/** Punctuation and spaces could encode a message of their own; these limits keep it too short to matter. */
+const MAX_OTHER_PER_TOKEN = 3
+const FREE_OTHER = 12
 
 function isMadeOf(text: string, tokens: ReadonlySet<string>): boolean {
-  const own = text.match(TOKENS) ?? []
-  const signs = text.length - own.join('').length
-  if (signs > FREE_SIGNS + SIGNS_PER_TOKEN * own.length) return false
-  // As it was written, in small letters, or with a capital: free case would be a message, too.
-  return own.every((token) => tokens.has(token) || (isCapitalised(token) && tokens.has(token.toLowerCase())))
+  const textTokens = text.match(TOKENS) ?? []
+  const otherCharacters = text.length - textTokens.join('').length
+  if (otherCharacters > FREE_OTHER + MAX_OTHER_PER_TOKEN * textTokens.length) return false
+  // Accept the original case, lower case or a leading capital. Free choice of case could encode a message.
+  return textTokens.every((token) => tokens.has(token) || (isCapitalised(token) && tokens.has(token.toLowerCase())))
 }
 
 const isCapitalised = (token: string): boolean =>
   token === (token[0] ?? '').toUpperCase() + token.slice(1).toLowerCase()
 
-/** `1,200`, `1'200.50`, `1.200,50` and `98.70`: each number that it could be. */
+/** Reads `1,200`, `1'200.50`, `1.200,50` and `98.70`; returns each number that a notation may stand for. */
 function numbersIn(text: string): readonly number[] {
   const found = text.normalize('NFKC').match(/\d+(?:[.,'’ ]\d+)*/g) ?? []
   return found.flatMap((one) => {

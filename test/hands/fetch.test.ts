@@ -190,7 +190,7 @@ describe('fetch', () => {
     const turning = async (): Promise<readonly string[]> => (answers++ % 2 === 0 ? ['203.0.113.1'] : ['127.0.0.1'])
     const calls = [1, 2].map((n) => calling('fetch', { url: `http://turning.example:${port}/${n}` }))
     const { results } = await living(t, calls, { resolve: turning })
-    for (const { status, content } of results) assert.deepEqual([status, /leads to/.test(content)], ['error', true])
+    for (const { status, content } of results) assert.deepEqual([status, /resolves to/.test(content)], ['error', true])
     assert.deepEqual([asked, answers], [[], 2])
   })
 })

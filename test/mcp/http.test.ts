@@ -129,7 +129,7 @@ describe('SSRF: where the name of a server leads', () => {
   test('rebinding: a name of the internet that leads there is refused, unless it is listed', async (t) => {
     const { app, acting } = await scene(t, 'mcp.example.com', async () => ['127.0.0.1'])
     const { error } = await seen(app, 'a')
-    assert.match(error ?? '', /mcp\.example\.com leads to 127\.0\.0\.1, which is this machine.*policy\.allow_hosts/)
+    assert.match(error ?? '', /mcp\.example\.com resolves to 127\.0\.0\.1, which is this machine.*policy\.allow_hosts/)
     assert.deepEqual(acting.log('POST'), [])
     const listed = await scene(t, 'mcp.example.com', async () => ['127.0.0.1'], true)
     assert.equal((await seen(listed.app, 'a')).error, null)
@@ -141,7 +141,7 @@ describe('SSRF: where the name of a server leads', () => {
     assert.equal((await seen(app, 'a')).error, null)
     const before = acting.log('POST').length
     ip = '169.254.169.254'
-    assert.match((await seen(app, 'a')).error ?? '', /nas\.local leads to 169\.254\.169\.254/)
+    assert.match((await seen(app, 'a')).error ?? '', /nas\.local resolves to 169\.254\.169\.254/)
     assert.equal(acting.log('POST').length, before)
   })
 })

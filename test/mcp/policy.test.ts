@@ -44,7 +44,7 @@ describe('a call that goes to others', () => {
     ])
     assert.match(results[0]?.content ?? '', /evil@example\.com/)
     assert.equal(results[1]?.status, 'parked')
-    assert.match(results[1]?.content ?? '', /not from your words/)
+    assert.match(results[1]?.content ?? '', /which your instructions do not name/)
     assert.deepEqual(acting.log('acted'), [])
   })
 })

@@ -89,7 +89,11 @@ describe('a host that is merely allowed', { skip: WITHOUT_SANDBOX }, () => {
       bash('git ls-remote https://git.test/r.git'),
     )
     assert.match(told[0] ?? '', /\[a push names its host; run the command again .* network: \["host"\]/)
-    assert.match(told[1] ?? '', /git\.test leads to 127\.0\.0\.1/, 'it has come to the proxy, and was let to that host')
+    assert.match(
+      told[1] ?? '',
+      /git\.test resolves to 127\.0\.0\.1/,
+      'it has come to the proxy, and was let to that host',
+    )
   })
 
   test('Q8: in the open only GET and HEAD go through, with no body that could be another request; a tunnel takes TLS alone', async (t) => {

@@ -94,7 +94,7 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
       [here],
     )
     assert.deepEqual([effect.reach, effect.method], ['third_party', 'network'])
-    assert.match(reason, /nobody sees what it sends, and the session knows private things/)
+    assert.match(reason, /what it sends cannot be inspected, and the session has read private data/)
     await answered(app, 'allow')
     const told = (await results(session_id)).at(-1) ?? ''
     assert.match(told, /200 OK.*from outside.*403 Forbidden/s)
@@ -130,9 +130,9 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
     ]
     for (const calls of tries) await run(...calls)
     assert.deepEqual((await approvals(app, { status: 'open' })).map(({ reason }) => reason).reverse(), [
-      `it goes to "${here}", "${other}", which is not from your words`,
-      'it speaks of "ghp_abcdefghijkl", which your words do not',
-      'nobody sees what it sends, and the session knows private things',
+      `it goes to "${here}", "${other}", which your instructions do not name`,
+      'it mentions the credential "ghp_abcdefghijkl", which your instructions do not',
+      'what it sends cannot be inspected, and the session has read private data',
     ])
     assert.equal(site.asked.length, 1)
   })
@@ -203,7 +203,10 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
       wait,
     )
     await answered(app, 'allow')
-    assert.match((await results(session_id)).at(-1) ?? '', /public\.test leads to 127\.0\.0\.1, which is this machine/)
+    assert.match(
+      (await results(session_id)).at(-1) ?? '',
+      /public\.test resolves to 127\.0\.0\.1, which is this machine/,
+    )
     assert.deepEqual(site.asked, [])
   })
 

@@ -80,7 +80,7 @@ describe('one request', () => {
     await assert.rejects(get(egress, `http://rebind.example:${port}/`), { code: 'egress_refused' })
     await assert.rejects(get(egress, `http://rebind.example:${port}/`), {
       code: 'egress_refused',
-      message: /leads to 127\.0\.0\.1/,
+      message: /resolves to 127\.0\.0\.1/,
     })
     const mixed = egressWith([], async () => ['10.0.0.1', '127.0.0.1', '::1', '169.254.169.254'])
     await assert.rejects(get(mixed, `http://mixed.example:${port}/`), { code: 'egress_refused' })
