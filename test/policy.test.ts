@@ -457,10 +457,10 @@ describe('policy: grants', () => {
     for (const grant of ['ever', '0d', '-1d', 'd', '7 d'])
       await assert.rejects(app.run('approvals allow', { id, grant }), /once, session, or a number of days/)
     for (const verb of ['approvals allow', 'approvals deny', 'approvals show'])
-      await assert.rejects(app.run(verb, { id: 'none' }), /got none; do this: see: approvals list/)
+      await assert.rejects(app.run(verb, { id: 'none' }), /got none; do this: run tireless approvals list/)
     await assert.rejects(
       app.run('unknowns resolve', { id: 'none', as: 'not' }),
-      /got none; do this: see: unknowns list/,
+      /got none; do this: run tireless unknowns list/,
     )
   })
 })
