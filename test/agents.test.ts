@@ -146,7 +146,7 @@ describe('E1: agents by command', () => {
     await assert.rejects(app.run('agent edit', { id: 'first' }), /no change given.*edit .*tireless\.yaml/)
     await assert.rejects(
       app.run('agent edit', { id: 'firsr', priority: 1 }),
-      /there is no such agent; got firsr; expected one of first/,
+      /no such agent; got firsr; expected one of first/,
     )
     await assert.rejects(app.run('agent edit', { id: 'first', schedule: '61 * * * *' }), { code: 'config_invalid' })
   })

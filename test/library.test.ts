@@ -79,7 +79,7 @@ test('B5: runTask: at once on one home with other options is refused by name; on
   assert.equal(first.status === 'fulfilled' && first.value.answer, 'done')
   assert.ok(second.status === 'rejected')
   assert.equal(second.reason.code, 'conflict')
-  assert.match(second.reason.message, /another task of this program.*`model`.*run one after the other/)
+  assert.match(second.reason.message, /another task of this program.*`model`.*run them one after the other/)
   assert.equal((await library.runTask('b', { home, model: other })).answer, 'else')
   const broken = library.definePlugin({ name: 'broken', setup: () => assert.fail('no') })
   const plugins = [broken]

@@ -61,7 +61,7 @@ test('a key in the environment is enough: the model is found, told in one line, 
   assert.equal(answer, 'you said ‹secret:OPENAI_API_KEY›')
   assert.deepEqual(
     notes.filter((note) => note.startsWith('the model')),
-    ['the model is openai/gpt-5.6 (OPENAI_API_KEY)'],
+    ['Using model openai/gpt-5.6 (OPENAI_API_KEY).'],
   )
   assert.equal(requests[0]?.headers.authorization, 'Bearer marmalade-7731-for-breakfast')
   const traced = JSON.stringify(await app.run('trace show', { run: dispatch_id }))

@@ -384,15 +384,11 @@ describe('who is handed a secret', () => {
     [
       'elsewhere',
       { headers: { a: 'secret:KEY' }, host: 'evil.example' },
-      /KEY may not go there; got evil\.example; expected api/,
+      /KEY may not be sent there; got evil\.example; expected api/,
     ],
     ['nowhere', { headers: { a: 'secret:KEY' } }, /got a call that does not say where it goes/],
-    ['one that goes nowhere', { headers: { a: 'secret:KEPT' }, host: 'api.example.com' }, /has allowed no destination/],
-    [
-      'one that is not there',
-      { headers: { a: 'secret:NONE' }, host: 'api.example.com' },
-      /no secret of that name; got NONE/,
-    ],
+    ['one that goes nowhere', { headers: { a: 'secret:KEPT' }, host: 'api.example.com' }, /no destination is allowed/],
+    ['one that is not there', { headers: { a: 'secret:NONE' }, host: 'api.example.com' }, /no such secret; got NONE/],
   ] as const)
     test(`not a tool that sends it ${what}`, async (t) => {
       const { settled } = await sending(t, args)
@@ -411,7 +407,7 @@ describe('who is handed a secret', () => {
     assert.match(yaml, /secret:PROVIDER/)
     const app = await openApp(t, { home })
     const before = (await app.run('models list', {})) as { items: { problem: string | null }[] }
-    assert.match(before.items[0]?.problem ?? '', /no secret of that name; got PROVIDER/)
+    assert.match(before.items[0]?.problem ?? '', /no such secret; got PROVIDER/)
     await plant(app, { PROVIDER: 'provider-key-123' })
     assert.equal((await runTaskIn(app)).answer, 'hello')
     const { items } = (await app.run('secrets list', {})) as { items: SecretEntry[] }

@@ -234,7 +234,7 @@ test('HTTP: whoever guesses tokens is told to wait; whoever has the right one co
 test('the page is served to the network only where the owner says so at the start', async (t) => {
   for (const host of ['0.0.0.0', '::', '10.0.0.1']) {
     const app = await openApp(t, { yaml: `server: { host: "${host}", port: 0 }\n` })
-    await assert.rejects(app.context.serve(), /others could reach the page.*got .*do this: start --expose/)
+    await assert.rejects(app.context.serve(), /other machines could reach the page.*got .*do this: .*start --expose/)
   }
   const app = await openApp(t, { yaml: 'server: { host: 0.0.0.0, port: 0 }\n' })
   assert.equal((await app.context.serve({ expose: true })).loopback, false)

@@ -9,7 +9,7 @@ import { tireless } from './command-line.ts'
 
 const KERNEL = 'kernel: { agents: [{ agent_id: a, prompt: look }] }\n'
 const UNBUILT: readonly (readonly [string, RegExp])[] = [
-  ['store: postgres://joe:hunter2@db/x\n', /tireless\.yaml:2: store is set, and nothing uses it yet; do this: write/],
+  ['store: postgres://joe:hunter2@db/x\n', /tireless\.yaml:2: store is not supported yet; do this: write/],
   ['residents: [{ agent_id: r }]\n', /tireless\.yaml:2: residents is set.*kernel\.agents/],
   ['sources: { mail: { kind: imap } }\n', /tireless\.yaml:2: sources is set/],
   ['plugins: [some-package]\n', /tireless\.yaml:2: plugins is set/],
@@ -34,7 +34,7 @@ test('C5: start, once and run refuse it from the command line; config check name
   for (const args of [['start', '--until-idle'], ['once'], ['run', 'a task']]) {
     const { exit, stderr } = await tireless(home, ...args)
     assert.equal(exit, 1, args.join(' '))
-    assert.match(stderr, /config_invalid: .*tireless\.yaml:2: store is set, and nothing uses it yet/, args.join(' '))
+    assert.match(stderr, /config_invalid: .*tireless\.yaml:2: store is not supported yet/, args.join(' '))
   }
   const { exit, stdout } = await tireless(home, 'config', 'check')
   assert.equal(exit, 0)
@@ -48,7 +48,7 @@ test('C5: a changed file with such a key is refused, and the last good one holds
   assert.equal(config.refresh(), 'refused')
   assert.deepEqual(config.loaded.config.residents, [])
   const { degraded } = (await app.run('status', {})) as { degraded: string[] }
-  assert.ok(degraded.some((text) => /the last good one holds: .*residents is set/.test(text)))
+  assert.ok(degraded.some((text) => /the last valid one stays in use: .*residents is not supported/.test(text)))
 })
 
 test('C5: start refuses a channel for notices that is not there, and names those that are', async (t) => {

@@ -6,12 +6,12 @@ import type { Event } from '../domain/event.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { Hook, HookFailure } from '../ports/hook.ts'
 
-/** Every event to the hooks that want it, without waiting for them. One that breaks is in the log: an event of it would be told to it again. */
+/** Calls hooks with every event, without waiting. Failures are only logged: an event would reach the hook again. */
 export function callHooks(
   hooks: ReadonlyMap<string, Hook>,
   failed: (failure: HookFailure) => void,
 ): Parameters<Context['listen']>[0] {
-  const told = async (hook: Hook, event: Event): Promise<void> => {
+  const callHook = async (hook: Hook, event: Event): Promise<void> => {
     try {
       await hook.on_event?.(deepFreeze(event))
     } catch (thrown) {
@@ -19,6 +19,6 @@ export function callHooks(
     }
   }
   return (progress) => {
-    if (progress.kind === 'event') for (const hook of hooks.values()) void told(hook, progress.event)
+    if (progress.kind === 'event') for (const hook of hooks.values()) void callHook(hook, progress.event)
   }
 }

@@ -1,11 +1,11 @@
-/** What is wrong with the schedules of a configuration, which only the kernel can say. */
+/** Checks the schedules of a configuration, which only the kernel can parse. */
 
 import type { LoadedConfig } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { ScheduleSpec } from '../domain/schedule.ts'
 import { scheduleOf } from '../kernel/schedule.ts'
 
-/** Contract: throws `config_invalid` naming every schedule that means nothing. */
+/** Contract: throws `config_invalid` with every invalid schedule. */
 export function refuseBadSchedules({ config, sources }: LoadedConfig): void {
   const { schedule, digest, agents } = config.kernel
   const problems = [
@@ -13,14 +13,14 @@ export function refuseBadSchedules({ config, sources }: LoadedConfig): void {
     { key: 'kernel.digest', spec: typeof digest === 'boolean' ? null : digest },
     ...agents.map((agent, i) => ({ key: `kernel.agents[${i}].schedule`, spec: agent.schedule })),
   ].flatMap(({ key, spec }) => {
-    const fault = spec === null ? undefined : faultOf(spec)
+    const fault = spec === null ? undefined : parseError(spec)
     const where = sources[key] ?? sources[`${key}.at`]
-    return fault === undefined ? [] : `${where}: ${key} is not valid: ${fault}`
+    return fault === undefined ? [] : `${where}: ${key} is invalid: ${fault}`
   })
   if (problems.length > 0) throw new TirelessError('config_invalid', problems.join('\n  '))
 }
 
-function faultOf(spec: ScheduleSpec): string | undefined {
+function parseError(spec: ScheduleSpec): string | undefined {
   try {
     scheduleOf(spec, 'UTC')
     return undefined

@@ -1,4 +1,4 @@
-/** What commands run in, as the configuration says: bubblewrap, containers of an image of the owner's, or nothing. */
+/** Chooses the sandbox of commands by configuration: bubblewrap, containers of the owner's image, or none. */
 
 import { createContainers } from '../adapters/envs/container/container.ts'
 import { DEFAULT_LIMITS, type ResourceLimits } from '../adapters/envs/host/resource-limits.ts'

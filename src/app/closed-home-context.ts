@@ -1,4 +1,4 @@
-/** What commands can ask for without an open home. */
+/** Builds the context of commands that run without an open home. */
 
 import { basename } from 'node:path'
 import { makeBackup } from '../adapters/backup/backup.ts'
@@ -30,7 +30,7 @@ export function outsideOf(
   readConfig: () => LoadedConfig,
   clock: Clock,
   signals: Signals = neverStop(),
-  /** Those of an open home. */
+  /** Models of an open home, if there is one. */
   models?: Models,
 ): Outside {
   return {
@@ -57,7 +57,7 @@ function starterOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
     settings: () => readConfig().config.kernel,
     async prospects() {
       const loaded = readConfig()
-      const models = opened ?? modelsIn(loaded, clock, UNTOLD)
+      const models = opened ?? modelsIn(loaded, clock, NO_KEYS)
       const { id, why } = await models.choice()
       const price = (await models.list()).find((entry) => entry.id === id)?.price ?? null
       return { own: { id, why, price }, paid: yardstick(loaded.config.models.max_output) }
@@ -65,8 +65,8 @@ function starterOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
   }
 }
 
-/** No provider is asked, so that no key is needed. */
-const UNTOLD: KeySource = { filled: (text) => text, know: () => {} }
+/** No provider is asked, so no key is needed. */
+const NO_KEYS: KeySource = { filled: (text) => text, know: () => {} }
 
 function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Clock): Machine {
   return {
@@ -79,7 +79,7 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
     database: () => describeDatabase(paths.database),
     programAt: (name) => programAt(name, environment().PATH ?? ''),
     limits() {
-      const limits = commandLimits(limitsIn(readable(readConfig)))
+      const limits = commandLimits(limitsIn(readOrDefaults(readConfig)))
       try {
         return limits.describe()
       } finally {
@@ -87,7 +87,7 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
       }
     },
     async sandbox() {
-      const config = readable(readConfig)
+      const config = readOrDefaults(readConfig)
       return trySandbox((folder) => sandboxFor(config, { folder, hidden: [paths.root], env: environment(), clock }))
     },
     disk: () => diskOf(paths.root),
@@ -98,8 +98,8 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
   }
 }
 
-/** A configuration that is none has switched nothing off. */
-function readable(readConfig: () => LoadedConfig): Config {
+/** An invalid configuration counts as the defaults. */
+function readOrDefaults(readConfig: () => LoadedConfig): Config {
   try {
     return readConfig().config
   } catch {

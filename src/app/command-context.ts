@@ -1,4 +1,4 @@
-/** The context of commands: the services of the app, under the names that commands use. */
+/** Builds the context of commands from the app's services. */
 
 import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
 import { placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
@@ -25,8 +25,8 @@ export function createCommandContext(host: PluginHost): Context {
   const mcp = host.get('mcp')
   const { redact } = host.get('secrets')
   const prepare = workspacePreparer(paths.root, paths.workspaces, sandbox.git)
-  const place = placePreparer(paths.root, prepare)
-  const placeOf = (agentId: string): string | null =>
+  const prepareFor = placePreparer(paths.root, prepare)
+  const workspaceOf = (agentId: string): string | null =>
     config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.workspace ?? null
   const context: Context = {
     ...outsideOf(paths, config.read, host.get('clock'), queue.signals, models),
@@ -46,11 +46,11 @@ export function createCommandContext(host: PluginHost): Context {
     settings: () => config.loaded.config.kernel,
     timeLimit: () => engine.budget.ms,
     workspace: (sessionId, wanted) =>
-      typeof wanted === 'object' ? place(sessionId, placeOf(wanted.agent)) : prepare(sessionId, wanted),
+      typeof wanted === 'object' ? prepareFor(sessionId, workspaceOf(wanted.agent)) : prepare(sessionId, wanted),
     notices: async () => [
       ...(await lostCommits(host.get('store'))),
       ...sandbox.swept,
-      ...noticesOf(config.loaded.config, await models.choice()),
+      ...modelNotices(config.loaded.config, await models.choice()),
       ...waitingNotes(await documents.waiting()).map(({ text }) => text),
     ],
     sandboxNotices: async () => sandboxProblems(await sandbox.trial()),
@@ -58,7 +58,7 @@ export function createCommandContext(host: PluginHost): Context {
       const trial = config.loaded.config.sandbox === 'required' ? await sandbox.trial() : undefined
       if (trial?.holds === false)
         throw new TirelessError('sandbox_missing', {
-          what: 'sandbox: required, and there is none that holds',
+          what: 'the configuration requires a sandbox, and none works here',
           got: trial.why,
           fix: trial.remedy,
         })
@@ -86,8 +86,8 @@ export function createCommandContext(host: PluginHost): Context {
   return context
 }
 
-function noticesOf(config: Config, { id, why }: Choice): string[] {
+function modelNotices(config: Config, { id, why }: Choice): string[] {
   if (id.startsWith('offline/'))
-    return ['no model is configured: the built-in offline model follows simple rules and understands no language']
-  return config.models.default === null ? [`the model is ${id} (${why})`] : []
+    return ['No model is configured; the built-in offline model follows simple rules and cannot understand language.']
+  return config.models.default === null ? [`Using model ${id} (${why}).`] : []
 }

@@ -11,7 +11,7 @@ import { refuseBadSchedules } from './check-schedules.ts'
 import { refuseUnbuilt } from './refuse-unbuilt.ts'
 import { rosterIn } from './roster.ts'
 
-/** `instead`: drafts that are read in place of the files they are for. */
+/** `instead`: drafts that are read in place of the files with these names. */
 export function readConfig(
   paths: HomePaths,
   file: string | undefined,
@@ -25,7 +25,7 @@ export function readConfig(
 
 /** Contract: throws `config_invalid` on a bad configuration. `file`: null for `tireless.yaml` of the home. */
 export function createConfigService(paths: HomePaths, file: string | undefined): Services['config'] {
-  // Before anything in the home is read.
+  // A half-restored home must be refused before any of its files is read.
   refuseHalfRestored(paths)
   const read = (): LoadedConfig => {
     const loaded = readConfig(paths, file)
@@ -68,7 +68,7 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
   }
 }
 
-/** Another one whenever the configuration's file, or that of an agent, is another. */
+/** Changes whenever the configuration file or an agent's file changes. */
 function stampOf(file: string, agents: string): string {
   const folders = existsSync(agents) ? readdirSync(agents).toSorted() : []
   return [file, ...folders.flatMap((name) => ['agent.yaml', 'role.md'].map((part) => join(agents, name, part)))]
@@ -79,12 +79,12 @@ function stampOf(file: string, agents: string): string {
     .join('\n')
 }
 
-/** A file that is gone, or empty, is about to be written: until then nobody has said anything new. */
+/** A missing or empty file is probably being written, so the current configuration stays in use. */
 function refuseEmpty(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found && found.size > 0) return
   throw new TirelessError('config_invalid', {
-    ...{ what: `the configuration is ${found ? 'empty' : 'gone'}`, where: file },
-    fix: 'write it anew; for the defaults alone, a comment is enough',
+    ...{ what: `the configuration file is ${found ? 'empty' : 'missing'}`, where: file },
+    fix: 'write the file again; for defaults only, one comment line is enough',
   })
 }

@@ -1,45 +1,45 @@
-/** From the records of runs to whoever listens. */
+/** Distributes records, events and deltas of runs to listeners. */
 
 import type { Context, Progress } from '../commands/command.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { Services } from '../ports/plugin.ts'
-import { type Sink, tell as unharmed } from '../ports/sink.ts'
+import { type Sink, tell as tellSafely } from '../ports/sink.ts'
 import type { HidingStream } from '../secrets/redactor.ts'
 import { eventFolds } from '../trace/folds.ts'
 import { hidingStreams } from './redact-streams.ts'
 
-/** `hiding`: how a text that comes in pieces is told without secrets; records hold none. */
+/** `hiding`: opens a redactor for text that comes in pieces. Records are redacted already. */
 export function fanOut(hiding: () => HidingStream): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
-  const own = new Set<(progress: Progress) => void>()
+  const builtins = new Set<(progress: Progress) => void>()
   const sinks = new Set<Sink>()
-  // Nobody who listens can change what another is told, or what a run works with.
-  const tell = (told: Progress): void => {
-    for (const listener of own) unharmed(() => listener(told))
+  // Frozen for outside listeners, so that none can change what others or the run see.
+  const tell = (progress: Progress): void => {
+    for (const listener of builtins) tellSafely(() => listener(progress))
     if (listeners.size === 0) return
-    const progress = deepFreeze(told)
-    for (const listener of listeners) unharmed(() => listener(progress))
+    const frozen = deepFreeze(progress)
+    for (const listener of listeners) tellSafely(() => listener(frozen))
   }
   const streams = hidingStreams(hiding, (delta) => {
     tell({ kind: 'delta', delta: deepFreeze(delta) })
-    for (const sink of sinks) unharmed(() => sink.delta(delta))
+    for (const sink of sinks) tellSafely(() => sink.delta(delta))
   })
   const folds = eventFolds((event) => tell({ kind: 'event', event }))
   return {
     sink: {
       opened(run, past) {
         folds.opened(run, past)
-        for (const sink of sinks) unharmed(() => sink.opened(run, past))
+        for (const sink of sinks) tellSafely(() => sink.opened(run, past))
       },
       recorded(run, record) {
         streams.release(run)
         folds.recorded(run, record)
-        for (const sink of sinks) unharmed(() => sink.recorded(run, record))
+        for (const sink of sinks) tellSafely(() => sink.recorded(run, record))
       },
       closed(run) {
         streams.release(run)
         folds.closed(run)
-        for (const sink of sinks) unharmed(() => sink.closed(run))
+        for (const sink of sinks) tellSafely(() => sink.closed(run))
       },
       delta: (delta) => streams.take(delta),
     },
@@ -48,8 +48,8 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
       return () => listeners.delete(listener)
     },
     watch(listener) {
-      own.add(listener)
-      return () => own.delete(listener)
+      builtins.add(listener)
+      return () => builtins.delete(listener)
     },
     note(text) {
       const stream = hiding()

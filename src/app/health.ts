@@ -1,4 +1,4 @@
-/** Health as `status` and `/healthz` report it: reasons that make it bad, and what is only degraded. */
+/** Health for `status` and `/healthz`: reasons for bad health, and degraded parts. */
 
 import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
 import type { Context } from '../commands/command.ts'
@@ -23,14 +23,14 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
       .map((found) => `the database is damaged: ${found}`),
     ...(await lostCommits(host.get('store'))),
     ...sandbox.swept,
-    ...unreadableIn(host.get('store')),
+    ...skippedRows(host.get('store')),
     ...host
       .get('engine')
       .breaker.refusing()
-      .map((provider) => `the provider ${provider} refuses its key: set the right one, then: models test`),
+      .map((provider) => `the provider ${provider} refuses its key; set the right one, then run tireless models test`),
     ...strays.reasons().map(redact),
   ]
-  // Looked at now: the edit may be newer than the last cycle.
+  // Check again now: an edit may be newer than the last cycle.
   await documents.waiting()
   return {
     ok: reasons.length === 0,
@@ -38,7 +38,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
     degraded: [
       ...sandboxProblems(sandbox.known()),
       ...(await missingBehaviours(host.get('store'), host.get('behaviours').all)),
-      ...degradedBy(documents.degraded(), config.refused()),
+      ...serviceProblems(documents.degraded(), config.refused()),
       ...host
         .get('skills')
         .changes()
@@ -53,35 +53,40 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
   }
 }
 
-const execIsOff = (why: string): string =>
-  `bash is off, because there is no sandbox that holds (${why}); see \`tireless doctor\`, or set \`sandbox: off\` to let agents run commands as you`
+const bashIsOff = (why: string): string =>
+  [
+    `bash is disabled: no sandbox works here (${why}).`,
+    'Run tireless doctor, or set `sandbox: off` to let agents run commands with your rights.',
+  ].join(' ')
 
-/** Contract: empty where commands can run. */
+/** Contract: empty if commands can run. */
 export const sandboxProblems = (trial: Trial | undefined): string[] =>
-  trial?.holds === false ? [execIsOff(trial.why)] : []
+  trial?.holds === false ? [bashIsOff(trial.why)] : []
 
-/** Contract: empty where no acknowledged commit is missing. */
+/** Contract: empty if no acknowledged commit is missing. */
 export async function lostCommits(store: Store): Promise<string[]> {
   const lost = (await unlessUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
   return lost === null ? [] : [`${describeLoss(lost)}. Do this: ${LOSS_REMEDY}`]
 }
 
-function unreadableIn(store: Store): string[] {
+function skippedRows(store: Store): string[] {
   const rows = store.skipped()
   return rows.length === 0 ? [] : [`${describeUnreadable(rows)}. Do this: ${SET_ASIDE_REMEDY}`]
 }
 
-/** More of those that wait are not looked through. */
-const MOST_WAITING = 1000
+/** Maximum number of waiting dispatches to check. */
+const MAX_WAITING = 1000
 
 async function missingBehaviours(store: Store, known: ReadonlyMap<string, unknown>): Promise<string[]> {
-  const waiting = await store.dispatches({ status: 'waiting', limit: MOST_WAITING })
+  const waiting = await store.dispatches({ status: 'waiting', limit: MAX_WAITING })
   const missing = waiting.flatMap(({ wait }) => (wait?.kind === 'retry' && wait.behaviour ? [wait.behaviour] : []))
   return [...new Set(missing)]
     .filter((name) => !known.has(name))
     .map((name) => {
       const count = missing.filter((each) => each === name).length
-      return `${count} parked ${count === 1 ? 'run waits' : 'runs wait'} for the behaviour ${name}, which this program does not have: add it, or cancel them (queue list --status waiting)`
+      const runs = count === 1 ? 'parked run needs' : 'parked runs need'
+      const remedy = 'Add it, or cancel them: tireless queue list --status waiting'
+      return `${count} ${runs} the behaviour ${name}, which is missing. ${remedy}`
     })
 }
 
@@ -92,10 +97,10 @@ async function unpairedNotes(notifier: Pick<Notifier, 'unpairedTarget'>): Promis
   return [`${found}; ${remedy}`]
 }
 
-/** What has changed in a tool is a matter of many lines, for `mcp list`. */
+/** The full change of a tool has many lines; `mcp list` shows it. */
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
 
-const degradedBy = (documents: string | null, refused: string | null): string[] => [
+const serviceProblems = (documents: string | null, refused: string | null): string[] => [
   ...(documents === null ? [] : [documents]),
-  ...(refused === null ? [] : [`the changed configuration is refused, the last good one holds: ${refused}`]),
+  ...(refused === null ? [] : [`the changed configuration is invalid; the last valid one stays in use: ${refused}`]),
 ]

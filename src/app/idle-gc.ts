@@ -1,27 +1,27 @@
-/** A kernel that comes to rest gives back the memory that its work took: it sleeps for most of its life. */
+/** Returns memory to the system when the kernel becomes idle. An idle process never triggers a collection by itself. */
 
 import { systemClock } from '../adapters/clock.ts'
 import { giveBack } from '../adapters/memory.ts'
 import type { Services } from '../ports/plugin.ts'
 
-/** After the end of a run: the next one may follow at once. */
+/** Wait after the end of a run, because the next one may follow at once. */
 const QUIET_MS = 5_000
 
-/** Contract: now, and whenever the last of several runs has ended, until the signal. */
+/** Contract: collects now, and whenever no run is left, until the signal. */
 export function restBetweenWork({ watch }: Services['events'], { counts }: Services['store'], stop: AbortSignal): void {
   let waiting = false
-  const whenQuiet = async (): Promise<void> => {
+  const collectWhenIdle = async (): Promise<void> => {
     if (waiting) return
     waiting = true
-    // By the machine's own clock: memory is the machine's.
+    // The system clock, not the injected one: memory belongs to the machine.
     await systemClock.sleep(QUIET_MS, stop)
     waiting = false
     if (!stop.aborted && (await counts()).running === 0) giveBack()
   }
-  const rest = (): void => void whenQuiet().catch(() => {})
-  const stopListening = watch((told) => {
-    if (told.kind === 'event' && told.event.phase === 'END') rest()
+  const scheduleCollection = (): void => void collectWhenIdle().catch(() => {})
+  const stopListening = watch((progress) => {
+    if (progress.kind === 'event' && progress.event.phase === 'END') scheduleCollection()
   })
   stop.addEventListener('abort', stopListening, { once: true })
-  rest()
+  scheduleCollection()
 }

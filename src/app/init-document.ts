@@ -1,4 +1,4 @@
-/** INIT.md: the configuration of the first boot, for whoever asks later what it began with. Secrets are not in it. */
+/** INIT.md: the configuration at the first start, for later reference, without secrets. */
 
 import { explain, type LoadedConfig } from '../config.ts'
 
@@ -11,7 +11,7 @@ export function initDocument(loaded: LoadedConfig): string {
   return [
     '# Kernel Init',
     '',
-    'Written once, at the first boot; nothing reads it.',
+    'Written once, at the first start. The program does not read it.',
     '',
     '## schedule',
     `- kernel: ${id}`,

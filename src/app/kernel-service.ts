@@ -1,4 +1,4 @@
-/** The plugin that lives: beats, cycles, what is written down of them. It does nothing until it is told to. */
+/** The kernel as a service: beats, cycles and their records. Does nothing until a command runs it. */
 
 import { join } from 'node:path'
 import { gitNews, gitSight } from '../adapters/envs/git-news.ts'
@@ -31,8 +31,8 @@ import { removeTraces } from '../trace/remove.ts'
 import { restBetweenWork } from './idle-gc.ts'
 import { initDocument } from './init-document.ts'
 
-/** Cycles that are looked at to tell how the kernel is. */
-const PULSE = 20
+/** Number of past cycles that health checks read. */
+const HEALTH_CYCLES = 20
 
 export function createKernelService(host: PluginHost): Services['kernel'] {
   const [clock, store, config, queue] = [host.get('clock'), host.get('store'), host.get('config'), host.get('queue')]
@@ -42,59 +42,59 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
     return { ...own, planner: { ...own.planner, model: own.planner.model ?? models.planner } }
   }
   const notifier = host.get('notifier')
-  const around = surroundingsOf(host, settings)
+  const deps = kernelDeps(host, settings)
   const update = async (cycled: Cycled): Promise<readonly Op[]> => {
-    await recordCycle(around, cycled.result)
-    // Not every file system tells.
-    takeOver()
-    await forget()
+    await recordCycle(deps, cycled.result)
+    // Not every file system reports changes, so check after every cycle as well.
+    reloadConfig()
+    await pruneOld()
     const notes = [
-      ...refusedKeys(around.breaker.refusing()),
+      ...refusedKeys(deps.breaker.refusing()),
       ...host.get('skills').changes(),
       ...host.get('mcp').notes(),
-      ...waitingNotes(await around.documents.waiting()),
+      ...waitingNotes(await deps.documents.waiting()),
     ]
-    return notifier.news(cycled, [...(await ailing(cycled.result)), ...notes])
+    return notifier.news(cycled, [...(await healthNotes(cycled.result)), ...notes])
   }
-  const forget = async (): Promise<void> => {
+  const pruneOld = async (): Promise<void> => {
     const { days } = config.loaded.config.retention
     if (days === null) return
-    const gone = await prune(store, clock.now() - days * 86_400_000, queue.signals.drain)
-    if (gone.length === 0) return
-    log.write('info', 'what is over was taken away', { runs: gone.length, days })
-    await removeTraces(host.get('home').traces, gone)
-    await host.get('engine').snapshots.forget(gone)
+    const pruned = await prune(store, clock.now() - days * 86_400_000, queue.signals.drain)
+    if (pruned.length === 0) return
+    log.write('info', 'old runs deleted', { runs: pruned.length, days })
+    await removeTraces(host.get('home').traces, pruned)
+    await host.get('engine').snapshots.forget(pruned)
   }
-  const loop = new Loop(around, update)
+  const loop = new Loop(deps, update)
   let since: number | null = null
   let cut: Promise<void> | undefined
-  /** `ending`: of the cycle that is about to be on record. */
-  const ailing = async (ending?: CycleResult): Promise<readonly Note[]> => {
+  /** `ending`: result of a cycle that is not stored yet. */
+  const healthNotes = async (ending?: CycleResult): Promise<readonly Note[]> => {
     const { id, agents, enabled } = settings()
     if (!enabled || agents.length === 0) return []
     const now = clock.now()
-    const cycles = (await store.cycles(id, { limit: PULSE })).map((cycle) =>
+    const cycles = (await store.cycles(id, { limit: HEALTH_CYCLES })).map((cycle) =>
       cycle.cycle_id === ending?.cycle_id ? { ...cycle, ended_at: iso(now), result: ending } : cycle,
     )
     const paused = await isPaused(store)
-    // While it was paused, nobody expected anything of it.
+    // Missed beats before the last resume do not count.
     const resumed = Date.parse(String(await unlessUnreadable(store.setting('resumed'), null)))
-    const begun = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
-    return ailments({ cycles, now, since: begun, paused, beatMs: beatMs(settings(), now) })
+    const activeSince = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
+    return ailments({ cycles, now, since: activeSince, paused, beatMs: beatMs(settings(), now) })
   }
-  /** A kernel without an agent has nothing to write down. */
+  /** Without agents there is nothing to record. */
   const boot = async (): Promise<void> => {
-    if (settings().agents.length > 0) await recordBoot(around, initDocument(config.loaded))
-    // Once, before the first cycle of this process: later, what is not over is at work.
+    if (settings().agents.length > 0) await recordBoot(deps, initDocument(config.loaded))
+    // Only before this process's first cycle: later, unfinished cycles are running ones.
     if (!cut) void logUnreadable(store, log)
-    cut ??= recordCut(around)
+    cut ??= recordCut(deps)
     await cut
   }
-  const takeOver = (): void => {
-    const came = config.refresh()
-    if (came === 'refused') log.write('warn', 'configuration refused', { message: config.refused() })
-    if (came !== 'taken') return
-    log.write('info', 'configuration taken over', { file: config.file })
+  const reloadConfig = (): void => {
+    const outcome = config.refresh()
+    if (outcome === 'refused') log.write('warn', 'configuration refused', { message: config.refused() })
+    if (outcome !== 'taken') return
+    log.write('info', 'configuration reloaded', { file: config.file })
     loop.refresh()
     void host.get('mcp').refresh()
   }
@@ -104,17 +104,17 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
     nextFor: (agentId) => nextFor(settings(), agentId, clock.now()),
     refresh: () => loop.refresh(),
     now: () => loop.now(),
-    byHand: (agents, prompt, metadata) => dispatchByHand(around, agents, prompt, metadata),
+    byHand: (agents, prompt, metadata) => dispatchByHand(deps, agents, prompt, metadata),
     async first() {
       const { id, enabled, agents } = settings()
-      const able = agents.filter((agent) => agent.enabled).map(({ agent_id }) => agent_id)
-      const idle = !enabled || able.length === 0 || (await isPaused(store))
+      const enabledAgents = agents.filter((agent) => agent.enabled).map(({ agent_id }) => agent_id)
+      const idle = !enabled || enabledAgents.length === 0 || (await isPaused(store))
       if (idle || (await store.cycles(id, { limit: 1 })).length > 0) return undefined
-      return loop.now({ name: 'first', agents: able })
+      return loop.now({ name: 'first', agents: enabledAgents })
     },
     async once(signal) {
       await boot()
-      return runSingleCycle(handsOf(host), (until, planned) => loop.once(until, planned), settings().timeout, signal)
+      return runSingleCycle(drainDeps(host), (until, planned) => loop.once(until, planned), settings().timeout, signal)
     },
     async catchUp(signal) {
       await boot()
@@ -123,34 +123,35 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
     async run(signal) {
       await boot()
       since = clock.now()
-      const watching = [watchFile(config.file, takeOver), watchFolder(host.get('home').agents, takeOver)]
+      const watchers = [watchFile(config.file, reloadConfig), watchFolder(host.get('home').agents, reloadConfig)]
       restBetweenWork(host.get('events'), store, signal)
       try {
         await loop.run(signal)
       } finally {
-        for (const each of watching) each.close()
+        for (const watcher of watchers) watcher.close()
         since = null
       }
     },
-    ailments: async () => (await ailing()).map(({ text }) => text),
+    ailments: async () => (await healthNotes()).map(({ text }) => text),
   }
 }
 
-/** Contract: never rejects; whoever ends before it is done has found nothing. */
+/** Contract: never rejects. */
 async function logUnreadable(store: Store, log: Services['log']): Promise<void> {
   const rows = await store.unreadable().catch(() => [])
   if (rows.length === 0) return
-  log.write('error', 'rows left out', { message: `${describeUnreadable(rows)}; do this: ${SET_ASIDE_REMEDY}` })
+  const message = `${describeUnreadable(rows)}; do this: ${SET_ASIDE_REMEDY}`
+  log.write('error', 'unreadable rows skipped', { message })
 }
 
 const refusedKeys = (providers: readonly string[]): readonly Note[] =>
   providers.map((provider) => ({
     about: `provider ${provider}`,
-    text: `the provider ${provider} refuses its key: set the right one, then: models test`,
-    zh: `模型服务 ${provider} 拒绝了密钥：请设置正确的密钥，然后运行 models test`,
+    text: `the provider ${provider} refuses its key; set the right one, then run tireless models test`,
+    zh: `模型服务 ${provider} 拒绝了密钥：请设置正确的密钥，然后运行 tireless models test`,
   }))
 
-function surroundingsOf(host: PluginHost, settings: () => Settings): Surroundings {
+function kernelDeps(host: PluginHost, settings: () => Settings): Surroundings {
   const paths = host.get('home')
   const log = host.get('log')
   const { git } = host.get('sandbox')
@@ -158,8 +159,8 @@ function surroundingsOf(host: PluginHost, settings: () => Settings): Surrounding
     sight: (folder) => gitSight(folder, git),
     news: (folder, since) => gitNews(folder, git, since),
   })
-  const place = placePreparer(paths.root, workspacePreparer(paths.root, paths.workspaces, git))
-  const told = unattended(() => [], autonomous(INSISTENCE))
+  const prepareWorkspace = placePreparer(paths.root, workspacePreparer(paths.root, paths.workspaces, git))
+  const behaviour = unattended(() => [], autonomous(INSISTENCE))
   return {
     store: host.get('store'),
     clock: host.get('clock'),
@@ -171,17 +172,19 @@ function surroundingsOf(host: PluginHost, settings: () => Settings): Surrounding
     settings,
     look: (agent, watched) => watch.look([join(paths.root, 'agents', agent.agent_id), ...watched]),
     survey: (agent, since) => watch.survey(agent.watch, since),
-    workspace: async (sessionId, wanted = null) => (await place(sessionId, wanted)).path,
-    work: (ids, until) => workOn(handsOf(host), ids, until),
+    workspace: async (sessionId, wanted = null) => (await prepareWorkspace(sessionId, wanted)).path,
+    work: (ids, until) => workOn(drainDeps(host), ids, until),
     hold: (ids) => host.get('queue').hold(ids),
     ended: (result) => host.get('notifier').ended(result),
-    systemPrompt: () =>
-      compileSystem(told.buildSystemPrompt(told.initState('', { language: languageOfAll(settings().agents) }))).text,
+    systemPrompt() {
+      const state = behaviour.initState('', { language: languageOfAll(settings().agents) })
+      return compileSystem(behaviour.buildSystemPrompt(state)).text
+    },
     log: (level, event, details) => log.write(level, event, details),
   }
 }
 
-const handsOf = (host: PluginHost): Hands => ({
+const drainDeps = (host: PluginHost): Hands => ({
   store: host.get('store'),
   clock: host.get('clock'),
   bell: host.get('bell'),

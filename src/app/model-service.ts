@@ -1,4 +1,4 @@
-/** The models of the configuration in use. */
+/** The models of the current configuration. */
 
 import { configuredModels } from '../adapters/models/configured.ts'
 import { apiKeyOf, environment, type LoadedConfig, mindsMoney } from '../config.ts'
@@ -6,14 +6,14 @@ import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
 
-/** Made anew when the configuration is another, or the secrets that it names. */
+/** Rebuilds the models when the configuration or the secrets change. */
 export function createModelService(host: PluginHost): Models {
   const [config, clock, secrets] = [host.get('config'), host.get('clock'), host.get('secrets')]
-  let [made, of, by]: [Models | undefined, LoadedConfig | undefined, number] = [undefined, undefined, -1]
+  let [built, builtFrom, builtWith]: [Models | undefined, LoadedConfig | undefined, number] = [undefined, undefined, -1]
   const current = (): Models => {
-    if (!made || of !== config.loaded || by !== secrets.changes())
-      [made, of, by] = [modelsIn(config.loaded, clock, secrets), config.loaded, secrets.changes()]
-    return made
+    if (!built || builtFrom !== config.loaded || builtWith !== secrets.changes())
+      [built, builtFrom, builtWith] = [modelsIn(config.loaded, clock, secrets), config.loaded, secrets.changes()]
+    return built
   }
   return {
     get defaultId() {
@@ -26,7 +26,7 @@ export function createModelService(host: PluginHost): Models {
   }
 }
 
-/** What models need of secrets: `filled`, for `secret:NAME`; `know`, told of each key that comes up. */
+/** What models need of secrets: `filled` replaces `secret:NAME`; `know` has a key redacted. */
 export type KeySource = Pick<Services['secrets'], 'filled' | 'know'>
 
 export function modelsIn(loaded: LoadedConfig, clock: Clock, { filled, know }: KeySource): Models {
@@ -41,9 +41,9 @@ export function modelsIn(loaded: LoadedConfig, clock: Clock, { filled, know }: K
     env: environment(),
     fetch: globalThis.fetch,
     apiKeyOf(provider) {
-      const named = apiKeyOf(provider)
-      const key = named && filled(named)
-      // One that came up only now.
+      const reference = apiKeyOf(provider)
+      const key = reference && filled(reference)
+      // The key may be new, so have it redacted from now on.
       if (key !== undefined) know(provider.api_key_env ?? `models.providers.${provider.type}.api_key`, key)
       return key
     },

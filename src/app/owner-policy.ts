@@ -1,4 +1,4 @@
-/** What the owner has settled beforehand, from the configuration as it is now. */
+/** The owner's policy, from the current configuration. */
 
 import { statSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -7,7 +7,7 @@ import type { Policy } from '../engine/ruled.ts'
 import { egressRules } from '../policy/egress.ts'
 import type { Services } from '../ports/plugin.ts'
 
-/** `workspaces`: the folder of the home that holds those that are the program's own. */
+/** `workspaces`: folder of the home with the workspaces that Tireless creates. */
 export function policyOf(config: Services['config'], workspaces: string): Policy {
   const settings = () => config.loaded.config.policy
   return {
@@ -20,7 +20,7 @@ export function policyOf(config: Services['config'], workspaces: string): Policy
     get unattended() {
       return settings().unattended
     },
-    // A worktree of the owner's repository stands there, too, and holds what they were given by others.
+    // Worktrees of the owner's repositories are there too; they contain text from others.
     isForeign: (workspace) => !`${workspace}${sep}`.startsWith(workspaces + sep) || isWorktree(workspace),
   }
 }
@@ -28,7 +28,7 @@ export function policyOf(config: Services['config'], workspaces: string): Policy
 const isWorktree = (workspace: string): boolean =>
   statSync(join(workspace, '.git'), { throwIfNoEntry: false })?.isFile() ?? false
 
-/** A host is written without its port where that goes without saying. */
+/** Hosts are listed without the default port. */
 function isListed(host: string, listed: readonly string[]): boolean {
   const place = placeOf(host, 443)
   return place.kind === 'read' && egressRules(() => listed).isListed(place.value)

@@ -1,4 +1,4 @@
-/** Draining the queue: joins the home as a worker with the first drain, and leaves it at the end. */
+/** Works the queue: joins the home as a worker on the first drain, and leaves it on close. */
 
 import type { Signals } from '../engine/advance.ts'
 import type { Engine } from '../engine/run.ts'
@@ -14,7 +14,7 @@ interface Stoppable {
   over(): void
 }
 
-/** Signals from outside, and a way to be asked from inside: steps end by themselves first, and are interrupted at the deadline. */
+/** Combines given signals with a stop from inside: steps may finish first, and are interrupted at the deadline. */
 export function stoppable(given: Signals, clock: Clock): Stoppable {
   const [drain, abort, over] = [new AbortController(), new AbortController(), new AbortController()]
   const signals = {
@@ -28,32 +28,32 @@ export function stoppable(given: Signals, clock: Clock): Stoppable {
       if (withinMs === 0) abort.abort()
       else void clock.sleep(withinMs, over.signal).then(() => over.signal.aborted || abort.abort())
     },
-    // Nothing is left to be interrupted; the timer must not keep the process.
+    // Nothing is left to interrupt; a pending timer would keep the process alive.
     over: () => over.abort(),
   }
 }
 
-/** Draining, and the worker's epoch, which begins with the first drain: looking at a home changes nothing in it. */
+/** The worker's epoch starts with the first drain, so that reading a home changes nothing in it. */
 export function createQueueService(
   engine: Engine,
   bell: Doorbell,
   log: Services['log'],
   maxConcurrent: () => number,
   { signals, stop, over }: Stoppable,
-  /** What has to be done before any work begins. */
+  /** Awaited before any work starts. */
   ready: () => Promise<unknown>,
 ): Services['queue'] & { leave(): Promise<void> } {
   let kernel: Promise<Kernel> | undefined
-  let whole = 0
+  let fullDrains = 0
   let damage: readonly string[] = []
-  let own: number | undefined
+  let ownEpoch: number | undefined
   const reins: Reins = new Map()
   const held = createHeldDispatches(bell)
-  const joined = async (): Promise<Kernel> => {
+  const join = async (): Promise<Kernel> => {
     const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
-    own = epoch
+    ownEpoch = epoch
     log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
-    // After an unclean stop, in the background: nothing waits for it.
+    // After an unclean stop: verify the database in the background.
     if (lost > 0)
       void engine.store.verify().then(
         (found) => {
@@ -64,7 +64,7 @@ export function createQueueService(
       )
     return {
       ...{ engine, bell, epoch, reins, held },
-      // As it is now: the configuration may change.
+      // A getter, because the configuration may change.
       get maxConcurrent() {
         return maxConcurrent()
       },
@@ -77,19 +77,19 @@ export function createQueueService(
       stop(withinMs)
     },
     damage: () => damage,
-    draining: () => whole > 0,
-    epoch: () => own,
+    draining: () => fullDrains > 0,
+    epoch: () => ownEpoch,
     tellRun: (dispatchId, what) => tellRein(reins, dispatchId, what),
     hold: held.hold,
     async drain(wanted) {
-      kernel ??= joined()
-      const share = wanted.only === undefined ? 1 : 0
-      whole += share
+      kernel ??= join()
+      const increment = wanted.only === undefined ? 1 : 0
+      fullDrains += increment
       try {
         await drain(await kernel, { ...wanted, signals })
       } finally {
-        whole -= share
-        // Whoever left its work to this drain has to look again.
+        fullDrains -= increment
+        // Callers that relied on this drain must check again.
         bell.ring()
       }
     },

@@ -1,24 +1,24 @@
-/** What runs say while they say it, without secrets: also without those that lie across two pieces. */
+/** Redacts streamed text of runs, including secrets that are split over two pieces. */
 
 import type { Delta } from '../domain/event.ts'
 import type { RunRef } from '../ports/sink.ts'
 import type { HidingStream } from '../secrets/redactor.ts'
 
-/** A delta that is a piece of a text. */
+/** A delta that carries a piece of text. */
 type Piece = Extract<Delta, { readonly text: string }>
 
 export interface HidingStreams {
   take(delta: Delta): void
-  /** Contract: what was held back of the run is told: what comes next is no part of it. */
+  /** Contract: sends the text held back for the run, because the next delta belongs to another text. */
   release(run: RunRef): void
 }
 
 export function hidingStreams(open: () => HidingStream, tell: (delta: Delta) => void): HidingStreams {
-  const said = new Map<string, { readonly last: Piece; readonly stream: HidingStream }>()
+  const openStreams = new Map<string, { readonly last: Piece; readonly stream: HidingStream }>()
 
   function release({ run_id }: RunRef): void {
-    const held = said.get(run_id)
-    said.delete(run_id)
+    const held = openStreams.get(run_id)
+    openStreams.delete(run_id)
     const text = held?.stream.end() ?? ''
     if (held && text !== '') tell({ ...held.last, text })
   }
@@ -26,12 +26,12 @@ export function hidingStreams(open: () => HidingStream, tell: (delta: Delta) => 
   return {
     release,
     take(delta) {
-      const before = said.get(delta.run_id)
-      if (before && !isSame(before.last, delta)) release(delta)
-      // Whatever else is told of a run is told of its records, which hold no secret.
+      const previous = openStreams.get(delta.run_id)
+      if (previous && !isSame(previous.last, delta)) release(delta)
+      // Other deltas come from records, which are redacted already.
       if (!('text' in delta)) return tell(delta)
-      const stream = said.get(delta.run_id)?.stream ?? open()
-      said.set(delta.run_id, { last: delta, stream })
+      const stream = openStreams.get(delta.run_id)?.stream ?? open()
+      openStreams.set(delta.run_id, { last: delta, stream })
       const text = stream.push(delta.text)
       if (text !== '') tell({ ...delta, text })
     },
@@ -39,4 +39,4 @@ export function hidingStreams(open: () => HidingStream, tell: (delta: Delta) => 
 }
 
 /** Whether both are pieces of one text. */
-const isSame = (before: Piece, { kind }: Delta): boolean => before.kind === kind
+const isSame = (previous: Piece, { kind }: Delta): boolean => previous.kind === kind

@@ -1,34 +1,34 @@
-/** Keys of a configuration that nothing uses yet: with one of them, the program would do something else than its owner asked for. */
+/** Refuses configuration keys that are not implemented yet: ignoring them would not do what the owner asked for. */
 
 import type { LoadedConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 
-/** What to do instead, by the beginning of the key. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  store: 'write `store: sqlite`, or take the key out',
-  residents: 'take the key out; agents under `kernel.agents` work by schedule',
-  sources: 'take the key out; an agent can watch folders and repositories (`watch`)',
-  plugins: 'take the key out; plugins are passed to `createApp` of the library',
-  channels: 'take the key out; `webhook` is there, and `console` and `desktop` need no entry',
+/** What to do instead, by the first part of the key. */
+const ALTERNATIVES: Readonly<Record<string, string>> = {
+  store: 'write `store: sqlite`, or remove the key',
+  residents: 'remove the key; agents in `kernel.agents` run by schedule',
+  sources: 'remove the key; agents can watch folders and repositories (`watch`)',
+  plugins: 'remove the key; pass plugins to `createApp` of the library',
+  channels: 'remove the key; use `webhook`, or `console` and `desktop`, which need no entry',
 }
 
-/** Contract: throws one `config_invalid` that names every such key, with its file and line. Values stay untold: they may be secrets. */
+/** Contract: throws `config_invalid` with every such key, its file and line, but no value: it may be a secret. */
 export function refuseUnbuilt({ unused, config, sources }: LoadedConfig): void {
   const problems = unused
     .filter((key) => !isEmpty(valueAt(config as Json, key)))
     .map((key) => {
       const leaf = Object.keys(sources).find(
-        (one) => one === key || (one.startsWith(key) && /[.[]/.test(one[key.length] ?? '')),
+        (path) => path === key || (path.startsWith(key) && /[.[]/.test(path[key.length] ?? '')),
       )
       const where = leaf === undefined ? '' : `${sources[leaf]}: `
       const [top = ''] = key.split(/[.[]/, 1)
-      return `${where}${key} is set, and nothing uses it yet; do this: ${INSTEAD[top] ?? 'take the key out'}`
+      return `${where}${key} is not supported yet; do this: ${ALTERNATIVES[top] ?? 'remove the key'}`
     })
   if (problems.length > 0) throw new TirelessError('config_invalid', problems.join('\n  '))
 }
 
-/** Keys that nothing uses are the names of the schema's upper levels: none has a dot or a bracket in it. */
+/** These keys come from the upper levels of the schema, so no part contains a dot or bracket. */
 function valueAt(data: Json | undefined, key: string): Json | undefined {
   return key
     .split(/[.[\]]+/)

@@ -1,11 +1,11 @@
-/** Registries: what plugins may add to, by name, until everything is set up. */
+/** Named registries that plugins add to during set-up. */
 
 import { TirelessError } from '../domain/error.ts'
 import type { Registry } from './services.ts'
 
 interface Rules<T> {
   readonly names?: RegExp
-  /** Contract: throws what is wrong with one. */
+  /** Contract: throws if the item is invalid. */
   check?(item: T): void
 }
 
@@ -17,7 +17,7 @@ export function registry<T extends { readonly name: string }>(
   const all = new Map<string, T>()
   const replaceable = new Set<string>()
   const put = (item: T): void => {
-    // In its place: the order of tools is the order in every prompt.
+    // Replace it in place: the order of tools is their order in every prompt.
     if (replaceable.has(item.name)) {
       check(item)
       all.set(item.name, item)
@@ -28,15 +28,15 @@ export function registry<T extends { readonly name: string }>(
     for (const item of items) {
       if (!names.test(item.name))
         throw new TirelessError('plugin_invalid', {
-          what: `${kind} cannot have such a name`,
+          what: `invalid name in ${kind}`,
           got: JSON.stringify(item.name),
           expected: String(names),
         })
       if (all.has(item.name))
         throw new TirelessError('plugin_invalid', {
-          what: `two ${kind} have one name`,
+          what: `duplicate name in ${kind}`,
           got: item.name,
-          fix: 'rename one',
+          fix: 'rename one of them',
         })
       check(item)
       all.set(item.name, item)

@@ -1,10 +1,10 @@
-/** The roster as commands ask for it: who is on it, and changes to whichever file describes an agent. */
+/** Agents and their files, for commands: lists them, adds one, changes the file that defines one. */
 
 import type { ConfigChange, Roster } from '../commands/command.ts'
 import { type LoadedConfig, withNewAgent } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 
-/** `change`: of a file, checked and taken over, or thrown. */
+/** `change`: edits a file and applies it; throws if the result is invalid. */
 export function rosterIn(
   folder: string,
   configFile: string,
@@ -25,7 +25,7 @@ export function rosterIn(
       }),
     change(id, changes) {
       const found = loaded().roster.find(({ agent_id }) => agent_id === id)
-      if (!found) throw noAgent(id, loaded())
+      if (!found) throw noSuchAgent(id, loaded())
       const file = found.file ?? configFile
       change(
         file,
@@ -36,11 +36,11 @@ export function rosterIn(
   }
 }
 
-function noAgent(id: string, { roster }: LoadedConfig): TirelessError {
+function noSuchAgent(id: string, { roster }: LoadedConfig): TirelessError {
   const known = roster.map(({ agent_id }) => agent_id).join(', ')
   return new TirelessError('not_found', {
-    ...{ what: 'there is no such agent', got: id },
-    expected: known === '' ? 'nobody: there is no agent yet' : `one of ${known}`,
-    fix: 'see: agent list',
+    ...{ what: 'no such agent', got: id },
+    expected: known === '' ? 'an existing agent; there is none yet' : `one of ${known}`,
+    fix: 'run tireless agent list',
   })
 }

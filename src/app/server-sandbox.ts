@@ -1,6 +1,6 @@
 /**
- * The sandbox of a server that is a process: a folder of its own in the home to write to, the system, and whatever else the owner's configuration
- * names. The home, its secrets, policy and database, and the account's own folder are not there; the network is what `network` declares.
+ * The sandbox of an MCP server process: a writable folder of its own, the system, and the paths and hosts that the
+ * configuration lists. The home with its secrets, policy and database is hidden, and so is the user's home folder.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
@@ -21,13 +21,13 @@ export interface ServerSandboxOptions {
   readonly egress: Egress
   /** PATH, HOME and LANG. */
   readonly env: Readonly<Record<string, string>>
-  /** Bubblewrap; undefined where the owner wants no sandbox at all. */
+  /** Bubblewrap; undefined if the owner disabled the sandbox. */
   readonly sandbox: Sandbox | undefined
-  /** Whether a place is one of these, as `policy.allow_hosts` has them. */
+  /** Whether the destination matches one of the hosts; same syntax as `policy.allow_hosts`. */
   isAmong(place: Place, hosts: readonly string[]): boolean
 }
 
-/** Where they are noted that may be written to, for whoever sweeps after a crash. */
+/** Folder that records writable paths of running servers, for the cleanup after a crash. */
 export const startsIn = (home: HomePaths): string => join(home.sandbox, 'starts')
 
 export function startServers(options: ServerSandboxOptions): StartFor {
@@ -39,52 +39,54 @@ export function startServers(options: ServerSandboxOptions): StartFor {
     const trial = await sandbox.trial()
     if (!trial.holds)
       throw new TirelessError('tool_failed', {
-        what: 'it is off, because there is no sandbox that holds to run it in',
+        what: 'the server is disabled: no sandbox works here',
         got: trial.why,
-        fix: `${trial.remedy}; or let it run as you: mcp_servers.${name}.sandbox: off`,
+        fix: `${trial.remedy}; or run it without a sandbox: mcp_servers.${name}.sandbox: off`,
       })
-    return confined(name, server, sandbox, options)
+    return startConfined(name, server, sandbox, options)
   }
 }
 
-/** In the sandbox it would end with 127, which says nothing. */
+/** In the sandbox a missing program would only exit with 127, without a reason. */
 function refuseMissingProgram(
   { command = [], cwd = '.', env: own }: ServerOptions,
   env: Readonly<Record<string, string>>,
 ): void {
   const [program = ''] = command
-  const isThere = program.includes('/')
+  const exists = program.includes('/')
     ? existsSync(resolve(cwd, program))
     : programAt(program, own.PATH ?? env.PATH ?? '') !== undefined
-  if (isThere) return
+  if (exists) return
   throw new TirelessError('tool_failed', {
     what: `${program} cannot be started`,
     got: 'ENOENT: there is no such program',
-    fix: 'see that it is on the PATH, or name it by its whole path',
+    fix: 'put it on the PATH, or use its absolute path',
   })
 }
 
-async function confined(
+async function startConfined(
   name: string,
   server: ServerOptions,
   sandbox: Sandbox,
   { home, egress, env, isAmong }: ServerSandboxOptions,
 ): Promise<ProcessStart> {
-  const root = ownFolder(join(home.servers, name))
-  const around = { path: env.PATH ?? '', account: env.HOME ?? '/root', hidden: [realpathSync(home.root)] }
-  const cwd = server.cwd === undefined || isHidden(server.cwd, around.hidden) ? root : server.cwd
-  const own = { ...around, cwd }
-  const writable = server.folders.map((folder) => declared(folder, `mcp_servers.${name}.folders`, around))
-  const reads = server.reads.map((path) => declared(path, `mcp_servers.${name}.reads`, around))
-  const seen = [...pathsOfProgram(server.command ?? [], own), ...reads].filter((path) => !writable.includes(path))
-  if (cwd !== root && ![...seen, ...writable].some((path) => isHidden(cwd, [path])))
-    throw unseen(cwd, `mcp_servers.${name}.cwd`)
+  const root = createFolder(join(home.servers, name))
+  const view = { path: env.PATH ?? '', account: env.HOME ?? '/root', hidden: [realpathSync(home.root)] }
+  const cwd = server.cwd === undefined || isHidden(server.cwd, view.hidden) ? root : server.cwd
+  const programView = { ...view, cwd }
+  const writable = server.folders.map((folder) => resolveDeclared(folder, `mcp_servers.${name}.folders`, view))
+  const reads = server.reads.map((path) => resolveDeclared(path, `mcp_servers.${name}.reads`, view))
+  const readable = [...pathsOfProgram(server.command ?? [], programView), ...reads].filter(
+    (path) => !writable.includes(path),
+  )
+  if (cwd !== root && ![...readable, ...writable].some((path) => isHidden(cwd, [path])))
+    throw notVisible(cwd, `mcp_servers.${name}.cwd`)
   mkdirSync(startsIn(home), { recursive: true, mode: 0o700 })
   const folder = mkdtempSync(join(startsIn(home), `${name}-`))
   const launch = await sandbox.launcher({
     ...{ root, cwd, folder, env, command: commandText(server.command ?? []) },
-    network: wayFor(server.network, egress, isAmong),
-    program: { seen, writable, environment: { ...AS_INNER_SHELL, PATH: visiblePath(around.path, seen) } },
+    network: networkFor(server.network, egress, isAmong),
+    program: { seen: readable, writable, environment: { ...AS_INNER_SHELL, PATH: visiblePath(view.path, readable) } },
   })
   return {
     ...{ argv: launch.argv, cwd: root, env: launch.env, handles: launch.handles.map(({ fd }) => fd) },
@@ -97,56 +99,59 @@ async function confined(
   }
 }
 
-function ownFolder(path: string): string {
+function createFolder(path: string): string {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   return realpathSync(path)
 }
 
-/** What the owner names counts, unless it is the home or holds a whole account. */
-function declared(path: string, where: string, around: Parameters<typeof canBeSeen>[1]): string {
+/** Listed paths are allowed, except the home and whole user folders. */
+function resolveDeclared(path: string, where: string, view: Parameters<typeof canBeSeen>[1]): string {
   let real: string
   try {
     real = realpathSync(path)
   } catch {
     throw new TirelessError('tool_failed', {
-      what: 'it is not there',
+      what: 'no such path',
       where,
       got: path,
-      fix: 'make it, or take it out',
+      fix: 'create it, or remove it from the configuration',
     })
   }
-  const holdsHome = around.hidden.some((hidden) => isHidden(hidden, [real]))
-  if (!canBeSeen(real, around) || holdsHome) throw unseen(path, where)
+  const holdsHome = view.hidden.some((hidden) => isHidden(hidden, [real]))
+  if (!canBeSeen(real, view) || holdsHome) throw notVisible(path, where)
   return real
 }
 
-const unseen = (path: string, where: string): TirelessError =>
+const notVisible = (path: string, where: string): TirelessError =>
   new TirelessError('tool_failed', {
-    ...{ what: 'that is not shown to a server in its sandbox', where, got: path },
-    expected: 'a folder outside of this home that holds no whole account',
-    fix: 'name a narrower one, or let the server run as you with sandbox: off',
+    ...{ what: 'a sandboxed server cannot see this path', where, got: path },
+    expected: 'a folder outside this home that is not a whole user folder',
+    fix: 'list a narrower folder, or run the server without a sandbox: sandbox: off',
   })
 
-function wayFor(
+function networkFor(
   network: ServerOptions['network'],
   egress: Egress,
   isAmong: ServerSandboxOptions['isAmong'],
 ): OpenWayOut | undefined {
   if (network === 'none') return undefined
-  const admits = network === 'all' ? () => true : (place: Place) => isAmong(place, network)
-  return (socket) => egress.proxy((place) => placeText(place) !== '' && admits(place), socket)
+  const isAllowed = network === 'all' ? () => true : (place: Place) => isAmong(place, network)
+  return (socket) => egress.proxy((place) => placeText(place) !== '' && isAllowed(place), socket)
 }
 
 /**
- * A bash whose standard input is a socket takes itself for one of a remote login: it would read ~/.bashrc and not set its limits. One inside another
- * shell does not. And Node heeds the variables of a proxy only where it is told to.
+ * A bash whose stdin is a socket acts as a remote login: it reads ~/.bashrc and sets no limits. SHLVL makes it an inner
+ * shell. Node uses proxy variables only with NODE_USE_ENV_PROXY.
  */
 const AS_INNER_SHELL = { SHLVL: '1', NODE_USE_ENV_PROXY: '1' }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Bash has moved the descriptor of the script out of the way; any other shell has left it where it was. */
-const READ_SCRIPT = `if [ -n "$BASH_VERSION" ]; then eval 'eval "$(cat <&199)"; exec 199>&-; trap - EXIT'; else eval "$(cat <&3)"; exec 3>&-; fi`
+/** Bash has moved the descriptor of the script to 199; other shells leave it at 3. */
+const READ_SCRIPT = [
+  `if [ -n "$BASH_VERSION" ]; then eval 'eval "$(cat <&199)"; exec 199>&-; trap - EXIT'`,
+  `else eval "$(cat <&3)"; exec 3>&-; fi`,
+].join('; ')
 
 const commandText = (command: readonly string[]): string => `${READ_SCRIPT}\nexec ${command.map(quoted).join(' ')}`
 

@@ -1,4 +1,4 @@
-/** The services every app has, by name. */
+/** The built-in services of an app, by name. */
 
 import type { GitHost } from '../adapters/envs/git.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
@@ -35,41 +35,41 @@ import type { HidingStream } from '../secrets/redactor.ts'
 import type { StrayFaults } from './stray-faults.ts'
 
 export interface ConfigService {
-  /** As it is now. */
+  /** The configuration in use. */
   readonly loaded: LoadedConfig
-  /** Contract: reads the file without taking it over. */
+  /** Contract: reads the file without applying it. */
   read(): LoadedConfig
-  /** Contract: where the file has changed, what it says counts from here on; a bad one is refused, and the last good one stays. */
+  /** Contract: applies the file if it changed; an invalid one is refused, and the last valid one stays in use. */
   refresh(): 'same' | 'taken' | 'refused'
-  /** Why the file, as it is now, was refused. */
+  /** Why the current file was refused; null if it was not. */
   refused(): string | null
-  /** The file, whether or not it is there. */
+  /** Path of the file, whether or not it exists. */
   readonly file: string
-  /** Contract: changes the file and takes it over, or throws `config_invalid` and leaves it as it was. */
+  /** Contract: changes the file and applies it; on `config_invalid` nothing changes. */
   change(changes: readonly ConfigChange[]): void
   readonly roster: Roster
 }
 
 export interface SecretService extends Secrets {
-  /** Contract: as `hide`, and without what looks like a secret: for what only people read. */
+  /** Contract: as `hide`, and removes texts that look like a secret; only for texts that people read. */
   readonly redact: Redact
-  /** Contract: at most so many characters of the redacted text. */
+  /** Contract: redacts the text and shortens it to `most` characters. */
   readonly cut: (text: string, most: number) => string
-  /** As `hide`, for a text that comes in pieces. */
+  /** As `hide`, for text that comes in pieces. */
   readonly stream: () => HidingStream
-  /** Contract: that value is hidden from now on. */
+  /** Contract: redacts this value from now on. */
   readonly know: (name: string, value: string) => void
-  /** Contract: a text of the configuration with the value of every `secret:NAME` in it; throws `config_invalid` where there is none. */
+  /** Contract: replaces every `secret:NAME` in a configuration text by its value; `config_invalid` if unknown. */
   readonly filled: (text: string) => string
-  /** How often the secrets have changed. */
+  /** Number of changes to the secrets so far. */
   changes(): number
   readonly keeper: SecretKeeper
 }
 
-/** A list that plugins add to in their set-up. */
+/** A list that plugins add to during set-up. */
 export interface Registry<T> {
   add(...items: readonly T[]): void
-  /** Contract: at any time, in place of one of the same name that was put before; never of one that was added. */
+  /** Contract: may be called at any time; replaces an item that was put before, never one that was added. */
   put(item: T): void
   readonly all: ReadonlyMap<string, T>
 }
@@ -88,20 +88,20 @@ declare module '../ports/plugin.ts' {
     readonly models: Models
     readonly egress: Egress
     readonly envs: Envs
-    /** Whether commands can be run, and in what. */
+    /** Whether commands can run, and their sandbox. */
     readonly sandbox: {
       isOn(): boolean
-      /** Contract: tries it once; undefined where the owner wants none. */
+      /** Contract: tries the sandbox once; undefined if the owner disabled it. */
       trial(): Promise<Trial | undefined>
       known(): Trial | undefined
-      /** What servers run in, also where commands run in containers; undefined where the owner wants no sandbox. */
+      /** Sandbox of MCP servers, even if commands run in containers; undefined if the owner disabled it. */
       readonly servers: Sandbox | undefined
-      /** How git of our own is confined. */
+      /** Confinement of the git processes that Tireless starts. */
       readonly git: GitHost
-      /** What was taken away because a crash had cut commands short, a line each. */
+      /** One line per file removed at start because a crash interrupted commands. */
       readonly swept: readonly string[]
     }
-    /** Add one in a plugin's set-up: the last one counts. */
+    /** A plugin may add one during set-up; the last one is used. */
     readonly embedders: Embedder[]
     readonly strays: StrayFaults
     readonly tools: Registry<AnyTool>
@@ -114,12 +114,12 @@ declare module '../ports/plugin.ts' {
     readonly events: {
       readonly sink: Sink
       readonly listen: Context['listen']
-      /** As `listen`, for what is built in and changes nothing: it is not frozen yet, which takes time; whoever passes it on freezes it. */
+      /** As `listen`, for built-in listeners: progress is not frozen, to save time. They must not change it. */
       readonly watch: Context['listen']
-      /** Told to whoever listens, and kept nowhere. */
+      /** Sends a text to listeners; it is not stored. */
       readonly note: (text: string) => void
       readonly add: (sink: Sink) => void
-      /** How many runs are being followed. */
+      /** Number of runs being followed. */
       readonly following: () => number
     }
     readonly engine: Engine
@@ -132,7 +132,7 @@ declare module '../ports/plugin.ts' {
     readonly channels: Registry<Channel>
     readonly notifier: Notifier
     readonly kernel: Context['kernel']
-    /** Contract: listens from the first call on, for the commands of that context. */
+    /** Contract: listens from the first call on and runs commands in that context. */
     readonly server: { serve(context: Context, how?: { readonly expose?: boolean }): Promise<Served> }
     readonly commands: Context
   }

@@ -1,4 +1,4 @@
-/** One app for all tasks that a program runs in one home at the same time: only one can hold a home, and they need not wait for each other. */
+/** Shares one app among all tasks that a program runs in one home at a time, because only one can hold the home. */
 
 import { resolve } from 'node:path'
 import { type App, type AppOptions, createApp } from '../app.ts'
@@ -9,17 +9,20 @@ interface SharedApp {
   readonly options: AppOptions
   readonly app: Promise<App>
   users: number
-  /** Set once the last user has gone; never rejects. */
+  /** Set when the last user has left; never rejects. */
   closing?: Promise<void>
 }
 
-/** By their homes. */
+/** Keyed by home. */
 const shared = new Map<string, SharedApp>()
 
-/** Contract: the app is open while `work` runs, and closed when nobody uses it any more; `conflict` where it is open with other options. */
+/**
+ * Contract: the app is open while `work` runs and closes after its last user. Throws `conflict` if it is open with
+ * other options.
+ */
 export async function useApp<T>(options: AppOptions, work: (app: App) => Promise<T>): Promise<T> {
   const home = resolve(options.home ?? defaultHome())
-  const own = await enter(home, options)
+  const own = await acquireApp(home, options)
   try {
     return await work(await own.app)
   } finally {
@@ -28,19 +31,19 @@ export async function useApp<T>(options: AppOptions, work: (app: App) => Promise
   }
 }
 
-async function enter(home: string, options: AppOptions): Promise<SharedApp> {
+async function acquireApp(home: string, options: AppOptions): Promise<SharedApp> {
   for (;;) {
     const open = shared.get(home)
     if (!open) break
     if (open.closing) await open.closing
     else {
-      const different = differenceOf(open.options, options)
-      if (different !== undefined)
+      const option = findDifference(open.options, options)
+      if (option !== undefined)
         throw new TirelessError('conflict', {
-          what: 'another task of this program runs in this home with other options',
+          what: 'another task of this program uses this home with other options',
           where: home,
-          got: `another value of \`${different}\``,
-          fix: 'hand both the same objects, run one after the other, or give each a home of its own',
+          got: `another value of \`${option}\``,
+          fix: 'pass the same objects to both, run them one after the other, or use two homes',
         })
       open.users += 1
       return open
@@ -57,19 +60,19 @@ async function closeApp(home: string, own: SharedApp): Promise<void> {
     () => void shared.delete(home),
     () => void shared.delete(home),
   )
-  // One that never opened has said so already.
+  // If the app never opened, the users already have the error.
   const app = await own.app.catch(() => undefined)
   if (app) await closed
   await own.closing
 }
 
-/** The first option that is not the same; the home is. */
-function differenceOf(some: AppOptions, others: AppOptions): string | undefined {
-  const keys = new Set([...Object.keys(some), ...Object.keys(others)] as (keyof AppOptions)[])
-  return [...keys].find((key) => key !== 'home' && !isSame(some[key], others[key]))
+/** The first option that differs, `home` excepted. */
+function findDifference(first: AppOptions, second: AppOptions): string | undefined {
+  const keys = new Set([...Object.keys(first), ...Object.keys(second)] as (keyof AppOptions)[])
+  return [...keys].find((key) => key !== 'home' && !isSame(first[key], second[key]))
 }
 
-/** Parts are the same where they are the same objects: what two functions do cannot be compared. */
+/** Compares by identity, because two functions cannot be compared by what they do. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return Object.is(one, other)
   return one.length === other.length && one.every((item, i) => Object.is(item, other[i]))

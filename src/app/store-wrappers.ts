@@ -1,3 +1,5 @@
+/** Wrappers of the store: redaction, semantic recall, error log. */
+
 import { asTirelessError } from '../domain/error.ts'
 import { type Redact, redacted } from '../domain/redacted.ts'
 import { semanticRecall } from '../memory/semantic.ts'
@@ -5,35 +7,36 @@ import type { Embedder } from '../ports/embedder.ts'
 import type { Services } from '../ports/plugin.ts'
 import type { Batch, Op, Store } from '../ports/store.ts'
 
-/** Their own text: what is to be left out of it is left out by whoever writes it, because its digest is known by then. */
-const DOCUMENTS: ReadonlySet<Op['op']> = new Set(['document', 'project'])
+/** Documents are redacted by their writer: at this point their digest is already computed. */
+const DOCUMENT_OPS: ReadonlySet<Op['op']> = new Set(['document', 'project'])
 
-/** Whoever writes, and whatever it is: no secret comes to lie in the database. */
+/** Redacts every write, so that no secret reaches the database. */
 export function withRedaction(store: Store, hide: Redact): Store {
-  // What a run records was hidden when it was made.
-  const isHidden = ({ op }: Op, fence: unknown): boolean =>
-    DOCUMENTS.has(op) || (op === 'append' && fence !== undefined)
-  const hidden = (batch: Batch): Batch => ({
+  // Records of runs are redacted when they are made.
+  const isRedacted = ({ op }: Op, fence: unknown): boolean =>
+    DOCUMENT_OPS.has(op) || (op === 'append' && fence !== undefined)
+  const redactBatch = (batch: Batch): Batch => ({
     ...batch,
-    ops: batch.ops.map((op) => (isHidden(op, batch.fence) ? op : redacted(op, hide))),
+    ops: batch.ops.map((op) => (isRedacted(op, batch.fence) ? op : redacted(op, hide))),
   })
-  return { ...store, commit: (batches) => store.commit(batches.map(hidden)) }
+  return { ...store, commit: (batches) => store.commit(batches.map(redactBatch)) }
 }
 
-/** With an embedder, what is remembered is found by its meaning, too. Looked for when it is asked: plugins bring them. */
+/** Finds facts by meaning if there is an embedder. Looked up at each query, because plugins add embedders later. */
 export function withSemanticRecall(store: Store, embedders: readonly Embedder[]): Store {
-  let [recall, of]: [Store['recallFacts'], Embedder | undefined] = [store.recallFacts, undefined]
+  let [recall, usedEmbedder]: [Store['recallFacts'], Embedder | undefined] = [store.recallFacts, undefined]
   return {
     ...store,
     recallFacts(query) {
       const embedder = embedders.at(-1)
-      if (embedder !== of) [recall, of] = [embedder ? semanticRecall(store, embedder) : store.recallFacts, embedder]
+      if (embedder !== usedEmbedder)
+        [recall, usedEmbedder] = [embedder ? semanticRecall(store, embedder) : store.recallFacts, embedder]
       return recall(query)
     },
   }
 }
 
-/** A run that lost its dispatch to another, and a store that cannot write, are told to nobody who would keep it. */
+/** Logs fenced runs and failed commits, which their callers do not report. */
 export function withErrorLog(store: Store, log: Services['log']): Store {
   return {
     ...store,

@@ -1,22 +1,22 @@
 /**
- * Faults that nobody waits for: a promise that is rejected later, a timer or an event that throws. By default either ends the process, so a
- * tool, a plugin or its library could end the kernel. Here the call that began it fails, the log has it and health says it; the process goes on.
- * What belongs to no app of ours is left to the program that we are part of, unless this process is ours alone.
+ * Handles stray faults: rejections and exceptions that no caller awaits. By default they end the process, so a tool or
+ * plugin could end the kernel. Here the call that caused one fails, the log and health report it, and the process
+ * continues. Faults of no app are left to the surrounding program, unless the process belongs to one app.
  */
 
 import { asTirelessError } from '../domain/error.ts'
 import { type FaultOwner, faultOwner } from '../ports/fault-owner.ts'
 import type { Services } from '../ports/plugin.ts'
 
-/** More are counted, not kept. */
-const MOST_KEPT = 5
+/** Number of faults kept for health; older ones are dropped. */
+const MAX_KEPT = 5
 
 export interface StrayFaults {
-  /** Contract: from now on they are logged. */
+  /** Contract: logs faults from now on. */
   logTo(log: Services['log']): void
-  /** What failed outside of any call: something of ours, or of a plugin's, is broken. */
+  /** Faults outside of any call: part of the program or of a plugin is broken. */
   reasons(): readonly string[]
-  /** Of a call that failed, or was over. */
+  /** Faults caused by a call. */
   degraded(): readonly string[]
   close(): void
 }
@@ -28,35 +28,35 @@ interface Listener extends StrayFaults {
 
 const apps = new Map<object, Listener>()
 
-/** `ownsProcess`: nobody else has anything running in this process. Contract: call `close` when the app is. */
+/** `ownsProcess`: the app is alone in this process. Contract: call `close` together with the app's. */
 export function createStrayFaults(app: object, ownsProcess: boolean): StrayFaults {
-  const outside: string[] = []
+  const outsideCalls: string[] = []
   const inCalls: string[] = []
   let log: Services['log'] | undefined
-  const made: Listener = {
+  const listener: Listener = {
     ownsProcess,
     take(fault, owner) {
-      const who = owner?.who ?? 'nobody that is known'
+      const who = owner?.who ?? 'unknown owner'
       const failed = owner?.fail?.(fault) ?? false
       const { message } = asTirelessError(fault)
       const level = owner?.fail ? 'warn' : 'error'
       log?.write(level, 'stray fault', { who, message, stack: stackOf(fault), failed_call: failed })
-      keep(owner?.fail ? inCalls : outside, `${who}: ${message}`)
+      keepLatest(owner?.fail ? inCalls : outsideCalls, `${who}: ${message}`)
     },
-    logTo(given) {
-      log = given
+    logTo(target) {
+      log = target
     },
     reasons: () =>
-      outside.map((text) => `something failed that nobody waited for (${text}); see the log, then start it again`),
-    degraded: () => inCalls.map((text) => `a call left something behind that failed later (${text})`),
+      outsideCalls.map((text) => `An unawaited operation failed (${text}). See tireless logs, then restart.`),
+    degraded: () => inCalls.map((text) => `A background operation of a call failed later (${text}).`),
     close: () => void apps.delete(app),
   }
-  apps.set(app, made)
+  apps.set(app, listener)
   listen()
-  return made
+  return listener
 }
 
-/** Anything can be thrown, also what cannot be read. */
+/** Any value can be thrown, even one whose stack getter throws. */
 function stackOf(fault: unknown): string | null {
   try {
     return fault instanceof Error ? String(fault.stack) : null
@@ -65,12 +65,12 @@ function stackOf(fault: unknown): string | null {
   }
 }
 
-function keep(list: string[], text: string): void {
+function keepLatest(list: string[], text: string): void {
   if (!list.includes(text)) list.push(text)
-  if (list.length > MOST_KEPT) list.shift()
+  if (list.length > MAX_KEPT) list.shift()
 }
 
-/** Once, and for as long as the process lives: what a tool left behind may fail after its app was closed. */
+/** Installed once per process: a tool's background work may fail after its app has closed. */
 function listen(): void {
   if (!process.listeners('unhandledRejection').includes(takeRejection)) process.on('unhandledRejection', takeRejection)
   if (!process.listeners('uncaughtException').includes(takeException)) process.on('uncaughtException', takeException)
@@ -82,10 +82,10 @@ const takeException = (fault: unknown): void => takeStray('uncaughtException', f
 function takeStray(event: string, fault: unknown): void {
   const owner = faultOwner()
   const own = owner?.app === undefined ? undefined : apps.get(owner.app)
-  const taker = own ?? [...apps.values()].find(({ ownsProcess }) => ownsProcess)
-  if (taker) taker.take(fault, owner)
+  const handler = own ?? [...apps.values()].find(({ ownsProcess }) => ownsProcess)
+  if (handler) handler.take(fault, owner)
   else if (owner?.app !== undefined)
     process.emitWarning(`${owner.who} failed after its app was closed: ${asTirelessError(fault).message}`)
-  // As if we were not there: somebody else listens, or the process ends.
+  // As without this handler: another listener handles the fault, or the process ends.
   else if (process.listenerCount(event) === 1) throw fault
 }

@@ -156,10 +156,10 @@ async function checkRows({ store, clock, kernel }: Context, fix: boolean): Promi
   // Rows that blocked a schedule are gone, so the kernel can load it now.
   if (moved > 0) kernel.refresh()
   const kept = (await store.setAside({ limit: MAX_ROWS })).length
-  const aside = kept === 0 ? '' : `; ${kept} moved aside; list them: tireless doctor --set-aside`
+  const aside = kept === 0 ? '' : `; ${kept} set aside; list them: tireless doctor --set-aside`
   if (left.length > 0)
     return bad(`${describeUnreadable(left)}${aside}`, left.every(isNeverMoved) ? AUDIT_REMEDY : SET_ASIDE_REMEDY)
-  return good(`${moved > 0 ? `moved aside now: ${describeUnreadable(found)}` : 'all readable'}${aside}`)
+  return good(`${moved > 0 ? `set aside now: ${describeUnreadable(found)}` : 'all readable'}${aside}`)
 }
 
 const AUDIT_REMEDY = 'audit records are never moved; find the damaged one: tireless audit verify'

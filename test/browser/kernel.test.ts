@@ -101,7 +101,7 @@ describe('the kernel on the page', { skip }, () => {
     assert.match(await first.innerText(), /42\.3 s[\s\S]*report[\s\S]*watcher/)
     assert.match(await second.innerText(), /success · nothing is new/)
     assert.match(await page.locator('[data-cycle=c2]').innerText(), /under way/)
-    await page.getByText('default waits').waitFor()
+    await page.getByText('default is waiting').waitFor()
     await page.getByRole('button', { name: 'Run a cycle now' }).click()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.locator('[data-state=paused]').waitFor()
@@ -117,7 +117,7 @@ describe('the kernel on the page', { skip }, () => {
     const { page } = await newTab(browser, http.url)
     await page.goto(http.loginUrl())
     await isLive(page)
-    await page.getByText('default waits').waitFor()
+    await page.getByText('default is waiting').waitFor()
     const answered = Promise.withResolvers<() => Promise<void>>()
     await page.route(
       '**/api/v1/status',
@@ -141,7 +141,7 @@ describe('the kernel on the page', { skip }, () => {
     const { page, complaints } = await newTab(browser, http.url)
     await page.goto(http.loginUrl())
     await isLive(page)
-    await page.getByText('default waits').waitFor()
+    await page.getByText('default is waiting').waitFor()
     for (const name of ['Pause', 'Resume', 'Run a cycle now'])
       assert.equal(await page.getByRole('button', { name }).count(), 0, name)
     await page.locator('[data-health=ok]').waitFor()

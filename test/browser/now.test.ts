@@ -141,7 +141,7 @@ describe('the page in a browser', { skip }, () => {
     await page.goto(to.url)
     await page.getByLabel('Token').fill('wrong')
     await page.keyboard.press('Enter')
-    await page.getByText('That is not the token.').waitFor()
+    await page.getByText('Wrong token.').waitFor()
     assert.equal(complaints.length, 1, 'the refusal, which every browser reports')
     await page.getByLabel('Token').fill(to.token)
     await page.keyboard.press('Enter')

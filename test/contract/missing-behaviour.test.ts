@@ -30,7 +30,7 @@ describe('a parked run whose behaviour is missing', () => {
     assert.equal(parked.status, 'waiting')
     assert.match(parked.wait?.reason ?? '', /does not have its behaviour ruled; it goes on when it does/)
     const { degraded } = (await without.run('status', {})) as Health
-    assert.match(degraded.join('\n'), /1 parked run waits for the behaviour ruled, .*add it, or cancel/)
+    assert.match(degraded.join('\n'), /1 parked run needs the behaviour ruled, .*Add it, or cancel/)
     // Looked for again, in vain.
     await clock.advance(5 * 60_000)
     await passing(clock, without.run('start', { until_idle: true }))

@@ -54,7 +54,10 @@ describe('before a tool runs', () => {
 
   test('Q9: a name that no provider would take is refused where it is added', async (t) => {
     for (const name of ['', 'cats.call', 'call me', 'x'.repeat(65)])
-      await assert.rejects(openApp(t, { tools: [aTool({ name })] }), { code: 'plugin_invalid', message: /such a name/ })
+      await assert.rejects(openApp(t, { tools: [aTool({ name })] }), {
+        code: 'plugin_invalid',
+        message: /invalid name/,
+      })
   })
 
   test('B5: a tool with a time or a number of retries that is none is refused where it is added, by its name', async (t) => {

@@ -75,7 +75,9 @@ test('B1: start says in its log and in its health which rows cannot be read, and
   const home = await damagedHome(t, `${waitUntil13000}; UPDATE cycles SET started_at = 9007199254740993`)
   const start = await startIn(t, home)
   const isLogged = async (): Promise<boolean> =>
-    (await json<{ items: { event: string }[] }>(home, 'logs')).items.some(({ event }) => event === 'rows left out')
+    (await json<{ items: { event: string }[] }>(home, 'logs')).items.some(
+      ({ event }) => event === 'unreadable rows skipped',
+    )
   await until(isLogged)
   const { health } = await json<Status>(home, 'status')
   assert.match(health.reasons.join(), /2 stored rows cannot be read: (?=.*dispatches )(?=.*cycles ).*doctor --fix/)

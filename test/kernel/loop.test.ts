@@ -174,7 +174,7 @@ describe('the kernel lives', () => {
     writeFileSync(file, '')
     await passing(
       home.clock,
-      until(async () => (await reasons()).includes('the configuration is empty')),
+      until(async () => (await reasons()).includes('the configuration file is empty')),
     )
     assert.deepEqual(
       home.app.context.roster.all().map(({ agent }) => agent.agent_id),

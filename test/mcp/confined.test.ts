@@ -189,7 +189,7 @@ test('where no sandbox holds, a server is off and says what to do; with sandbox:
   const app = await openApp(t, { home, yaml: stringify(config) })
   const x = (await app.run('mcp test', { server: 'x' })) as { state: string; error: string }
   assert.equal(x.state, 'down')
-  assert.match(x.error, /no sandbox that holds.*mcp_servers\.x\.sandbox: off/s)
+  assert.match(x.error, /no sandbox works here.*mcp_servers\.x\.sandbox: off/s)
   const y = (await app.run('mcp test', { server: 'y' })) as { state: string }
   assert.equal(y.state, 'up')
 })

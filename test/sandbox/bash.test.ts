@@ -60,7 +60,7 @@ describe('where bash is offered', () => {
     withoutBubblewrap(t)
     const off = await offered(t, '')
     assert.deepEqual([off.bash, off.notes.length], [false, 1])
-    assert.match(off.notes[0] ?? '', /bash is off.*bubblewrap is not installed.*sandbox: off/)
+    assert.match(off.notes[0] ?? '', /bash is disabled.*bubblewrap is not installed.*sandbox: off/)
     assert.deepEqual(await offered(t, 'sandbox: off'), { bash: true, notes: [] })
   })
 
@@ -68,14 +68,14 @@ describe('where bash is offered', () => {
     withoutBubblewrap(t)
     const none = await offered(t, 'sandbox_image: debian:12')
     assert.equal(none.bash, false)
-    assert.match(none.notes[0] ?? '', /bash is off.*neither docker nor podman is installed/)
+    assert.match(none.notes[0] ?? '', /bash is disabled.*neither docker nor podman is installed/)
     const folder = freshFolder(t, 'engine')
     writeFileSync(join(folder, 'podman'), '#!/bin/sh\necho "cannot connect" >&2\nexit 1\n')
     chmodSync(join(folder, 'podman'), 0o755)
     process.env.PATH = `${folder}:${process.env.PATH}`
     const silent = await offered(t, 'sandbox_image: debian:12')
     assert.equal(silent.bash, false)
-    assert.match(silent.notes[0] ?? '', /bash is off.*the engine of podman does not answer: cannot connect/)
+    assert.match(silent.notes[0] ?? '', /bash is disabled.*the engine of podman does not answer: cannot connect/)
   })
 
   test('Q8: `required` keeps a `start` without one from beginning, with the remedy', async (t) => {
@@ -83,7 +83,7 @@ describe('where bash is offered', () => {
     const startWith = async (yaml: string) => (await openApp(t, { yaml })).run('start', { until_idle: true })
     await assert.rejects(
       startWith('sandbox: required'),
-      /sandbox: required.*bubblewrap is not installed.*do this: install the package bubblewrap/,
+      /requires a sandbox.*bubblewrap is not installed.*do this: install the package bubblewrap/,
     )
     await startWith('')
   })

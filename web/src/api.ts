@@ -1,4 +1,4 @@
-/** What the page asks of the server: the commands, by their names. */
+/** Client of the server's API: runs commands by name. */
 
 const API = '/api/v1'
 
@@ -7,7 +7,7 @@ export interface Failure {
   readonly message: string
 }
 
-/** Thrown where the server refuses; `code` is the one of its answer. */
+/** Thrown when the server refuses a request; has the error code of its answer. */
 export class Refused extends Error {
   readonly code: string
 
@@ -17,27 +17,27 @@ export class Refused extends Error {
   }
 }
 
-/** A command that changes nothing. */
+/** Runs a command that changes nothing. */
 export function ask<T>(command: string, input: Readonly<Record<string, string>> = {}): Promise<T> {
   const query = new URLSearchParams(input).toString()
-  return answered<T>(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`))
+  return readAnswer<T>(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`))
 }
 
-/** A command that changes something. The header is one that a page of another site cannot send. */
+/** Runs a command that changes something. Other sites cannot send the CSRF header. */
 export function act<T>(command: string, input: object = {}): Promise<T> {
   const headers = { 'Content-Type': 'application/json', 'X-Tireless-CSRF': '1' }
-  return answered<T>(fetch(pathOf(command), { method: 'POST', headers, body: JSON.stringify(input) }))
+  return readAnswer<T>(fetch(pathOf(command), { method: 'POST', headers, body: JSON.stringify(input) }))
 }
 
-export const login = (shown: { readonly token: string } | { readonly code: string }): Promise<unknown> =>
-  act('login', shown)
+export const login = (credentials: { readonly token: string } | { readonly code: string }): Promise<unknown> =>
+  act('login', credentials)
 
-/** Contract: whether the server knows this browser; asked for without a refusal, which every console would show. */
+/** Contract: whether this browser is logged in; asked in a way that logs no error in the console. */
 export const isIn = async (): Promise<boolean> => (await ask<{ readonly ok: boolean }>('login')).ok
 
-/** Contract: the names of the commands that this server has. */
+/** Contract: the names of the server's commands. */
 export async function offered(): Promise<ReadonlySet<string>> {
-  const { paths } = await answered<{ readonly paths: object }>(fetch(`${API}/openapi.json`))
+  const { paths } = await readAnswer<{ readonly paths: object }>(fetch(`${API}/openapi.json`))
   return new Set(Object.keys(paths).map((path) => path.slice(API.length + 1).replaceAll('/', ' ')))
 }
 
@@ -45,8 +45,8 @@ export const EVENTS = `${API}/events`
 
 const pathOf = (command: string): string => `${API}/${command.replaceAll(' ', '/')}`
 
-async function answered<T>(asking: Promise<Response>): Promise<T> {
-  const response = await asking
+async function readAnswer<T>(request: Promise<Response>): Promise<T> {
+  const response = await request
   const body = (await response.json()) as T & { readonly error?: Failure }
   if (!response.ok) throw new Refused(body.error ?? { code: 'internal', message: response.statusText })
   return body

@@ -1,4 +1,4 @@
-/** Who is in sees Now; who is not is asked for the token. */
+/** Shows the page `Now`, or the login form. */
 
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import { isIn, login } from './api.ts'
@@ -11,18 +11,18 @@ import { WORDS } from './words.ts'
 const LANGUAGE_KEY = 'tireless-language'
 
 export function App() {
-  const [language, setLanguage] = useState<Language>(preferred)
-  const [inside, setInside] = useState<'unknown' | 'in' | 'out'>('unknown')
+  const [language, setLanguage] = useState<Language>(preferredLanguage)
+  const [session, setSession] = useState<'unknown' | 'in' | 'out'>('unknown')
 
   useEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en'
   }, [language])
   useEffect(() => {
-    void enterByCode()
+    void loginByCode()
       .then(isIn)
-      // A server that does not answer is for the page to say.
+      // If the server does not answer, the page shows that.
       .catch(() => true)
-      .then((known) => setInside(known ? 'in' : 'out'))
+      .then((isLoggedIn) => setSession(isLoggedIn ? 'in' : 'out'))
   }, [])
 
   const switchLanguage = (): void => {
@@ -31,48 +31,48 @@ export function App() {
     setLanguage(next)
   }
   const words = WORDS[language]
-  if (inside === 'unknown') return null
-  if (inside === 'out') return <Login words={words} switchLanguage={switchLanguage} entered={() => setInside('in')} />
-  return <Inside language={language} switchLanguage={switchLanguage} locked={() => setInside('out')} />
+  if (session === 'unknown') return null
+  if (session === 'out') return <Login words={words} switchLanguage={switchLanguage} entered={() => setSession('in')} />
+  return <LoggedIn language={language} switchLanguage={switchLanguage} locked={() => setSession('out')} />
 }
 
-interface InsideProps {
+interface LoggedInProps {
   readonly language: Language
   switchLanguage(): void
   locked(): void
 }
 
-function Inside({ language, switchLanguage, locked }: InsideProps) {
-  const [, changed] = useReducer((count: number, _: unknown) => count + 1, 0)
+function LoggedIn({ language, switchLanguage, locked }: LoggedInProps) {
+  const [, redraw] = useReducer((count: number, _: unknown) => count + 1, 0)
   const [home, setHome] = useState<Home>()
   useEffect(() => {
-    let drawing = 0
-    // However much is told, the page is drawn once a frame.
+    let frame = 0
+    // Redraw at most once per frame, however many events arrive.
     const draw = (): void => {
-      cancelAnimationFrame(drawing)
-      drawing = requestAnimationFrame(changed)
+      cancelAnimationFrame(frame)
+      frame = requestAnimationFrame(redraw)
     }
     const opened = openHome(draw, locked)
     setHome(opened)
     return () => {
-      cancelAnimationFrame(drawing)
+      cancelAnimationFrame(frame)
       opened.close()
     }
   }, [])
   return home ? <Now home={home} language={language} switchLanguage={switchLanguage} /> : null
 }
 
-function preferred(): Language {
+function preferredLanguage(): Language {
   const chosen = localStorage.getItem(LANGUAGE_KEY)
   if (chosen === 'en' || chosen === 'zh') return chosen
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
 
-/** The code goes from the address before anything else happens, and is worth nothing afterwards. */
-async function enterByCode(): Promise<void> {
+/** Removes the code from the address first; it is valid only once. */
+async function loginByCode(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return
   history.replaceState(null, '', location.pathname)
-  // One that is used up is no trouble for a browser that is in already.
+  // A used code does not matter to a browser that is logged in.
   await login({ code }).catch(() => {})
 }

@@ -1,4 +1,4 @@
-/** Times and amounts as people read them. Pure. */
+/** Formats times and amounts. Pure. */
 
 export type Language = 'en' | 'zh'
 
@@ -7,15 +7,15 @@ const UNITS = {
   zh: { ms: ' 毫秒', s: ' 秒', m: ' 分', h: ' 小时', d: ' 天' },
 } as const
 
-const two = (number: number): string => String(number).padStart(2, '0')
+const twoDigits = (number: number): string => String(number).padStart(2, '0')
 
-/** How long something took: the two units that matter. */
+/** A duration in its two largest units. */
 export function duration(ms: number, language: Language): string {
   const unit = UNITS[language]
-  const whole = Math.max(0, Math.round(ms))
-  if (whole < 1000) return `${whole}${unit.ms}`
-  if (whole < 60_000) return `${(Math.floor(whole / 100) / 10).toFixed(1)}${unit.s}`
-  const seconds = Math.floor(whole / 1000)
+  const rounded = Math.max(0, Math.round(ms))
+  if (rounded < 1000) return `${rounded}${unit.ms}`
+  if (rounded < 60_000) return `${(Math.floor(rounded / 100) / 10).toFixed(1)}${unit.s}`
+  const seconds = Math.floor(rounded / 1000)
   const [d, h, m, s] = [
     Math.floor(seconds / 86_400),
     Math.floor(seconds / 3600) % 24,
@@ -23,15 +23,15 @@ export function duration(ms: number, language: Language): string {
     seconds % 60,
   ]
   if (d > 0) return `${d}${unit.d} ${h}${unit.h}`
-  return h > 0 ? `${h}${unit.h} ${two(m)}${unit.m}` : `${m}${unit.m} ${two(s)}${unit.s}`
+  return h > 0 ? `${h}${unit.h} ${twoDigits(m)}${unit.m}` : `${m}${unit.m} ${twoDigits(s)}${unit.s}`
 }
 
-/** Until something is due, as a clock shows it; zero when it is over. */
+/** Remaining time as a clock; zero when it has passed. */
 export function countdown(ms: number, language: Language): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000))
   if (seconds >= 86_400) return duration(seconds * 1000, language)
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
-  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${two(m)}:${two(s)}`
+  return h > 0 ? `${h}:${twoDigits(m)}:${twoDigits(s)}` : `${twoDigits(m)}:${twoDigits(s)}`
 }
 
 const LOCALES = { en: 'en-GB', zh: 'zh-CN' } as const
@@ -50,7 +50,7 @@ export function count(number: number, language: Language): string {
   return new Intl.NumberFormat(LOCALES[language]).format(number)
 }
 
-/** The time of day; with the day where it is not today's. */
+/** Time of day, with the date if it is not today. */
 export function clockTime(at: number, now: number, language: Language): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString()
   const day = isToday ? {} : ({ month: 'short', day: 'numeric' } as const)
@@ -63,7 +63,7 @@ export function clockTime(at: number, now: number, language: Language): string {
   }).format(at)
 }
 
-/** Contract: one line. */
+/** Collapses whitespace, line breaks included. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 export function jsonLine(value: unknown): string {

@@ -1,4 +1,4 @@
-/** The door: the token, once per browser. */
+/** The login form: asks for the token once per browser. */
 
 import { useRef, useState } from 'preact/hooks'
 import { login, Refused } from './api.ts'
@@ -13,7 +13,7 @@ interface LoginProps {
 
 export function Login({ words, switchLanguage, entered }: LoginProps) {
   const field = useRef<HTMLInputElement>(null)
-  const [complaint, setComplaint] = useState('')
+  const [error, setError] = useState('')
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
@@ -21,7 +21,7 @@ export function Login({ words, switchLanguage, entered }: LoginProps) {
       await login({ token: field.current?.value.trim() ?? '' })
       entered()
     } catch (thrown) {
-      setComplaint(thrown instanceof Refused ? words.loginWrong : words.loginFailed)
+      setError(thrown instanceof Refused ? words.loginWrong : words.loginFailed)
       field.current?.select()
     }
   }
@@ -51,7 +51,7 @@ export function Login({ words, switchLanguage, entered }: LoginProps) {
           {words.login}
         </button>
         <p class="min-h-6 text-fault" role="alert">
-          {complaint}
+          {error}
         </p>
       </form>
       <button class="cursor-pointer self-start text-muted underline" type="button" onClick={switchLanguage}>

@@ -1,4 +1,4 @@
-/** The small parts that every place is made of. */
+/** Small components that all views share. */
 
 import type { ComponentChildren } from 'preact'
 
@@ -75,7 +75,7 @@ export function Card({
 }
 
 interface ButtonProps {
-  /** What it asked for is not done yet. */
+  /** The button's command is running. */
   readonly busy: boolean
   readonly children: ComponentChildren
   onClick(): void
@@ -99,7 +99,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="px-4 py-5 text-muted">{children}</p>
 }
 
-/** Turns with the `details` that it stands in. */
+/** Rotates when its `details` opens. */
 export function Chevron() {
   return (
     <svg aria-hidden="true" class="size-3 transition-transform group-open:rotate-90" viewBox="0 0 12 12" fill="none">

@@ -1,8 +1,8 @@
-/** What a run did and does, folded from its events and deltas. Pure: no clock, no network, no document. */
+/** State of a run, folded from its events and deltas. Pure: no clock, no network, no DOM. */
 
 import type { Delta, Event, Phase } from '../../src/domain/event.ts'
 
-/** A phase of a step, from its beginning to the beginning of the next one; null while it lasts. */
+/** A phase of a step. `to`: start of the next phase; null while it lasts. */
 export interface Span {
   readonly phase: Phase
   readonly from: number
@@ -21,9 +21,9 @@ export interface ShownStep {
   readonly from: number
   readonly spans: Span[]
   calls: ShownCall[]
-  /** What the model says, while it says it. */
+  /** The model's text, while it streams. */
   text: string
-  /** What was decided: act, final, wait … */
+  /** Kind of the decision: act, final, wait … */
   decision: string | null
   fault: string | null
 }
@@ -34,19 +34,19 @@ export interface ShownRun {
   task: string
   model: string | null
   from: number
-  /** When it ended, or was put down. */
+  /** When it ended or was parked. */
   to: number | null
   state: 'running' | 'parked' | 'done' | 'failed'
   readonly steps: ShownStep[]
-  /** The last event that was heard. */
+  /** Number of the last event applied. */
   seq: number
   answer: string
   reason: string
-  /** An event is missing: what is shown has to be fetched anew. */
+  /** An event is missing, so the run must be fetched anew. */
   gap: boolean
 }
 
-const MOST_TEXT = 6000
+const MAX_TEXT = 6000
 
 export function newRun(id: string, agent = '', task = ''): ShownRun {
   return {
@@ -55,7 +55,7 @@ export function newRun(id: string, agent = '', task = ''): ShownRun {
   }
 }
 
-/** Contract: an event that was heard already changes nothing; one too early marks the gap. */
+/** Contract: ignores an event that was applied before; a missing event sets `gap`. */
 export function hear(run: ShownRun, event: Event): void {
   if (event.seq <= run.seq) return
   if (event.seq > run.seq + 1) run.gap = true
@@ -66,8 +66,8 @@ export function hear(run: ShownRun, event: Event): void {
     run.state = 'running'
     run.to = null
   }
-  if (step) enter(step, event)
-  TAKE[`${event.phase} ${event.stage}`]?.(run, event, step)
+  if (step) enterPhase(step, event)
+  HANDLERS[`${event.phase} ${event.stage}`]?.(run, event, step)
   if (event.error !== undefined && step) step.fault = event.error
 }
 
@@ -75,13 +75,13 @@ function stepOf(run: ShownRun, { step_id, ts }: Event): ShownStep {
   const last = run.steps.at(-1)
   if (last?.id === step_id) return last
   if (last) close(last, ts)
-  const made = { id: step_id, from: ts, spans: [], calls: [], text: '', decision: null, fault: null }
-  run.steps.push(made)
-  return made
+  const step = { id: step_id, from: ts, spans: [], calls: [], text: '', decision: null, fault: null }
+  run.steps.push(step)
+  return step
 }
 
-/** A phase lasts until the next one; whatever is no phase of a step belongs to the one it happened in. */
-function enter(step: ShownStep, { phase, stage, ts }: Event): void {
+/** A phase lasts until the next one starts; other events do not change it. */
+function enterPhase(step: ShownStep, { phase, stage, ts }: Event): void {
   const last = step.spans.at(-1)
   if (stage !== 'start' || last?.phase === phase) return
   if (last) last.to = ts
@@ -93,24 +93,24 @@ function close(step: ShownStep, at: number): void {
   if (last) last.to ??= at
 }
 
-type Taking = (run: ShownRun, event: Event, step: ShownStep | undefined) => void
+type Handler = (run: ShownRun, event: Event, step: ShownStep | undefined) => void
 
-const TAKE: Readonly<Record<string, Taking>> = {
+const HANDLERS: Readonly<Record<string, Handler>> = {
   'INIT start'(run, { payload, ts }) {
     run.from = ts
-    run.agent = word(payload.agent_id) || run.agent
-    run.task = word(payload.title) || run.task
-    run.model = word((payload.setup as Fields | undefined)?.model) || null
+    run.agent = text(payload.agent_id) || run.agent
+    run.task = text(payload.title) || run.task
+    run.model = text((payload.setup as Fields | undefined)?.model) || null
   },
   'DECIDE model_input'(run, { payload }) {
-    run.model = word(payload.model) || run.model
+    run.model = text(payload.model) || run.model
   },
   'DECIDE model_output'(_, { payload }, step) {
-    if (step && step.text.length < word(payload.text).length) step.text = word(payload.text)
+    if (step && step.text.length < text(payload.text).length) step.text = text(payload.text)
   },
   'DECIDE decision_ready'(_, { payload }, step) {
     if (!step) return
-    step.decision = word(payload.kind)
+    step.decision = text(payload.kind)
     const calls = (payload.calls ?? []) as unknown as readonly { tool: string; args: unknown }[]
     step.calls = calls.map(({ tool, args }, i) => step.calls[i] ?? { tool, args, status: null, content: '' })
   },
@@ -122,7 +122,7 @@ const TAKE: Readonly<Record<string, Taking>> = {
     if (step) close(step, ts)
     if (payload.parked === undefined) return
     run.state = 'parked'
-    run.reason = word(payload.parked)
+    run.reason = text(payload.parked)
     run.to = ts
   },
   'RECOVER retry'(run, { error, ts }, step) {
@@ -137,14 +137,14 @@ const TAKE: Readonly<Record<string, Taking>> = {
     if (last) close(last, ts)
     run.state = ok ? 'done' : 'failed'
     run.to = ts
-    run.answer = word(payload.answer)
-    run.reason = error ?? word(payload.stop_reason)
+    run.answer = text(payload.answer)
+    run.reason = error ?? text(payload.stop_reason)
   },
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-const word = (value: unknown): string => (typeof value === 'string' ? value : '')
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 function settle(step: ShownStep | undefined, index: number, status: string, content: string): void {
   const call = step?.calls[index]
@@ -153,15 +153,15 @@ function settle(step: ShownStep | undefined, index: number, status: string, cont
   call.content = content
 }
 
-/** What is under way, shown before it is on record. */
+/** Applies progress of a step that is not recorded yet. */
 export function hearDelta(run: ShownRun, delta: Delta): void {
   const step = run.steps.at(-1)
   if (!step) return
-  if (delta.kind === 'text') step.text = `${step.text}${delta.text}`.slice(-MOST_TEXT)
+  if (delta.kind === 'text') step.text = `${step.text}${delta.text}`.slice(-MAX_TEXT)
   else if (delta.kind === 'call')
     step.calls[delta.index] ??= { tool: delta.tool, args: delta.args, status: null, content: '' }
   else if (delta.kind === 'output') {
     const call = step.calls[delta.index]
-    if (call?.status === null) call.content = `${call.content}${delta.text}`.slice(-MOST_TEXT)
+    if (call?.status === null) call.content = `${call.content}${delta.text}`.slice(-MAX_TEXT)
   } else settle(step, delta.index, delta.status, delta.content)
 }

@@ -1,4 +1,4 @@
-/** What the page reads of the commands' output. Whatever a server does not have yet is null, empty or missing. */
+/** Command outputs that the page reads. Fields that a server does not have are null, empty or missing. */
 
 export interface Status {
   readonly kernel: {
@@ -29,7 +29,7 @@ export interface Cycle {
   readonly agents: readonly { readonly agent_id: string; readonly status: string; readonly summary: string | null }[]
 }
 
-/** A cycle on record; without a result while it is under way. */
+/** A stored cycle; its result is null while it runs. */
 export interface CycleRecord {
   readonly cycle_id: string
   readonly started_at: string

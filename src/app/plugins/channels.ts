@@ -18,7 +18,7 @@ export function channels(more: readonly Channel[]): Plugin {
       const [config, log] = [host.get('config'), host.get('log')]
       const terminal = consoleChannel({
         show: host.get('events').note,
-        log: ({ id, kind, text }) => log.write('info', 'told', { message_id: id, kind, text }),
+        log: ({ id, kind, text }) => log.write('info', 'message shown', { message_id: id, kind, text }),
       })
       const desktop = desktopChannel({
         platform: process.platform,
@@ -31,7 +31,7 @@ export function channels(more: readonly Channel[]): Plugin {
   })
 }
 
-/** As the configuration says now; its secret is hidden as soon as it is known. */
+/** From the current configuration. The secret is redacted as soon as it is read. */
 function webhookOf({ config }: LoadedConfig, { filled, know }: Services['secrets']): Webhook | undefined {
   const { webhook } = config.channels
   return (

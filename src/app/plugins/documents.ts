@@ -1,4 +1,4 @@
-/** The plugin of the kernel's documents: store, files and mirror, and the tools by which agents reach STATE.md. */
+/** Plugin `documents`: the kernel's documents in store, files and git mirror, and the tools for STATE.md. */
 
 import { join } from 'node:path'
 import { createDocuments, type OwnDocuments } from '../../adapters/documents/documents.ts'
@@ -30,7 +30,7 @@ export function documents(): Plugin {
         files: diskFiles(join(paths.kernels, id), clock),
         fallback: diskFiles(join(paths.fallback, 'kernels', id), clock),
         mirror: gitMirror({ gitDir, git, clock }),
-        // Without a sandbox a command of an agent reaches the files as well as the owner does.
+        // Without a sandbox, agents' commands can edit these files like the owner.
         guarded: () => config.loaded.config.sandbox === 'off',
         redact: host.get('secrets').redact,
         tell: (event, details) => log.write(event === 'recovered' ? 'info' : 'warn', `document ${event}`, details),

@@ -1,4 +1,4 @@
-/** The plugin of the one way out: the owner's list, names resolved, and who connects. */
+/** Plugin `egress`: the only way to the network, with the owner's rules. */
 
 import { createEgress } from '../../adapters/egress/egress.ts'
 import { systemResolver } from '../../adapters/egress/reach.ts'

@@ -41,7 +41,7 @@ export function engine(): Plugin {
         models: host.get('models'),
         breaker: new Breaker((provider, asked) => log.write('error', 'key refused', { provider, model: asked })),
         envs: host.get('envs'),
-        // Looked at when a run begins: plugins may add to all of them until everything is set up.
+        // Read when a run starts: plugins may add to the registries until set-up ends.
         behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo', {
           of: (agentId) => config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
           knows: (tool) => tools.has(tool),
@@ -60,7 +60,7 @@ export function engine(): Plugin {
         skills: host.get('skills'),
         snapshots: workspaceSnapshots({
           folder: join(host.get('home').versions, 'workspaces.git'),
-          // Files have the machine's own time.
+          // File times come from the system clock.
           clock: systemClock,
           warn: (message, about) => log.write('warn', 'no snapshot of the workspace', { message, ...about }),
         }),

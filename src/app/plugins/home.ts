@@ -1,3 +1,5 @@
+/** Plugin `home`: holds the lock of the home. */
+
 import type { HomePaths } from '../../home.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { lockHome } from '../lock-home.ts'

@@ -12,13 +12,13 @@ export function log(): Plugin {
     provides: ['log'],
     setup(host) {
       const { cut } = host.get('secrets')
-      const made = openLog({ folder: host.get('home').logs, clock: host.get('clock'), cut })
+      const openedLog = openLog({ folder: host.get('home').logs, clock: host.get('clock'), cut })
       stopListening = host.get('events').watch((progress) => {
-        if (progress.kind === 'event') made.event(progress.event)
+        if (progress.kind === 'event') openedLog.event(progress.event)
       })
-      opened = made
-      host.get('strays').logTo(made)
-      host.provide('log', made)
+      opened = openedLog
+      host.get('strays').logTo(openedLog)
+      host.provide('log', openedLog)
     },
     stop() {
       stopListening()

@@ -9,8 +9,8 @@ import { asTirelessError } from '../../domain/error.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { startServers } from '../server-sandbox.ts'
 
-/** What a server knows of our environment, beside what it is given. */
-const KNOWN = ['PATH', 'HOME', 'LANG']
+/** Variables of our environment that every server gets. */
+const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG']
 
 export function mcp(): Plugin {
   let servers: Servers | undefined
@@ -29,7 +29,7 @@ export function mcp(): Plugin {
         startFor: startServers({
           ...{ home, egress: host.get('egress'), sandbox: host.get('sandbox').servers, isAmong: isListedIn },
           env: Object.fromEntries(
-            KNOWN.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
+            PASSED_VARIABLES.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
           ),
         }),
         leashFor: (server) => markedTree({ TIRELESS_MCP_SERVER: join(home.root, server) }, clock),

@@ -1,10 +1,10 @@
-/** Plugin `models`: the models that can be asked. */
+/** Plugin `models`: the models of the configuration, or one given model. */
 
 import { type Model, onlyModel } from '../../ports/model.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { createModelService } from '../model-service.ts'
 
-/** `model`: used instead of what the configuration names. */
+/** `model`: replaces the models of the configuration. */
 export function models(model: Model | undefined): Plugin {
   return definePlugin({
     name: 'models',

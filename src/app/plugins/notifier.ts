@@ -5,7 +5,7 @@ import { messageTools } from '../../adapters/tools/tools.ts'
 import { Notifier } from '../../kernel/notifier.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
-/** It tells nothing by itself: whoever runs the kernel runs it beside. */
+/** It does nothing by itself; commands that run the kernel also run the notifier. */
 export function notifier(): Plugin {
   return definePlugin({
     name: 'notifier',

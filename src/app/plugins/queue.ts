@@ -11,14 +11,14 @@ export function queue(signals: Signals): Plugin {
     needs: ['clock', 'engine', 'bell', 'config', 'log', 'sandbox', 'documents'],
     provides: ['queue'],
     setup(host) {
-      const most = (): number => host.get('config').loaded.config.kernel.max_concurrent
-      // What a run is told was done has to be so in the files, too, before any run goes on.
+      const maxConcurrent = (): number => host.get('config').loaded.config.kernel.max_concurrent
+      // Files must match what runs have been told before any run continues.
       const ready = () => Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
       const made = createQueueService(
         host.get('engine'),
         host.get('bell'),
         host.get('log'),
-        most,
+        maxConcurrent,
         stoppable(signals, host.get('clock')),
         ready,
       )

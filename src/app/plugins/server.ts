@@ -1,4 +1,4 @@
-/** Plugin `server`: HTTP, opened when a command asks for it. */
+/** Plugin `server`: the HTTP server, opened on demand. */
 
 import { join } from 'node:path'
 import { newSecret } from '../../adapters/ids.ts'
@@ -9,10 +9,10 @@ import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { isLoopback } from '../../server/access.ts'
 import type { HttpServer } from '../../server/http.ts'
 
-/** The page: built beside the sources, and beside the compiled code of the package alike. */
+/** The built page, at the same relative path in the sources and in the compiled package. */
 const PAGE = join(import.meta.dirname, '../../../web/dist')
 
-/** Set up before the commands, which can have it opened; needs what they need, so that it is stopped before any of that. */
+/** Needs what commands need, so that it stops before those services do. */
 export function server(): Plugin {
   let opened: Promise<HttpServer> | undefined
   return definePlugin({
@@ -33,7 +33,7 @@ export function server(): Plugin {
           if (now !== undefined) secrets.know('token', now)
           return now
         }
-        // Only whoever serves pays for loading it.
+        // Loaded on demand, because most commands serve nothing.
         const [{ serveHttp }, { COMMANDS }] = await Promise.all([
           import('../../server/http.ts'),
           import('../../commands/all.ts'),
@@ -43,7 +43,7 @@ export function server(): Plugin {
             ...{ ...at, port, token, secret: newSecret, commands: COMMANDS, context, page: PAGE },
             failed: ({ code, message }, path) => log.write('error', 'request failed', { path, code, message }),
           })
-        // Two homes on one machine: whoever comes second and has asked for no port takes any.
+        // With two homes on one machine, the second one takes any free port, unless server.port is set.
         const http = await serve(at.port).catch((thrown) => {
           if (isChosen || asTirelessError(thrown).code !== 'conflict') throw thrown
           return serve(0)
@@ -56,11 +56,11 @@ export function server(): Plugin {
         async serve(context, { expose = false } = {}) {
           if (!expose && !isLoopback(at.host))
             throw new TirelessError('usage', {
-              what: 'others could reach the page over the network, and whoever has the token is the owner',
+              what: 'other machines could reach the page, and anyone with the token has full control',
               where: 'server.host',
               got: at.host,
-              expected: 'an address of this machine alone, such as 127.0.0.1',
-              fix: 'start --expose, if that is what you want',
+              expected: 'an address that only this machine can reach, such as 127.0.0.1',
+              fix: 'if you want that, run tireless start --expose',
             })
           opened ??= open(context)
           const { url, loopback, loginUrl } = await opened.catch((thrown) => {

@@ -1,4 +1,4 @@
-/** The plugin of the skills: which there are, which may be used, and the tool by which they are read. */
+/** Plugin `skills`: skills, their approval, and the tool that reads them. */
 
 import { skillsIn } from '../../adapters/skills/skills.ts'
 import { readSkill } from '../../adapters/tools/read-skill.ts'

@@ -1,10 +1,10 @@
-/** Plugin `socket`: other processes run commands through it. */
+/** Plugin `socket`: runs commands for other processes. */
 
 import { commandNamed } from '../../commands/named.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { type SocketServer, serveSocket } from '../../server/socket.ts'
 
-/** Started last and stopped first: whoever is reached through it finds everything else running. */
+/** Started last and stopped first, so that clients find everything else running. */
 export function socket(): Plugin {
   let server: SocketServer | undefined
   return definePlugin({

@@ -1,4 +1,4 @@
-/** The plugin of the hands: what commands run in, the tools, and whatever else plugins may add to a run. */
+/** Plugin `tools`: environments and sandbox of commands, the tools, and the other registries of a run. */
 
 import { rmSync } from 'node:fs'
 import { systemClock } from '../../adapters/clock.ts'
@@ -32,7 +32,7 @@ import { limitsIn, sandboxFor } from '../choose-sandbox.ts'
 import { registry } from '../registry.ts'
 import { startsIn } from '../server-sandbox.ts'
 
-/** What a run is made with, beyond what is built in. */
+/** Additions to the built-in parts of a run. */
 export interface Parts {
   readonly tools?: readonly AnyTool[]
   readonly critics?: readonly Critic[]
@@ -56,28 +56,32 @@ export function hands(parts: Parts): Plugin {
       const egress = host.get('egress')
       const { root, calls, sandbox: folder, browser } = host.get('home')
       const env = environment()
-      // Processes go by the machine's own clock.
-      const boxing = { folder, hidden: [root], env, clock: systemClock }
-      const sandbox = sandboxFor(config, boxing)
-      const inBubblewrap = sandbox && createSandbox(boxing)
+      // Processes use the system clock.
+      const sandboxOptions = { folder, hidden: [root], env, clock: systemClock }
+      const sandbox = sandboxFor(config, sandboxOptions)
+      const inBubblewrap = sandbox && createSandbox(sandboxOptions)
       limits = commandLimits(limitsIn(config))
-      // Before anything of the home is used: what a killed command has planted still lies there.
+      // Before anything of the home is used: a killed command may have planted files.
       const end = sandbox?.launcher.end
       const sweepAll = (callsDir: string) => sweepAfterCrash({ callsDir, folder, clock: systemClock, end })
       const swept = [...(await sweepAll(calls)), ...(await sweepAll(startsIn(host.get('home'))))]
       for (const line of swept) host.get('log').write('warn', 'swept after a crash', { line })
-      const boxed = config.sandbox_image === null ? 'sandbox' : 'container'
+      const sandboxKind = config.sandbox_image === null ? 'sandbox' : 'container'
       const hasAllowedHosts = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
-      // A container has none, whatever is allowed.
-      const network = sandbox && boxed === 'sandbox' ? { egress, hasAllowedHosts } : undefined
-      const shell = { where: sandbox ? boxed : 'machine', ...(network && { network }) } as const
-      // Whoever was killed has left them.
+      // Containers have no network, whatever is allowed.
+      const network = sandbox && sandboxKind === 'sandbox' ? { egress, hasAllowedHosts } : undefined
+      const shell = { where: sandbox ? sandboxKind : 'machine', ...(network && { network }) } as const
+      // Left behind by a killed process.
       rmSync(browser, { recursive: true, force: true })
-      const named = namedTools(launchingOf(egress, env, browser))
+      const named = namedTools(findChromium(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const tools = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
-      const exec = { ...execIn(sandbox, env), swept, servers: boxed === 'sandbox' ? sandbox : inBubblewrap }
-      const offered = (): string[] => offeredIn(tools.all, service.loaded.config, exec.isOn())
+      const exec = {
+        ...commandSandbox(sandbox, env),
+        swept,
+        servers: sandboxKind === 'sandbox' ? sandbox : inBubblewrap,
+      }
+      const offered = (): string[] => offeredTools(tools.all, service.loaded.config, exec.isOn())
       host.provide(
         'envs',
         workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git, limits }),
@@ -86,8 +90,14 @@ export function hands(parts: Parts): Plugin {
       host.provide('tools', tools)
       host.provide('critics', registry('critics', parts.critics ?? []))
       host.provide('gates', registry('gates', parts.gates ?? []))
-      const alone = unattended(offered, autonomous({ ...INSISTENCE, max_attempts: config.kernel.max_attempts }))
-      host.provide('behaviours', registry('behaviours', [solo(offered), planner, alone, ...(parts.behaviours ?? [])]))
+      const attempts = { ...INSISTENCE, max_attempts: config.kernel.max_attempts }
+      const behaviours = [
+        solo(offered),
+        planner,
+        unattended(offered, autonomous(attempts)),
+        ...(parts.behaviours ?? []),
+      ]
+      host.provide('behaviours', registry('behaviours', behaviours))
       host.provide('hooks', registry('hooks', parts.hooks ?? []))
       host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
       host.provide('memories', registry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
@@ -96,52 +106,52 @@ export function hands(parts: Parts): Plugin {
   })
 }
 
-/** A number that is none would be found out only by the call that it lets run for ever, or again and again. */
+/** An invalid number would show only when a call runs for ever or is retried without end. */
 function checkTool({ name, timeoutMs, maxRetries }: AnyTool): void {
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS))
-    throw unusable(name, 'timeoutMs', timeoutMs, `milliseconds above 0, at most ${MAX_DURATION_MS}`)
-  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MOST_RETRIES))
-    throw unusable(name, 'maxRetries', maxRetries, `a whole number from 0 to ${MOST_RETRIES}`)
+    throw invalidTool(name, 'timeoutMs', timeoutMs, `milliseconds above 0, at most ${MAX_DURATION_MS}`)
+  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MAX_RETRIES))
+    throw invalidTool(name, 'maxRetries', maxRetries, `a whole number from 0 to ${MAX_RETRIES}`)
 }
 
-const MOST_RETRIES = 100
+const MAX_RETRIES = 100
 
-const unusable = (tool: string, where: string, got: unknown, expected: string): TirelessError =>
-  new TirelessError('plugin_invalid', { what: `tool ${tool} cannot be used`, where, got: describeValue(got), expected })
+const invalidTool = (tool: string, where: string, got: unknown, expected: string): TirelessError =>
+  new TirelessError('plugin_invalid', { what: `invalid tool ${tool}`, where, got: describeValue(got), expected })
 
-/** Offered to agents that name it, and not to all: few need it, and its words are in every request. */
+/** Offered only to agents that list it: few need it, and its description is in every request. */
 export const isByName = (tool: string): boolean => tool === 'browser'
 
-const CHROMIUMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** Contract: undefined where there is no Chromium. It is told nothing of our environment but where programs are. */
-function launchingOf(egress: Egress, env: ReturnType<typeof environment>, folder: string): Launching | undefined {
+/** Contract: undefined if there is no Chromium. Chromium gets only PATH and LANG of the environment. */
+function findChromium(egress: Egress, env: ReturnType<typeof environment>, folder: string): Launching | undefined {
   const { CHROMIUM, PATH = '', LANG = 'C.UTF-8' } = env
   const chromium =
-    CHROMIUM || CHROMIUMS.map((name) => programAt(name, `${PATH}:/usr/bin`)).find((at) => at !== undefined)
+    CHROMIUM || CHROMIUM_NAMES.map((name) => programAt(name, `${PATH}:/usr/bin`)).find((at) => at !== undefined)
   return chromium === undefined || chromium === ''
     ? undefined
     : { egress, chromium, folder, env: { PATH, LANG }, isRoot: process.getuid?.() === 0 }
 }
 
-/** How tools of servers are reached. */
+/** Tools through which agents use MCP servers. */
 const MCP_TOOLS = ['tool_search', 'tool_call']
 
-/** Those that every agent has, unless it is limited to some. */
-function offeredIn(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: boolean): string[] {
-  const served = Object.keys(config.mcp_servers).length > 0
+/** Tools of every agent that does not list its own. */
+function offeredTools(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: boolean): string[] {
+  const hasServers = Object.keys(config.mcp_servers).length > 0
   return [...tools.values()]
     .filter(({ lazy }) => !lazy)
     .map(({ name }) => name)
-    .filter((name) => !isByName(name) && name !== READ_SKILL && (!COMMANDS.includes(name) || exec))
-    .filter((name) => served || !MCP_TOOLS.includes(name))
+    .filter((name) => !isByName(name) && name !== READ_SKILL && (!COMMAND_TOOLS.includes(name) || exec))
+    .filter((name) => hasServers || !MCP_TOOLS.includes(name))
 }
 
-/** Tools that run commands of the machine. */
-const COMMANDS: readonly string[] = ['bash', 'git']
+/** Tools that run commands on the machine. */
+const COMMAND_TOOLS: readonly string[] = ['bash', 'git']
 
-/** Whether commands can be run. Where not, bash is not offered, and known all the same: it can still say what is left of a call from before. */
-function execIn(
+/** If commands cannot run, bash is not offered but stays known, because it reports on interrupted calls. */
+function commandSandbox(
   sandbox: Sandbox | undefined,
   env: ReturnType<typeof environment>,
 ): Omit<Services['sandbox'], 'swept' | 'servers'> {

@@ -1,4 +1,4 @@
-/** The plugin that writes a trace of every run, in passing. */
+/** Plugin `trace`: writes a trace of every run. */
 
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { type TraceWriter, traceWriter } from '../../trace/writer.ts'
@@ -17,7 +17,7 @@ export function trace(): Plugin {
         ...made,
         recorded(run, record) {
           made.recorded(run, record)
-          // One that was set aside as poison: whoever comes next in its session says its last word.
+          // Another run's end: the next run of the session records the end of one that was set aside.
           if (record.kind === 'run_ended' && record.run_id !== run.run_id)
             store.journal(run.session_id).then(
               (journal) => made.opened({ ...run, run_id: record.run_id }, journal),

@@ -1,4 +1,4 @@
-/** The last cycles: how each went, how long it took, and who took part. */
+/** The last cycles: status, duration, agents. */
 
 import { clockTime, duration, oneLine } from '../format.ts'
 import { Card, Dot, Empty, Section, toneOf } from '../parts.tsx'
@@ -6,7 +6,7 @@ import type { Cycle } from '../shapes.ts'
 import type { Words } from '../words.ts'
 import type { Scene } from './now.tsx'
 
-const MOST = 6
+const MAX_CYCLES = 6
 
 export function Cycles({ scene, cycles }: { readonly scene: Scene; readonly cycles: readonly Cycle[] }) {
   const { words } = scene
@@ -15,7 +15,7 @@ export function Cycles({ scene, cycles }: { readonly scene: Scene; readonly cycl
       <Card>
         {cycles.length === 0 && <Empty>{words.noCycles}</Empty>}
         <ul class="divide-y divide-line">
-          {cycles.slice(0, MOST).map((cycle) => (
+          {cycles.slice(0, MAX_CYCLES).map((cycle) => (
             <Row key={cycle.cycle_id} scene={scene} cycle={cycle} />
           ))}
         </ul>
@@ -43,9 +43,9 @@ function Row({ scene: { words, language, now }, cycle }: { readonly scene: Scene
       </span>
       {agents.length > 0 && (
         <span class="col-span-2 col-start-2 flex flex-wrap gap-x-3 gap-y-1">
-          {agents.map(({ agent_id, status: how }, i) => (
+          {agents.map(({ agent_id, status: agentStatus }, i) => (
             <span key={`${agent_id} ${i}`} class="label flex items-center gap-1.5">
-              <Dot tone={toneOf(how)} />
+              <Dot tone={toneOf(agentStatus)} />
               {agent_id}
             </span>
           ))}

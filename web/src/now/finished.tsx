@@ -1,4 +1,4 @@
-/** What has finished lately, with what came of it. */
+/** Recently finished dispatches with their results. */
 
 import { clockTime } from '../format.ts'
 import { Card, Chevron, Dot, Empty, Section, toneOf } from '../parts.tsx'

@@ -1,4 +1,4 @@
-/** What is wrong, and what is off; one quiet line where all is well. */
+/** Health problems and degraded parts; one line if there are none. */
 
 import { Dot } from '../parts.tsx'
 import type { Status } from '../shapes.ts'

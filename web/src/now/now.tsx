@@ -1,4 +1,4 @@
-/** Now: the kernel at work, live. */
+/** The page `Now`: live state of the kernel. */
 
 import { useEffect, useState } from 'preact/hooks'
 import type { Language } from '../format.ts'
@@ -11,11 +11,11 @@ import { Pulse } from './pulse.tsx'
 import { Running } from './running.tsx'
 import { Top } from './top.tsx'
 
-/** What every part needs to show times and words. */
+/** What every component needs to show texts and times. */
 export interface Scene {
   readonly words: Words
   readonly language: Language
-  /** By the server's clock. */
+  /** Current time by the server's clock. */
   readonly now: number
 }
 
@@ -54,12 +54,12 @@ export function Now({ home, language, switchLanguage }: NowProps) {
   )
 }
 
-/** Twice a second: countdowns and bars that grow need no more. */
+/** Updates twice a second, enough for countdowns and growing bars. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
-    const ticking = setInterval(() => setNow(Date.now()), 500)
-    return () => clearInterval(ticking)
+    const timer = setInterval(() => setNow(Date.now()), 500)
+    return () => clearInterval(timer)
   }, [])
   return now
 }

@@ -1,4 +1,4 @@
-/** What waits: for a word of the owner's, for somebody who knows, for an hour or an event. */
+/** What is waiting: calls for approval, calls with an unknown outcome, parked runs. */
 
 import type { ComponentChildren } from 'preact'
 import { clockTime, jsonLine, oneLine } from '../format.ts'
@@ -6,23 +6,23 @@ import type { HomeView } from '../home.ts'
 import { Card, Dot, Empty, Section, type Tone } from '../parts.tsx'
 import type { Scene } from './now.tsx'
 
-/** Of each kind. */
-const MOST = 4
+/** Maximum number of items of each kind. */
+const MAX_ITEMS = 4
 
 export function Parked({ scene, view }: { readonly scene: Scene; readonly view: HomeView }) {
   const { words, language, now } = scene
-  const approvals = view.approvals.slice(0, MOST)
-  const unknowns = view.unknowns.slice(0, MOST)
-  const waiting = view.waiting.slice(0, MOST)
+  const approvals = view.approvals.slice(0, MAX_ITEMS)
+  const unknowns = view.unknowns.slice(0, MAX_ITEMS)
+  const waiting = view.waiting.slice(0, MAX_ITEMS)
   const { queue, approvals: open = 0, unknowns: lost = 0 } = view.status ?? {}
   const shown = approvals.length + unknowns.length + waiting.length
   const all = Math.max(shown, open + lost + (queue?.waiting ?? 0))
   const time = (at: number): string => clockTime(at, now, language)
-  const nothing = shown === 0
+  const isEmpty = shown === 0
   return (
-    <Section title={words.parked} note={nothing ? '' : String(all)}>
+    <Section title={words.parked} note={isEmpty ? '' : String(all)}>
       <Card>
-        {nothing && <Empty>{words.nothingParked}</Empty>}
+        {isEmpty && <Empty>{words.nothingParked}</Empty>}
         <ul class="divide-y divide-line">
           {approvals.map(({ id, tool, args, reason, expires_at }) => (
             <Item

@@ -1,4 +1,4 @@
-/** The figures: when it beats next, what it has spent, what is in the queue; and how it is. */
+/** Key figures: next beat, spending, queue, health. */
 
 import type { ComponentChildren } from 'preact'
 import { clockTime, count, countdown, money } from '../format.ts'
@@ -81,17 +81,17 @@ function Spend({ scene: { words, language }, status }: PulseProps) {
   )
 }
 
-const SHOWN = ['running', 'pending', 'waiting', 'done', 'failed', 'dead'] as const
-const TROUBLE: readonly string[] = ['failed', 'dead']
+const SHOWN_STATUSES = ['running', 'pending', 'waiting', 'done', 'failed', 'dead'] as const
+const FAILED_STATUSES: readonly string[] = ['failed', 'dead']
 
 function Queue({ scene: { words, language }, status }: PulseProps) {
   return (
     <div class="flex flex-col gap-1 p-5 sm:col-span-2 lg:col-span-1">
       <span class="label">{words.queue}</span>
       <dl class="grid grid-cols-3 gap-x-4 gap-y-2 sm:grid-cols-6">
-        {SHOWN.map((name) => {
+        {SHOWN_STATUSES.map((name) => {
           const number = status?.queue[name] ?? 0
-          const colour = number === 0 ? 'text-other' : TROUBLE.includes(name) ? 'text-fault' : 'text-ink'
+          const colour = number === 0 ? 'text-other' : FAILED_STATUSES.includes(name) ? 'text-fault' : 'text-ink'
           return (
             <div key={name} class="flex flex-col-reverse" data-queue={name}>
               <dt class="label">{words.statuses[name]}</dt>

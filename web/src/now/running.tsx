@@ -1,4 +1,4 @@
-/** What runs: each run with its steps, what is said and done in the step under way. */
+/** Running runs: steps, streamed text and calls of the current step. */
 
 import { duration, jsonLine, oneLine } from '../format.ts'
 import { Card, Dot, Empty, Section, toneOf } from '../parts.tsx'
@@ -67,10 +67,10 @@ function Run({ scene, run }: { readonly scene: Scene; readonly run: ShownRun }) 
 }
 
 function StepNow({ scene: { words }, step }: { readonly scene: Scene; readonly step: ShownStep }) {
-  const thinks = step.spans.at(-1)?.phase === 'DECIDE' && step.text === '' && step.calls.length === 0
+  const isThinking = step.spans.at(-1)?.phase === 'DECIDE' && step.text === '' && step.calls.length === 0
   return (
     <div class="mt-3 flex flex-col gap-2">
-      {thinks && <p class="breathing text-muted">{words.thinking}…</p>}
+      {isThinking && <p class="breathing text-muted">{words.thinking}…</p>}
       {step.text !== '' && (
         <div class="flex max-h-40 flex-col-reverse overflow-y-auto rounded-lg bg-sunken px-3 py-2">
           <p class="break-words whitespace-pre-wrap">{step.text}</p>

@@ -1,4 +1,4 @@
-/** Whose kernel this is, how it is, and what can be asked of it. */
+/** Header: kernel, state, connection, buttons. */
 
 import type { Home } from '../home.ts'
 import { Button, Dot, Mark, type Tone, toneOf } from '../parts.tsx'

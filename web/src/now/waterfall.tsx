@@ -1,11 +1,11 @@
-/** The steps of a run on one line of time, phase by phase. */
+/** Time line of a run's steps and phases. */
 
 import { duration } from '../format.ts'
 import type { ShownRun, ShownStep, Span } from '../runs.ts'
 import type { Scene } from './now.tsx'
 
-/** The latest so many; of those before, only that they were. */
-const MOST_STEPS = 8
+/** Number of steps shown; earlier ones are only counted. */
+const MAX_STEPS = 8
 
 const COLOURS: Readonly<Record<string, string>> = {
   OBSERVE: 'bg-other',
@@ -16,11 +16,11 @@ const COLOURS: Readonly<Record<string, string>> = {
 
 export function Waterfall({ scene, run }: { readonly scene: Scene; readonly run: ShownRun }) {
   const { words, language, now } = scene
-  const shown = run.steps.slice(-MOST_STEPS)
+  const shown = run.steps.slice(-MAX_STEPS)
   const [first] = shown
   if (!first) return null
   const end = run.to ?? now
-  const whole = Math.max(1, end - first.from)
+  const total = Math.max(1, end - first.from)
   const hidden = run.steps.length - shown.length
   return (
     <ol class="mt-3 flex flex-col gap-1.5">
@@ -40,7 +40,7 @@ export function Waterfall({ scene, run }: { readonly scene: Scene; readonly run:
               class="relative col-span-3 col-start-1 row-start-2 h-2 overflow-hidden rounded-full bg-sunken sm:col-span-1 sm:col-start-3 sm:row-start-1"
             >
               {step.spans.map((span) => (
-                <Bar key={`${span.phase} ${span.from}`} span={span} from={first.from} whole={whole} end={end} />
+                <Bar key={`${span.phase} ${span.from}`} span={span} from={first.from} whole={total} end={end} />
               ))}
             </span>
             <span class="label figures text-right">{duration(to - step.from, language)}</span>
@@ -51,7 +51,7 @@ export function Waterfall({ scene, run }: { readonly scene: Scene; readonly run:
   )
 }
 
-/** Which colour is which phase. */
+/** Colours of the phases. */
 export function Legend({ scene: { words } }: { readonly scene: Scene }) {
   return (
     <span class="flex gap-4" aria-hidden="true">
@@ -84,7 +84,7 @@ function Bar({ span, from, whole, end }: BarProps) {
   )
 }
 
-/** What the step does: its tools, else what was decided, else where it is. */
+/** The step's tools, else its decision, else its phase. */
 function labelOf({ calls, decision, spans }: ShownStep, { words }: Scene): string {
   const tools = calls.map(({ tool }) => tool)
   if (tools.length > 0) return tools.join(', ')
