@@ -34,7 +34,7 @@ kernel:
 # server: { host: 127.0.0.1, port: 7717 }
 `
 
-const GOAL = `<!-- What your agents should work towards. They read it in every run. Leave it empty if you have no goal. -->
+const GOAL = `<!-- What your agents should work towards. They read it in every run. Leave it empty without a goal. -->
 `
 
 const WELCOME = `# Put files here

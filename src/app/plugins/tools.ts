@@ -75,19 +75,19 @@ export function hands(parts: Parts): Plugin {
       rmSync(browser, { recursive: true, force: true })
       const named = namedTools(findChromium(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
-      const tools = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
+      const toolRegistry = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
       const exec = {
         ...commandSandbox(sandbox, env),
         swept,
         servers: sandboxKind === 'sandbox' ? sandbox : inBubblewrap,
       }
-      const offered = (): string[] => offeredTools(tools.all, service.loaded.config, exec.isOn())
+      const offered = (): string[] => offeredTools(toolRegistry.all, service.loaded.config, exec.isOn())
       host.provide(
         'envs',
         workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git, limits }),
       )
       host.provide('sandbox', exec)
-      host.provide('tools', tools)
+      host.provide('tools', toolRegistry)
       host.provide('critics', registry('critics', parts.critics ?? []))
       host.provide('gates', registry('gates', parts.gates ?? []))
       const attempts = { ...INSISTENCE, max_attempts: config.kernel.max_attempts }
