@@ -11,8 +11,8 @@ const KERNEL = 'kernel: { agents: [{ agent_id: a, prompt: look }] }\n'
 const UNBUILT: readonly (readonly [string, RegExp])[] = [
   ['store: postgres://joe:hunter2@db/x\n', /tireless\.yaml:2: store is not supported yet; do this: write/],
   ['residents: [{ agent_id: r }]\n', /tireless\.yaml:2: residents is not supported.*kernel\.agents/],
-  ['sources: { mail: { kind: imap } }\n', /tireless\.yaml:2: sources is set/],
-  ['plugins: [some-package]\n', /tireless\.yaml:2: plugins is set/],
+  ['sources: { mail: { kind: imap } }\n', /tireless\.yaml:2: sources is not supported/],
+  ['plugins: [some-package]\n', /tireless\.yaml:2: plugins is not supported/],
   ['channels:\n  lark: { app_id: x }\n', /tireless\.yaml:3: channels\.lark is not supported.*webhook/],
 ]
 

@@ -66,7 +66,7 @@ export const auditVerify = command({
 })
 
 const RESTORE_FILE = 'do this: restore the file from a backup, or let the next start create a new one'
-const KEY_MISSING = `the key file audit.key is missing from the home; ${RESTORE_FILE}, which cannot verify earlier records`
+const KEY_MISSING = `the key file audit.key is missing; ${RESTORE_FILE}, which cannot verify earlier records`
 
 /** Contract: pure; the problem of a record, or undefined. */
 function describeFault(

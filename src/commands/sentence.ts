@@ -101,9 +101,8 @@ function timeIn(words: string): readonly [hour: number, minute: number] {
 const STOP_WORDS = new Set(
   `a an the my our your this that these those and or of to in on at for with from into every each once day days
   daily morning noon afternoon evening night hour hours hourly minute minutes week weekly month monthly
-  me us it its if when then is are be any all please monday tuesday wednesday thursday friday saturday sunday weekday weekdays am pm`.split(
-    /\s+/,
-  ),
+  me us it its if when then is are be any all please
+  monday tuesday wednesday thursday friday saturday sunday weekday weekdays am pm`.split(/\s+/),
 )
 const MAX_ID_WORDS = 3
 
