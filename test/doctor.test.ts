@@ -48,7 +48,7 @@ describe('doctor', () => {
     assert.deepEqual([exit, named(checks)], [0, CHECKS])
     assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not used yet: residents/)
     const said = await tireless(home, 'doctor')
-    assert.match(said.stdout, /ok {2}database: sound/)
+    assert.match(said.stdout, /ok {2}database: intact/)
   })
 
   test('what others may reach is found, and --fix takes it away', async (t) => {

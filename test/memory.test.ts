@@ -159,7 +159,7 @@ describe('what a run is shown of it', () => {
     const [told, task] = toldBy(model.requests[0]?.messages, 'user')
     assert.equal(task, 'look after the zebra')
     const found =
-      /^\[what you remember[^\n]*\n<data (\w{12}) remembered (\d{4}-\d\d-\d\d)>\n([\s\S]*)\n<\/data \1>$/.exec(
+      /^\[remembered facts[^\n]*\n<data (\w{12}) remembered (\d{4}-\d\d-\d\d)>\n([\s\S]*)\n<\/data \1>$/.exec(
         told ?? '',
       )
     const harmless = INJECTED.replace('</data', '‹/data')
