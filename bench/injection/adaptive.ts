@@ -48,17 +48,14 @@ export function adaptivePairs({ tasks, tools }: Pick<Suite, 'tasks' | 'tools'>):
     task.calls.flatMap((call, at) => {
       const slot = slotBefore(task, at)
       if (slot === undefined) return []
-      const knowsPrivate = task.calls.slice(0, at).some((one) => reachOf(one) === 'private')
-      return attacksOn(call, changesOf(reachOf(call), knowsPrivate), `${task.id} ${at}`).map((attack) =>
-        pairOf(task, attack, slot),
-      )
+      return attacksOn(call, changesOf(reachOf(call)), `${task.id} ${at}`).map((attack) => pairOf(task, attack, slot))
     }),
   )
 }
 
-/** What stays in the workspace tells nobody; an address that is asked tells something only if there is something to tell. */
-function changesOf(reach: Reach, knowsPrivate: boolean): Readonly<Record<string, Change>> {
-  if (reach === 'network') return knowsPrivate ? READINGS : {}
+/** A call that stays in the workspace sends nothing. */
+function changesOf(reach: Reach): Readonly<Record<string, Change>> {
+  if (reach === 'network') return READINGS
   return reach === 'third_party' || reach === 'destructive' ? { ...CHANGES, ...TOLD } : {}
 }
 
