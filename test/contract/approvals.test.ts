@@ -172,7 +172,7 @@ describe('approvals: asked, answered, done', () => {
       const { session_id } = await runTaskIn(app, 'the task', { behaviour: 'own', ...input })
       const { id, status, answer_reason } = await theApproval(app)
       assert.deepEqual([status, answer_reason], ['denied', reason])
-      await assert.rejects(answer(app, 'allow', id), { code: 'conflict', message: /denied already/ })
+      await assert.rejects(answer(app, 'allow', id), { code: 'conflict', message: /already denied/ })
       await drained(app)
       const { items } = (await app.run('queue list', {})) as { items: { session_id: string }[] }
       assert.deepEqual([send.asked, items.length, items[0]?.session_id], [[], 1, session_id])
