@@ -13,7 +13,7 @@ describe('exit codes', () => {
   test('run: a final answer 0, parked 3, otherwise 1; the answer alone on stdout, the rest on stderr', async (t) => {
     const done = await tireless(await homeWith(t, [{ text: 'forty-two' }]), 'run', 'think')
     assert.deepEqual([done.exit, done.stdout], [0, 'forty-two\n'])
-    assert.match(done.stderr, /asks local\/test/)
+    assert.match(done.stderr, /asking local\/test/)
     const parked = await json(await homeWith(t, waits), 'run', 'wait for me')
     assert.deepEqual([parked.exit, parked.status, parked.answer], [3, 'waiting', null])
     const failed = await json(await homeWith(t, [{ text: 'x', faults: ['401'] }]), 'run', 'try')

@@ -201,12 +201,12 @@ describe('trace', () => {
     assert.deepEqual(
       lines.map((line) => line.replace(/ok .*/, 'ok')),
       [
-        'default begins',
-        'step 1 asks local/test',
+        'default started',
+        'step 1 asking local/test',
         'step 1 I say hi.',
         'step 1 bash {"command":"echo hi there","timeout_s":120}',
         'step 1 ok',
-        'step 2 asks local/test',
+        'step 2 asking local/test',
         'step 2 done',
         'ended: final',
       ],
