@@ -101,7 +101,7 @@ describe('commits that the database has lost', () => {
       const said = health.reasons.join()
       assert.match(said, new RegExp(`acknowledged commits? (is|are) missing.* with ${APPENDS - left} records?`))
       assert.match(said, /session-one/)
-      assert.match(said, /restore a backup.*doctor --fix/)
+      assert.match(said, /tireless restore DIR.*doctor --fix/)
       const found = ofWork(await json<Doctor>(home, 'doctor'))
       assert.equal(found?.ok, false)
       assert.match(found?.found ?? '', new RegExp(`with ${APPENDS - left} records?`))
