@@ -145,7 +145,7 @@ describe('migrations', () => {
         assert.equal(exit, 1, command)
         assert.match(
           `${stdout}${stderr}`.replaceAll('\n', ' '),
-          command === 'doctor' ? /do|install|run|name/ : said,
+          command === 'doctor' ? /fix: (install|run|choose)|do this/ : said,
           command,
         )
       }

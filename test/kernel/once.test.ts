@@ -60,7 +60,7 @@ test('E14: what comes to its end while a stopped once waits for its step is told
   const { status, left } = (await done) as CycleResult & { left: unknown[] }
   const [dispatch] = await dispatchesIn(app)
   assert.deepEqual([status, left, dispatch?.status], ['partial_success', [], 'done'])
-  assert.deepEqual(notes, [`a (${dispatch?.dispatch_id}) is done since: the next cycle counts it`])
+  assert.deepEqual(notes, [`a (${dispatch?.dispatch_id}) is now done. The next cycle counts it.`])
   await app.close()
   const next = await kernelApp(t, { agents: [{ agent_id: 'a' }], home, clock })
   assert.ok((await once(next.app)).agents.some(({ dispatch_id }) => dispatch_id === dispatch?.dispatch_id))
