@@ -37,5 +37,5 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   assert.equal(cycle.exit, 0)
   assert.match(cycle.stderr, /Kernel\[default\] cycle summary/)
   assert.match((await tireless(home, 'notices', 'list')).stdout, /notice +console +sent +1 /)
-  assert.match((await tireless(home, 'logs')).stdout, /told.*Kernel\[default\] cycle summary/)
+  assert.match((await tireless(home, 'logs')).stdout, /message shown.*Kernel\[default\] cycle summary/)
 })

@@ -60,7 +60,7 @@ test('a key in the environment is enough: the model is found, told in one line, 
   })) as { answer: string; dispatch_id: string }
   assert.equal(answer, 'you said ‹secret:OPENAI_API_KEY›')
   assert.deepEqual(
-    notes.filter((note) => note.startsWith('the model')),
+    notes.filter((note) => note.startsWith('Using model')),
     ['Using model openai/gpt-5.6 (OPENAI_API_KEY).'],
   )
   assert.equal(requests[0]?.headers.authorization, 'Bearer marmalade-7731-for-breakfast')

@@ -116,7 +116,7 @@ describe('the library', () => {
     ] as const)
       await assert.rejects(runTask({ objective: 'x', [key]: value }, { home, model: scriptedModel([DONE]) }), {
         code: 'usage',
-        message: `run: ${key}: got ${value}; expected ${expected}; do this: see: run --help`,
+        message: `run: ${key}: got ${value}; expected ${expected}; do this: run tireless run --help`,
       })
   })
 })

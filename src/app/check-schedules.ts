@@ -15,7 +15,7 @@ export function refuseBadSchedules({ config, sources }: LoadedConfig): void {
   ].flatMap(({ key, spec }) => {
     const fault = spec === null ? undefined : parseError(spec)
     const where = sources[key] ?? sources[`${key}.at`]
-    return fault === undefined ? [] : `${where}: ${key} is invalid: ${fault}`
+    return fault === undefined ? [] : `${where}: ${key} is not valid: ${fault}`
   })
   if (problems.length > 0) throw new TirelessError('config_invalid', problems.join('\n  '))
 }

@@ -68,7 +68,7 @@ describe('before a tool runs', () => {
     for (const [field, values] of odd)
       for (const value of values) {
         const tool = { ...aTool(), [field]: value }
-        const message = new RegExp(`${field}.*tool poke cannot be used|tool poke cannot be used.*${field}`)
+        const message = new RegExp(`${field}.*invalid tool poke|invalid tool poke.*${field}`)
         await assert.rejects(openApp(t, { tools: [tool] }), { code: 'plugin_invalid', message }, `${field}: ${value}`)
       }
   })
