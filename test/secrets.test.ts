@@ -275,7 +275,7 @@ describe('secrets set, list, remove', () => {
       ['A', 'x7?k', /too short: .*got 4 characters.*at least 6/],
       ['A', 'a\\ b c d', /too short/],
       ['A', 'a\0bcdefgh', /expected text without NUL/],
-      ['not a name', 'long enough 1', /no name for a secret/],
+      ['not a name', 'long enough 1', /name of the secret is not valid/],
       ['hunter2-hunter2', 'hunter2', /would give the secret away/],
     ] as const)
       await assert.rejects(app.run('secrets set', { name, value }), (error: Error) => {
@@ -386,7 +386,7 @@ describe('who is handed a secret', () => {
       { headers: { a: 'secret:KEY' }, host: 'evil.example' },
       /KEY may not be sent there; got evil\.example; expected api/,
     ],
-    ['nowhere', { headers: { a: 'secret:KEY' } }, /got a call that does not say where it goes/],
+    ['nowhere', { headers: { a: 'secret:KEY' } }, /got a call without a destination/],
     ['one that goes nowhere', { headers: { a: 'secret:KEPT' }, host: 'api.example.com' }, /no destination is allowed/],
     ['one that is not there', { headers: { a: 'secret:NONE' }, host: 'api.example.com' }, /no such secret; got NONE/],
   ] as const)

@@ -81,9 +81,9 @@ test('HTTP: what cannot be read is refused with what was expected, and never wit
   const headers = { ...to.bearer, ...JSON_BODY }
   const large = JSON.stringify({ prompt: 'x'.repeat(1024 * 1024) })
   for (const [method, path, body, status, said] of [
-    ['POST', '/api/v1/enqueue', '{"prompt":', 400, /no JSON object; got .*JSON.*; expected such as/],
-    ['POST', '/api/v1/enqueue', '["prompt"]', 400, /no JSON object/],
-    ['POST', '/api/v1/enqueue', 'null', 400, /no JSON object/],
+    ['POST', '/api/v1/enqueue', '{"prompt":', 400, /not a JSON object; got .*JSON.*; expected an object such as/],
+    ['POST', '/api/v1/enqueue', '["prompt"]', 400, /not a JSON object/],
+    ['POST', '/api/v1/enqueue', 'null', 400, /not a JSON object/],
     ['POST', '/api/v1/enqueue', '', 400, /prompt/],
     ['POST', '/api/v1/enqueue', '{"prompt":"x","__proto__":{"priority":9}}', 400, /__proto__/],
     ['POST', '/api/v1/enqueue', large, 413, /too large; expected at most 1048576 bytes/],
@@ -119,7 +119,7 @@ test('HTTP: a GET changes nothing, and every command that the holder runs is one
       method: method.toUpperCase() === 'GET' ? 'GET' : 'HEAD',
       headers: to.bearer,
     })
-    const isThere = [200, 400].includes(answered.status) || answered.text.includes('there is no STATE.md yet')
+    const isThere = [200, 400].includes(answered.status) || answered.text.includes('STATE.md does not exist yet')
     if (method === 'get') assert.ok(isThere, `${path}: ${answered.text}`)
     else assert.equal(answered.status, 405, path)
   }
@@ -160,7 +160,7 @@ test('HTTP: a taken port is named with what to do, nothing is left behind, and a
   await assert.rejects(app.context.serve(), (thrown) => {
     const { code, message } = asTirelessError(thrown)
     assert.equal(code, 'conflict')
-    assert.match(message, new RegExp(`port ${port} is taken; got .*EADDRINUSE.*; do this: .*server\\.port`))
+    assert.match(message, new RegExp(`port ${port} is in use; got .*EADDRINUSE.*; do this: .*server\\.port`))
     return true
   })
   await new Promise((resolve) => other.close(resolve))
@@ -169,7 +169,10 @@ test('HTTP: a taken port is named with what to do, nothing is left behind, and a
 
 test('HTTP: an address that is not of this machine is refused with what to do', async (t) => {
   const app = await openApp(t, { yaml: 'server: { host: 203.0.113.1, port: 0 }\n' })
-  await assert.rejects(app.context.serve({ expose: true }), /cannot listen there; got .*; do this: set server\.host/)
+  await assert.rejects(
+    app.context.serve({ expose: true }),
+    /cannot listen on this address; got .*; do this: set server\.host/,
+  )
 })
 
 test('HTTP: only who serves opens a port, and closing ends it with whoever still watches', async (t) => {

@@ -265,7 +265,10 @@ describe('git around the home', () => {
 describe('state show, log, diff, revert, accept', () => {
   test('E2: as it stands and stood, who wrote it, what changed, and back again', async (t) => {
     const { home, app, documents, file } = await place(t)
-    await assert.rejects(app.run('state show', {}), { code: 'not_found', message: /no STATE\.md yet.*tireless start/ })
+    await assert.rejects(app.run('state show', {}), {
+      code: 'not_found',
+      message: /STATE\.md does not exist yet.*tireless start/,
+    })
     await documents.seed('STATE.md', '# seed\n')
     await documents.write('STATE.md', (text) => withBlock(text, BLOCK), {
       author: 'system',

@@ -113,7 +113,7 @@ const openHomeChecks = async (context: Context, fix: boolean): Promise<Check[]> 
     return waiting.length === 0
       ? good('no edit awaits acceptance')
       : bad(
-          `${waiting.join(', ')} edited; the edit is not used yet because the sandbox is off`,
+          `${waiting.join(', ')} edited; the edit is not in use because the sandbox is off`,
           'review it: tireless state diff; accept it: tireless state accept',
         )
   }),

@@ -11,7 +11,7 @@ export function stateText({ text, pending }: ShownDocument): string {
 }
 
 const PENDING =
-  'The file was edited; the edit is not used yet because the sandbox is off. ' +
+  'The file was edited; the edit is not in use because the sandbox is off. ' +
   'Review it: tireless state diff. Accept it: tireless state accept'
 
 export function stateDifference({ from, to, diff }: { from: string; to: string; diff: string }): string {
