@@ -146,7 +146,7 @@ test('HTTP: so many may watch and no more, and a place is free again when one le
   const all = await Promise.all(Array.from({ length: 64 }, () => watch(to)))
   const refused = await ask(to, '/api/v1/events', { headers: to.bearer })
   assert.equal(refused.status, 503)
-  assert.match(refused.text, /too many watch already; expected at most 64/)
+  assert.match(refused.text, /too many viewers; expected at most 64/)
   all[0]?.leave()
   await until(async () => {
     const { text } = await ask(to, '/metrics')
