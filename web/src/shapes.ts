@@ -40,7 +40,7 @@ export interface Dispatch {
   readonly dispatch_id: string
   readonly agent_id: string
   readonly session_id: string
-  /** The words of its prompt that are the owner's. */
+  /** The owner's part of the prompt. */
   readonly title: string
   readonly status: string
   readonly wait: { readonly kind: string; readonly reason: string; readonly until: number | null } | null

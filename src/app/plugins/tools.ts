@@ -46,7 +46,7 @@ export interface Parts {
 export function hands(parts: Parts): Plugin {
   let limits: CommandLimits | undefined
   return definePlugin({
-    name: 'hands',
+    name: 'tools',
     needs: ['clock', 'home', 'config', 'store', 'egress', 'log'],
     provides: ['envs', 'sandbox', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
     async setup(host) {
