@@ -276,7 +276,7 @@ describe('secrets set, list, remove', () => {
       ['A', 'a\\ b c d', /too short/],
       ['A', 'a\0bcdefgh', /expected text without NUL/],
       ['not a name', 'long enough 1', /name of the secret is not valid/],
-      ['hunter2-hunter2', 'hunter2', /would give the secret away/],
+      ['hunter2-hunter2', 'hunter2', /the name reveals the secret/],
     ] as const)
       await assert.rejects(app.run('secrets set', { name, value }), (error: Error) => {
         assert.match(error.message, why)

@@ -58,7 +58,7 @@ async function selectCommands(args: readonly string[]): Promise<readonly Command
 }
 
 async function runVerb(command: Command, input: Record<string, unknown>, options: CommonOptions): Promise<number> {
-  const view = progressView(process.stderr)
+  const view = progressView(process.stderr, options.json === true)
   const tell = (progress: Progress): void => {
     if (progress.kind === 'item')
       print(process.stdout, options.json ? `${jsonText(progress.item)}\n` : renderItem(command.name, progress.item))

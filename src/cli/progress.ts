@@ -26,8 +26,9 @@ const newRunView = (): RunView => ({
   results: new Set(),
 })
 
-export function progressView(out: NodeJS.WriteStream): { tell(progress: Progress): void; end(): void } {
-  const paint = (colour: Format, text: string): string => style(colour, text, out)
+/** `plain`: without colours, also on a terminal. */
+export function progressView(out: NodeJS.WriteStream, plain = false): { tell(progress: Progress): void; end(): void } {
+  const paint = (colour: Format, text: string): string => (plain ? text : style(colour, text, out))
   const runs = new Map<string, RunView>()
   let midLine = false
 

@@ -25,6 +25,7 @@ export function stateReverted({ name, version, reason }: { name: string; version
 const OUTCOMES = {
   taken: 'edit accepted',
   clash: 'edit conflicts with a newer version; it was saved next to the file',
+  trusted: 'untrusted sections accepted as yours',
 } as const
 
 export function stateAccepted({ items }: { items: { name: string; outcome: keyof typeof OUTCOMES }[] }): string {
