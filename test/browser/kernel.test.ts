@@ -100,7 +100,7 @@ describe('the kernel on the page', { skip }, () => {
     await first.getByText('partial · 1 of 3 · 1 failed · 1 parked').waitFor()
     assert.match(await first.innerText(), /42\.3 s[\s\S]*report[\s\S]*watcher/)
     assert.match(await second.innerText(), /success · nothing is new/)
-    assert.match(await page.locator('[data-cycle=c2]').innerText(), /under way/)
+    assert.match(await page.locator('[data-cycle=c2]').innerText(), /running/)
     await page.getByText('default is waiting').waitFor()
     await page.getByRole('button', { name: 'Run a cycle now' }).click()
     await page.getByRole('button', { name: 'Pause' }).click()

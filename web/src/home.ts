@@ -159,7 +159,7 @@ export function openHome(changed: () => void, locked: () => void): Home {
   async function fetchLists(): Promise<void> {
     newest.lists += 1
     const version = newest.lists
-    const hasCycles = view.commands.has('hasCycles list')
+    const hasCycles = view.commands.has('cycles list')
     const [recent, waiting, approvals, unknowns, stored] = await Promise.all([
       ask<List<Dispatch>>('queue list', { limit: '30' }),
       ask<List<Dispatch>>('queue list', { status: 'waiting', limit: '10' }),
