@@ -36,6 +36,8 @@ export class BrowserSession {
   /** While one is made, it cannot be told from those that pages open. */
   #isMakingPage = false
   #dialogs = 0
+  /** Since the tab was opened; `#dialogs` counts those of one action. */
+  #dialogsOfPage = 0
   #requests = 0
   /** Hosts that a page has asked for and that were judged: the proxy serves no others. */
   readonly #hosts = new Set<string>()
@@ -90,6 +92,7 @@ export class BrowserSession {
       const isLeaving = dialog.type() === 'beforeunload'
       if (!isLeaving) this.#note(`it asked: ${JSON.stringify(dialog.message().slice(0, 500))}; that was dismissed`)
       this.#dialogs += 1
+      this.#dialogsOfPage += 1
       // Whoever opens another page leaves this one, whatever it says.
       void (isLeaving ? dialog.accept() : dialog.dismiss()).catch(() => {})
       if (this.#dialogs > MOST_DIALOGS) this.#giveUp('it never stops asking')
@@ -111,8 +114,13 @@ export class BrowserSession {
   /** Contract: the page is closed without being asked; what is opened next is opened in another. */
   #giveUp(why: string): void {
     if (this.#isBroken) return
-    this.#isBroken = true
     this.#notes.unshift(`${why}, so this page was closed; open another one`)
+    this.#drop()
+  }
+
+  /** The next page is opened in another tab. */
+  #drop(): void {
+    this.#isBroken = true
     void this.#page.close({ runBeforeUnload: false }).catch(() => {})
   }
 
@@ -144,6 +152,7 @@ export class BrowserSession {
       this.#isMakingPage = false
     }
     this.#isBroken = false
+    this.#dialogsOfPage = 0
     this.#elements = undefined
     this.#watch(this.#page)
     await this.#closeOthers()
@@ -196,6 +205,8 @@ export class BrowserSession {
 
   async open(url: string, aim: Place): Promise<void> {
     await this.#going(aim, async () => {
+      // A page that keeps opening dialogs would hold up the navigation away from it.
+      if (this.#dialogsOfPage > 1) this.#drop()
       const page = await this.#wholePage()
       await page.goto(url, { waitUntil: 'domcontentloaded', timeout: OPEN_WITHIN_MS })
     })
