@@ -74,7 +74,7 @@ export const channelsList = command({
 export const channelsTest = command({
   name: 'channels test',
   summary: 'send a test message through a channel now',
-  example: 'channels test telegram',
+  example: 'channels test webhook',
   runsIn: 'any_process',
   input: z.object({
     name: z.string().describe('name of the channel'),
@@ -107,7 +107,7 @@ const TEST_TEXTS = {
 export const channelsPair = command({
   name: 'channels pair',
   summary: 'send notices to a channel, and get a code that pairs one of its chats with you',
-  example: 'channels pair telegram',
+  example: 'channels pair webhook',
   runsIn: 'any_process',
   input: z.object({
     name: z.string().describe('name of the channel'),
@@ -149,7 +149,7 @@ async function pairOp(store: Context['store'], channel: string, chat_id: string,
 export const channelsUnpair = command({
   name: 'channels unpair',
   summary: 'send notices to the configured target again; with a name, also unpair its chats',
-  example: 'channels unpair telegram',
+  example: 'channels unpair webhook',
   runsIn: 'any_process',
   input: z.object({
     name: z.string().optional().describe('name of the channel'),

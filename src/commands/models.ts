@@ -93,7 +93,7 @@ export const modelsTest = command({
 export const modelsUse = command({
   name: 'models use',
   summary: 'choose the model for a chat, a person in it, a channel, or everything',
-  example: 'models use anthropic/claude-sonnet-4-5 --channel telegram',
+  example: 'models use anthropic/claude-sonnet-5-5 --channel webhook',
   runsIn: 'any_process',
   positional: ['model'],
   input: z.object({
