@@ -172,7 +172,7 @@ describe('answers that cannot be used', () => {
     const model = scriptedModel([{ text: 'The result is 4', finish: 'length' }, final('The result is 42')])
     const result = await runTaskIn(await openApp(t, { model }))
     assert.equal(result.answer, 'The result is 42')
-    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /cut at the output limit/)
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /cut off at the output limit/)
   })
 
   test('Q4: three unusable answers in a row end the run as invalid_result; a usable one resets the count', async (t) => {

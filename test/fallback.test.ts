@@ -121,7 +121,7 @@ test('401: once, then the owner is told and the provider is left alone, until th
   assert.equal((await run('one')).status, 'failed')
   const second = await run('two')
   assert.equal(second.status, 'failed')
-  assert.match(second.error ?? '', /^model_auth: p0: the provider refused the key a short while ago/)
+  assert.match(second.error ?? '', /^model_auth: p0: the provider refused the API key recently/)
   assert.deepEqual(requests(), [1], 'the second was not sent')
   assert.equal(((await app.run('replay', { run: second.dispatch_id })) as { identical: boolean }).identical, true)
   const told = await health()

@@ -38,7 +38,7 @@ const read = (): CountingTool => outside('read', { recovery: 'pure', reach: 'non
 
 const to = (address: string, text = 'hello') => call('send', { to: address, text })
 
-const isIntent = ({ system }: ModelRequest): boolean => system.startsWith('You decide, before anything else is read')
+const isIntent = ({ system }: ModelRequest): boolean => system.startsWith('You decide which tools a task needs')
 
 /** Says one thing after another; asked what the task needs, it says that. */
 function mind(steps: readonly ScriptedStep[], needs: unknown = []): ScriptedModel {
@@ -64,7 +64,7 @@ describe('policy: what goes to others', () => {
       [BOB],
     )
     const { sinks, reason } = await theApproval(app)
-    assert.deepEqual(sinks, [{ to: EVE, from: "the model's own words", trusted: false }])
+    assert.deepEqual(sinks, [{ to: EVE, from: 'written by the model', trusted: false }])
     assert.match(reason, /eve@evil\.example.*your instructions do not name/)
   })
 
@@ -601,7 +601,7 @@ describe('I12: what a tainted session leaves behind is worth what it has read', 
     const app = await openApp(t, { model, tools: [tool], yaml })
     await app.run('once', {})
     assert.deepEqual(tool.asked, [])
-    assert.deepEqual((await theApproval(app)).sinks, [{ to: EVE, from: 'what a model wrote', trusted: false }])
+    assert.deepEqual((await theApproval(app)).sinks, [{ to: EVE, from: 'text written by a model', trusted: false }])
     const { items } = (await app.run('memory list', {})) as { items: { trust: string }[] }
     assert.deepEqual(
       items.map(({ trust }) => trust),

@@ -15,7 +15,7 @@ export async function triesAfter(
 ): Promise<readonly boolean[]> {
   let at = 0
   const model = scriptedModel(({ system, messages }, turn): ScriptedAnswer => {
-    if (!system.startsWith('You decide, before anything else is read')) {
+    if (!system.startsWith('You decide which tools a task needs')) {
       const one = [...first, tries[at]][turn]
       return one ? { calls: [one] } : { text: 'done' }
     }

@@ -20,7 +20,7 @@ export interface AskedAbout {
 }
 
 export const isIntentRequest = ({ system }: ModelRequest): boolean =>
-  system.startsWith('You decide, before anything else is read')
+  system.startsWith('You decide which tools a task needs')
 
 const METHODS = 'GET HEAD POST PUT PATCH DELETE click type select push run network'.split(' ')
 METHODS.push('push --force')

@@ -1,8 +1,8 @@
 /**
- * ACT: runs the decided calls in order, as far as gates let them through; neighbours that change nothing run side by side. The intent is on
- * disk before the hand moves; the result goes with the next commit.
- * Must not know: what a tool does. A call that an earlier life of the program left open goes to recover.ts.
- * Invariants: I4 (never silently twice); case 97 (an intent that cannot be written runs nothing).
+ * ACT: runs the decided calls in order, if the gates allow them. Adjacent calls without side effects run in parallel.
+ * The intent is on disk before a tool starts; the result goes into the next commit.
+ * Must not know: what a tool does. recover-call.ts handles a call that a crash left open.
+ * Invariants: I4 (no call silently runs twice); case 97 (without a written intent, no tool runs).
  */
 
 import { answerObservation } from '../domain/approval.ts'
@@ -22,41 +22,41 @@ import { flush, type Run, record, say } from './run.ts'
 import { withSnapshots } from './snapshot-workspace.ts'
 import type { Intended, OpenTurn } from './thread.ts'
 
-/** Calls that change nothing and stand side by side: so many at once. */
-const SIDE_BY_SIDE = 4
+/** Maximum number of calls without side effects that run in parallel. */
+const MAX_PARALLEL = 4
 
 export async function act(run: Run, open: OpenTurn, decision: Decision): Promise<readonly CallResult[]> {
   switch (decision.kind) {
     case 'act':
-      return perform(run, open, decision.calls, decision.failFast ?? false)
+      return gateAndRun(run, open, decision.calls, decision.failFast ?? false)
     case 'wait':
-      if (decision.via) await beforeWaiting(run, open, decision.via, decision.reason)
+      if (decision.via) await runWaitCall(run, open, decision.via, decision.reason)
       return []
     case 'final':
-      if (decision.via) settle(run, open, 0, decision.via, { status: 'ok', content: 'finished' })
+      if (decision.via) settleCall(run, open, 0, decision.via, { status: 'ok', content: 'finished' })
       return []
     default:
-      throw new TirelessError('internal', `nothing can be done about a decision of kind ${decision.kind}`)
+      throw new TirelessError('internal', `a decision of kind ${decision.kind} cannot be executed`)
   }
 }
 
-/** Where there is something to be done first (to ask somebody), it is a call like any other. */
-async function beforeWaiting(run: Run, open: OpenTurn, via: Call, reason: string): Promise<void> {
-  if (via.effect.recovery !== 'pure') await perform(run, open, [via], false)
-  else settle(run, open, 0, via, { status: 'ok', content: `waiting for ${reason}; what comes follows` })
+/** A wait that first has a side effect, such as a question to the owner, runs as an ordinary call. */
+async function runWaitCall(run: Run, open: OpenTurn, via: Call, reason: string): Promise<void> {
+  if (via.effect.recovery !== 'pure') await gateAndRun(run, open, [via], false)
+  else settleCall(run, open, 0, via, { status: 'ok', content: `waiting for ${reason}; what comes follows` })
 }
 
-async function perform(
+async function gateAndRun(
   run: Run,
   open: OpenTurn,
-  asked: readonly Call[],
+  requested: readonly Call[],
   failFast: boolean,
 ): Promise<readonly CallResult[]> {
-  const calls = await gate(run, open, asked)
-  return withSnapshots(run, open, calls, () => performAll(run, open, calls, failFast))
+  const calls = await gate(run, open, requested)
+  return withSnapshots(run, open, calls, () => runAll(run, open, calls, failFast))
 }
 
-async function performAll(
+async function runAll(
   run: Run,
   open: OpenTurn,
   calls: readonly ClearedCall[],
@@ -64,71 +64,71 @@ async function performAll(
 ): Promise<readonly CallResult[]> {
   const results: CallResult[] = []
   for (let from = 0; from < calls.length; ) {
-    const group = groupFrom(open, calls, from)
+    const group = nextGroup(open, calls, from)
     if (failFast && results.some(({ status }) => status !== 'ok')) {
-      const left = { status: 'not_started', content: 'not started, because a call before it did not succeed' } as const
-      for (const [i, call] of group.entries()) results.push(settle(run, open, from + i, call, left))
-    } else results.push(...(await performGroup(run, open, group, from)))
+      const skipped = { status: 'not_started', content: 'not started, because an earlier call failed' } as const
+      for (const [i, call] of group.entries()) results.push(settleCall(run, open, from + i, call, skipped))
+    } else results.push(...(await runGroup(run, open, group, from)))
     from += group.length
   }
   return results
 }
 
-/** One call, or several neighbours that change nothing, need nobody's leave and have not begun. */
-function groupFrom(open: OpenTurn, calls: readonly ClearedCall[], from: number): readonly ClearedCall[] {
-  const alone = (index: number): boolean =>
+/** One call, or several adjacent calls without side effects and without approval that have not started. */
+function nextGroup(open: OpenTurn, calls: readonly ClearedCall[], from: number): readonly ClearedCall[] {
+  const runsAlone = (index: number): boolean =>
     calls[index]?.effect.recovery !== 'pure' ||
     calls[index]?.approval !== undefined ||
     open.intended.has(index) ||
     open.settled.has(index)
   let upto = from + 1
-  if (!alone(from)) while (upto < calls.length && upto - from < SIDE_BY_SIDE && !alone(upto)) upto += 1
+  if (!runsAlone(from)) while (upto < calls.length && upto - from < MAX_PARALLEL && !runsAlone(upto)) upto += 1
   return calls.slice(from, upto)
 }
 
-async function performGroup(
+async function runGroup(
   run: Run,
   open: OpenTurn,
   calls: readonly ClearedCall[],
   from: number,
 ): Promise<readonly CallResult[]> {
-  const prepared: Prepared[] = []
-  for (const [i, call] of calls.entries()) prepared.push(await prepare(run, open, from + i, call))
+  const prepared: PreparedCall[] = []
+  for (const [i, call] of calls.entries()) prepared.push(await prepareCall(run, open, from + i, call))
   if (prepared.some(({ intended }) => intended)) await flush(run, [])
   const done = await Promise.all(prepared.map((call) => call.run()))
-  return done.map((result, i) => settle(run, open, from + i, calls[i] as ClearedCall, result))
+  return done.map((result, i) => settleCall(run, open, from + i, calls[i] as ClearedCall, result))
 }
 
-interface Prepared {
-  /** Its intent was recorded, and has to be on disk before it runs. */
+interface PreparedCall {
+  /** The intent was recorded and must be on disk before the call runs. */
   readonly intended: boolean
   run(): CallResult | Promise<CallResult>
 }
 
-const known = (result: CallResult): Prepared => ({ intended: false, run: () => result })
+const withResult = (result: CallResult): PreparedCall => ({ intended: false, run: () => result })
 
-async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCall): Promise<Prepared> {
+async function prepareCall(run: Run, open: OpenTurn, index: number, call: ClearedCall): Promise<PreparedCall> {
   const settled = open.settled.get(index)
-  if (settled) return known(settled)
+  if (settled) return withResult(settled)
   const interrupted = open.intended.get(index)
   if (interrupted) return { intended: false, run: () => recoverCall(run, interrupted) }
-  const refusal = refusalOf(run, call)
-  if (refusal) return known(refusal)
-  const tool = toolOf(run, call)
+  const refusal = findRefusal(run, call)
+  if (refusal) return withResult(refusal)
+  const tool = requireTool(run, call)
   const held = heldBack(run.thread.recent, run.toolbox, call)
-  if (held) return known(held)
+  if (held) return withResult(held)
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   let before: Json | undefined
   try {
-    const look = tool.before?.bind(tool, copyJson(call.args) as never, contextOf(run, at, run.signal))
-    const noted = look && (await run.leaving.or(look, leftBehind))
+    const callBefore = tool.before?.bind(tool, copyJson(call.args) as never, contextOf(run, at, run.signal))
+    const observed = callBefore && (await run.leaving.or(callBefore, abortedInBefore))
     const method = { who: `tool ${call.tool}`, method: 'before' }
-    before = noted === undefined ? undefined : plainReturn(method, noted, 'tool_failed')
+    before = observed === undefined ? undefined : plainReturn(method, observed, 'tool_failed')
   } catch (thrown) {
-    return known(failureOf(thrown, run.signal))
+    return withResult(failureOf(thrown, run.signal))
   }
   const { id, args, effect, timeoutMs } = call
-  const made = record(run, {
+  const intent = record(run, {
     kind: 'call_intended',
     turn: open.turn,
     index,
@@ -138,36 +138,36 @@ async function prepare(run: Run, open: OpenTurn, index: number, call: ClearedCal
     ...(before === undefined ? {} : { before }),
   }) as Intended
   say(run, { kind: 'call', index, tool: call.tool, args })
-  stain(run, made)
-  return { intended: true, run: () => executed(run, tool, made) }
+  stain(run, intent)
+  return { intended: true, run: () => executeOrRecover(run, tool, intent) }
 }
 
-/** A tool that cannot say what became of its call has been interrupted like one that died with the program. */
-async function executed(run: Run, tool: AnyTool, intended: Intended): Promise<CallResult> {
+/** A tool that reports an unknown outcome is treated like one that a crash interrupted. */
+async function executeOrRecover(run: Run, tool: AnyTool, intended: Intended): Promise<CallResult> {
   const result = await execute(run, tool, intended)
   return result.status === 'unknown' ? recoverCall(run, intended, result.content) : result
 }
 
-function settle(run: Run, open: OpenTurn, index: number, call: ClearedCall, result: CallResult): CallResult {
+function settleCall(run: Run, open: OpenTurn, index: number, call: ClearedCall, result: CallResult): CallResult {
   const settled = open.settled.get(index)
   if (settled) return settled
-  // In the order of the calls, so that those that ran side by side count like any others.
-  const told =
+  // Warnings are added in call order, so that parallel calls count like sequential ones.
+  const shownResult =
     open.intended.has(index) && result.status !== 'not_started'
       ? withWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
       : result
-  const worth = worthOf(run, open, index, result)
-  record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: told, ...worth })
+  const labels = worthOf(run, open, index, result)
+  record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: shownResult, ...labels })
   const { approval } = call.held?.result === result ? call.held : {}
   if (approval) run.alongside.push({ op: 'ask', approval })
   if (call.approval !== undefined && result === INTERRUPTED_BEFORE && whyInterrupted(run.signal) === 'stopping')
-    run.alongside.push(allowedAnew(run, open.turn, call.approval, call.tool))
-  say(run, { kind: 'result', index, tool: call.tool, status: told.status, content: told.content })
-  return told
+    run.alongside.push(repeatApproval(run, open.turn, call.approval, call.tool))
+  say(run, { kind: 'result', index, tool: call.tool, status: shownResult.status, content: shownResult.content })
+  return shownResult
 }
 
-/** The program stopped while the intent of what was allowed was written: it is told of again, so that the next life does it. */
-function allowedAnew({ engine, dispatch }: Run, turn: number, id: string, tool: string): Op {
+/** Publishes the approval again: the program stopped before the allowed call started, so the next process runs it. */
+function repeatApproval({ engine, dispatch }: Run, turn: number, id: string, tool: string): Op {
   const now = engine.clock.now()
   const observation = answerObservation({ id, tool }, 'allowed', null, now)
   return {
@@ -179,21 +179,21 @@ function allowedAnew({ engine, dispatch }: Run, turn: number, id: string, tool: 
   }
 }
 
-function refusalOf(run: Run, call: ClearedCall): CallResult | undefined {
+function findRefusal(run: Run, call: ClearedCall): CallResult | undefined {
   if (call.fault !== undefined) return { status: 'error', content: call.fault }
   if (call.held) return call.held.result
-  // It was allowed once and cannot be asked for again: the next life of the program does it.
+  // The approval is valid once and must not be lost: the next process runs the call.
   if (call.approval !== undefined && whyInterrupted(run.signal) === 'stopping')
-    throw new TirelessError('aborted', 'the program stops; what was allowed is done when it is back')
+    throw new TirelessError('aborted', 'the program is stopping; the allowed call runs after the restart')
   return run.signal.aborted ? INTERRUPTED_BEFORE : undefined
 }
 
-function toolOf(run: Run, call: ClearedCall): AnyTool {
+function requireTool(run: Run, call: ClearedCall): AnyTool {
   const tool = run.toolbox.get(call.tool)
   if (!tool) throw new TirelessError('not_found', `there is no tool ${call.tool}`)
   return tool
 }
 
-function leftBehind(): never {
-  throw new TirelessError('aborted', 'the run was interrupted while a tool looked before it acts')
+function abortedInBefore(): never {
+  throw new TirelessError('aborted', "the run was interrupted during the tool's before()")
 }

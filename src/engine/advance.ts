@@ -1,6 +1,6 @@
 /**
- * Advance: a claimed dispatch, step by step, until it ends, parks, or is given back. One loop for every driver.
- * Must not know: when to claim, how many run at once.
+ * Advances a claimed dispatch step by step until it ends, parks, or is released. The only loop over steps.
+ * Must not know: when to claim a dispatch, how many runs are active.
  */
 
 import type { Issue } from '../domain/decision.ts'
@@ -19,19 +19,19 @@ import { type Claimed, claimed, type Engine, flush, type Run, refOf, type Watche
 import { step } from './step.ts'
 
 export interface Signals {
-  /** Finish the step, then give the work back. */
+  /** Finish the current step, then release the dispatch. */
   readonly drain: AbortSignal
-  /** Interrupt whatever is under way. */
+  /** Interrupt the current step. */
   readonly abort: AbortSignal
 }
 
-/** How one run is asked to end: with its step, or at once. */
+/** Cancels one run: after its current step, or at once. */
 export interface Cancelling {
   readonly afterStep: AbortSignal
   readonly immediate: AbortSignal
 }
 
-/** Contract: rejects only when the store refuses or fails; everything else is in the dispatch's row. */
+/** Contract: rejects only when the store refuses or fails. Any other failure is stored with the dispatch. */
 export async function advance(
   engine: Engine,
   dispatch: Dispatch,
@@ -39,43 +39,43 @@ export async function advance(
   cancelling: Cancelling,
 ): Promise<Moved> {
   let records: readonly JournalRecord[]
-  let held: Claimed
+  let claim: Claimed
   try {
     records = await engine.store.journal(dispatch.session_id)
-    held = await claimed(engine, dispatch, records)
+    claim = await claimed(engine, dispatch, records)
   } catch (thrown) {
     if (asTirelessError(thrown).code.startsWith('store_')) throw thrown
-    return settleAlone(engine, dispatch, brokenBy(thrown))
+    return settleWithoutJournal(engine, dispatch, endFromError(thrown))
   }
   const past = recordsOfRun(records, dispatch.dispatch_id)
-  tell(() => engine.sink.opened(refOf(held), past))
+  tell(() => engine.sink.opened(refOf(claim), past))
   try {
-    return await takeUp(held, signals, cancelling)
+    return await resumeRun(claim, signals, cancelling)
   } catch (thrown) {
     const { code } = asTirelessError(thrown)
     if (code.startsWith('store_') && code !== 'store_invalid') throw thrown
-    return await endAlone(engine, dispatch, thrown)
+    return await endAfterError(engine, dispatch, thrown)
   } finally {
-    tell(() => engine.sink.closed(refOf(held)))
+    tell(() => engine.sink.closed(refOf(claim)))
   }
 }
 
-async function takeUp(held: Claimed, signals: Signals, cancelling: Cancelling): Promise<Moved> {
-  const left = await closeFormer(held)
-  const opened = await openRun(held, signals.abort, cancelling)
+async function resumeRun(claim: Claimed, signals: Signals, cancelling: Cancelling): Promise<Moved> {
+  const previousOps = await closePreviousRun(claim)
+  const opened = await openRun(claim, signals.abort, cancelling)
   const endNow = async (run: Watched, next: End): Promise<Moved> =>
-    end(run, next, [...left, ...(await closeTurn(run, next))])
+    end(run, next, [...previousOps, ...(await closeTurn(run, next))])
   try {
     switch (opened.kind) {
       case 'opened':
-        if (left.length > 0) await flush(opened.run, left)
-        return await goOn(opened.run, signals.drain, cancelling)
+        if (previousOps.length > 0) await flush(opened.run, previousOps)
+        return await runSteps(opened.run, signals.drain, cancelling)
       case 'refused':
-        return await endNow(opened.watched, refusal(opened.issues))
+        return await endNow(opened.watched, endFromIssues(opened.issues))
       case 'behaviour_missing':
-        return await park(held, waitForBehaviour(held, opened.behaviour), left)
+        return await park(claim, waitForBehaviour(claim, opened.behaviour), previousOps)
       case 'called_off':
-        if (opened.why === 'stopping') return await giveBack(held)
+        if (opened.why === 'stopping') return await releaseUnopened(claim)
         return await endNow(opened.watched, opened.why === 'time' ? timeIsUp(opened.budget) : CANCELLED)
       default:
         return assertNever(opened)
@@ -85,60 +85,60 @@ async function takeUp(held: Claimed, signals: Signals, cancelling: Cancelling): 
   }
 }
 
-async function goOn(run: Run, drain: AbortSignal, cancelling: Cancelling): Promise<Moved> {
+async function runSteps(run: Run, drain: AbortSignal, cancelling: Cancelling): Promise<Moved> {
   for (;;) {
-    const next = endBefore(run, cancelling)
+    const next = endBeforeStep(run, cancelling)
     if (next) return end(run, next, await closeTurn(run, next))
-    const stepped = await step(run)
-    const moved = stepped.kind === 'no_input' ? await nothingToGoOn(run) : stepped
-    if (moved.kind !== 'continue') return moved
+    const stepOutcome = await step(run)
+    const outcome = stepOutcome.kind === 'no_input' ? await handleNoInput(run) : stepOutcome
+    if (outcome.kind !== 'continue') return outcome
     if (drain.aborted) return release(run)
   }
 }
 
-/** How often it is looked for: whoever adds it starts the program anew, and what is due then is taken up. */
-const LOOK_AGAIN_MS = 2 * 60_000
+/** How often a run checks for its missing behaviour. Adding one restarts the program, which resumes due runs. */
+const RECHECK_MS = 2 * 60_000
 
 const waitForBehaviour = ({ engine }: Claimed, behaviour: string): Wait => ({
   kind: 'retry',
-  until: engine.clock.now() + LOOK_AGAIN_MS,
-  reason: `this program does not have its behaviour ${behaviour}; it goes on when it does`,
+  until: engine.clock.now() + RECHECK_MS,
+  reason: `the behaviour ${behaviour} is not installed; the run continues when it is`,
   behaviour,
 })
 
 const CANCELLED: End = { kind: 'end', stop_reason: 'cancelled' }
 
-/** Whoever is to end, or has no time left, begins no other step. */
-function endBefore({ signal, wishes }: Run, { afterStep, immediate }: Cancelling): End | undefined {
+/** A cancelled run, or one without time left, starts no further step. */
+function endBeforeStep({ signal, wishes }: Run, { afterStep, immediate }: Cancelling): End | undefined {
   if (afterStep.aborted || immediate.aborted) return CANCELLED
   return whyInterrupted(signal) === 'time' ? timeIsUp(wishes.budget) : undefined
 }
 
-function refusal(issues: readonly Issue[]): End {
+function endFromIssues(issues: readonly Issue[]): End {
   const error = issues.map(({ code, message }) => `${code}: ${message}`).join('; ')
-  // No key, say: nothing is wrong with the task.
+  // A missing key, for example: the provider is at fault, not the task.
   const noModel = issues.length > 0 && issues.every(({ code }) => code === 'TASK_MODEL_UNKNOWN')
   return { kind: 'end', stop_reason: reasonOf(issues), error, issues, ...(noModel && { failure_class: 'provider' }) }
 }
 
-/** As it was claimed, without a word of this life: the next one begins it anew, with all that is looked at when a run begins. */
-async function giveBack({ engine, fence }: Claimed): Promise<Moved> {
+/** Releases the dispatch without writing a record, so that the next process repeats all checks of the start. */
+async function releaseUnopened({ engine, fence }: Claimed): Promise<Moved> {
   await commitOne(engine.store, [{ op: 'release', now: engine.clock.now() }], fence)
   return { kind: 'release' }
 }
 
-/** The session's last run ended without a word to its journal: set aside as poison. Its open turn is not this run's to go on with. */
-async function closeFormer(held: Claimed): Promise<readonly Op[]> {
-  const { run_id, ended } = held.thread
-  if (ended || run_id === undefined || run_id === held.dispatch.dispatch_id) return []
-  const next = failing(`run ${run_id} ended without a word to its journal`)
-  const ops = await closeTurn(held, next)
-  endRun(held, run_id, next)
+/** Closes the session's previous run if it was set aside as `dead` without an end record. Its turn is not resumed. */
+async function closePreviousRun(claim: Claimed): Promise<readonly Op[]> {
+  const { run_id, ended } = claim.thread
+  if (ended || run_id === undefined || run_id === claim.dispatch.dispatch_id) return []
+  const next = infraFailure(`run ${run_id} ended without a record in its journal`)
+  const ops = await closeTurn(claim, next)
+  endRun(claim, run_id, next)
   return ops
 }
 
-/** Woken without a reason: it goes on waiting as it did; a dispatch that nothing was ever said to is done. */
-function nothingToGoOn(run: Run): Promise<Moved> {
+/** The run was woken without input: it parks again. A dispatch that never had any input is done. */
+function handleNoInput(run: Run): Promise<Moved> {
   const { last, turns } = run.thread
   return turns > 0 && last?.kind === 'park'
     ? park(run, last.wait, [])
@@ -146,36 +146,36 @@ function nothingToGoOn(run: Run): Promise<Moved> {
 }
 
 /**
- * The store has refused a value of this run, or something broke that no phase caught: it ends after what is on disk, and nobody else is the worse for
- * it. What was recorded and not written is left out, because it may be what broke.
+ * Ends the run after the store refused one of its values, or after an error that no phase caught. Only records on disk
+ * count: an unwritten record may have caused the error.
  */
-async function endAlone(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<Moved> {
-  const next = brokenBy(thrown)
+async function endAfterError(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<Moved> {
+  const next = endFromError(thrown)
   try {
-    const held = await claimed(engine, dispatch, await engine.store.journal(dispatch.session_id))
-    const ops = await closeTurn(held, next)
-    endRun(held, dispatch.dispatch_id, next)
-    await flush(held, [...ops, settling(held, next)])
+    const claim = await claimed(engine, dispatch, await engine.store.journal(dispatch.session_id))
+    const ops = await closeTurn(claim, next)
+    endRun(claim, dispatch.dispatch_id, next)
+    await flush(claim, [...ops, settling(claim, next)])
     return next
   } catch (again) {
     if (asTirelessError(again).code.startsWith('store_')) throw again
-    return settleAlone(engine, dispatch, next)
+    return settleWithoutJournal(engine, dispatch, next)
   }
 }
 
-/** Without a word to the journal, which makes no sense or cannot be written: it is closed when its session goes on. */
-async function settleAlone(engine: Engine, dispatch: Dispatch, next: End): Promise<Moved> {
-  const held = await claimed(engine, dispatch, [])
-  await flush(held, [settling(held, next)])
+/** For a journal that cannot be read or written. The next run of the session closes it. */
+async function settleWithoutJournal(engine: Engine, dispatch: Dispatch, next: End): Promise<Moved> {
+  const claim = await claimed(engine, dispatch, [])
+  await flush(claim, [settling(claim, next)])
   return next
 }
 
-function brokenBy(thrown: unknown): End {
+function endFromError(thrown: unknown): End {
   const { code, message } = asTirelessError(thrown)
-  return failing(`${code}: ${message}`)
+  return infraFailure(`${code}: ${message}`)
 }
 
-const failing = (error: string): End => ({
+const infraFailure = (error: string): End => ({
   kind: 'end',
   stop_reason: 'unrecoverable_error',
   failure_class: 'infra',

@@ -1,7 +1,8 @@
 /**
- * What a person has allowed is decided already: the turn that hears of it runs exactly those calls, and no model is asked.
- * Must not know: how they came to be asked for. That is gate.ts.
- * Invariants: the arguments that were shown are the arguments that run (digest); an answer is good for one use (the journal has it).
+ * Runs the calls that a person allowed. The turn that receives the approval runs exactly those calls, without a model.
+ * Must not know: why approval was requested, see gate.ts.
+ * Invariants: the arguments shown to the person are the arguments that run (digest); an approval is valid once (the
+ * journal records its use).
  */
 
 import { hash } from 'node:crypto'
@@ -28,25 +29,25 @@ async function approvedCalls(run: Run, { input }: OpenTurn): Promise<readonly Ca
   const calls: Call[] = []
   for (const id of new Set(input.flatMap((observation) => allowedBy(observation) ?? []))) {
     const approval = await engine.store.approval(id)
-    // Anybody can say that something was allowed; only what was asked for here, answered, and not used yet, counts.
+    // An observation alone proves nothing: the stored approval must belong to this session, be answered, and be unused.
     if (approval?.session_id !== dispatch.session_id || approval.status === 'open' || thread.used.has(id)) continue
-    calls.push(callOf(run, approval))
+    calls.push(callFromApproval(run, approval))
   }
   return calls
 }
 
-function callOf({ toolbox }: Run, approval: Approval): Call {
+function callFromApproval({ toolbox }: Run, approval: Approval): Call {
   const { id, tool, args } = approval
   const checked = checkArgs(toolbox, { id, tool }, args)
-  const fault = checked.fault ?? changeIn(approval, checked)
+  const fault = checked.fault ?? findMismatch(approval, checked)
   const call = { ...checked, args, approval: id }
-  return fault === undefined ? call : { ...call, fault: `it was allowed, and is not run: ${fault}` }
+  return fault === undefined ? call : { ...call, fault: `the call was allowed but is not run: ${fault}` }
 }
 
-function changeIn(approval: Approval, checked: Call): string | undefined {
+function findMismatch(approval: Approval, checked: Call): string | undefined {
   const { status, answer_reason } = approval
-  if (status !== 'allowed') return `it is ${status} by now${answer_reason === null ? '' : `: ${answer_reason}`}`
-  if (digestOf(approval) !== approval.digest) return 'it is not what was shown to whoever allowed it'
-  if (canonical(checked.args) !== canonical(approval.args)) return 'the tool would take other arguments by now'
+  if (status !== 'allowed') return `the approval is now ${status}${answer_reason === null ? '' : `: ${answer_reason}`}`
+  if (digestOf(approval) !== approval.digest) return 'it differs from the call that was shown for approval'
+  if (canonical(checked.args) !== canonical(approval.args)) return 'the tool now reads the arguments differently'
   return undefined
 }

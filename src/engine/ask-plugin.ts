@@ -1,7 +1,9 @@
 /**
- * Asks a plugin: behaviour, model, parser, memory, critic, gate, search, tool or env, and checks what it returns where that enters the engine.
- * Must not know: what follows from a return that is refused. The caller decides: a step that fails, a call that is held back, a diagnosis.
- * Invariants: nothing of a return is used unchecked, or shared with the plugin that made it; no plugin can end the process, or pass for the store.
+ * Calls a plugin (behaviour, model, parser, memory, critic, gate, search, tool or environment) and checks the result.
+ * Must not know: what follows from an invalid value. The caller decides: the step fails, a call is held back, or a
+ * diagnosis is recorded.
+ * Invariants: no return value is used unchecked or shared with the plugin; no plugin can end the process or throw an
+ * error that looks like one of the store.
  */
 
 import { asTirelessError, type ErrorCode, TirelessError } from '../domain/error.ts'
@@ -9,7 +11,7 @@ import { describeValue, ignoreRejections, type Json, plainCopy } from '../domain
 import { Misfit, type Shape } from './shape.ts'
 
 export interface Method {
-  /** Whose method it is, such as `critic strict`. */
+  /** The owner of the method, such as `critic strict`. */
   readonly who: string
   readonly method: string
 }
@@ -23,19 +25,19 @@ export interface Port<T> extends Method {
 }
 
 /**
- * Contract: what the plugin returned, checked and copied; throws the code of the port where the return is not of its shape, and
- * `plugin_failed` where the plugin threw something without a code.
+ * Contract: returns a checked copy of the plugin's value. Throws the port's code for an invalid value, and
+ * `plugin_failed` if the plugin throws an error without a code.
  */
 export function askPlugin<T>(port: Port<T>, call: () => unknown): T {
   return checkReturn(port, callPlugin(port, call))
 }
 
-/** Contract: as `askPlugin`, for a method that may return a promise. */
+/** Contract: like `askPlugin`, for a method that may return a promise. */
 export async function askPluginLater<T>(port: Port<T>, call: () => unknown): Promise<T> {
   return checkReturn(port, await callPluginLater(port, call))
 }
 
-/** Contract: as `askPlugin`, for a method whose return does not matter; a promise is refused, because its failure would go unnoticed. */
+/** Contract: like `askPlugin` for a method without a result. Refuses a promise: its failure would go unnoticed. */
 export function tellPlugin(of: Method, call: () => unknown): void {
   const value = callPlugin(of, call)
   ignoreRejections(value)
@@ -43,9 +45,9 @@ export function tellPlugin(of: Method, call: () => unknown): void {
 }
 
 export function checkReturn<T>(port: Port<T>, value: unknown): T {
-  const taken = port.shape(value === undefined ? undefined : plainReturn(port, value, port.code))
-  if (!(taken instanceof Misfit)) return taken
-  const { path, message } = taken
+  const result = port.shape(value === undefined ? undefined : plainReturn(port, value, port.code))
+  if (!(result instanceof Misfit)) return result
+  const { path, message } = result
   throw invalidReturn(port, value, path.length === 0 ? undefined : `at ${path.join('.')}: ${message}`)
 }
 
@@ -63,35 +65,35 @@ export function invalidReturn(
   })
 }
 
-/** Contract: what it returned, not checked yet; throws as `askPlugin` does. */
+/** Contract: returns the unchecked value; throws like `askPlugin`. */
 export function callPlugin(of: Method, call: () => unknown): unknown {
   try {
     return call()
   } catch (thrown) {
-    throw ofPlugin(of, thrown)
+    throw pluginError(of, thrown)
   }
 }
 
-/** Contract: as `callPlugin`, for a method that may return a promise. */
+/** Contract: like `callPlugin`, for a method that may return a promise. */
 export async function callPluginLater(of: Method, call: () => unknown): Promise<unknown> {
   try {
     return await call()
   } catch (thrown) {
-    throw ofPlugin(of, thrown)
+    throw pluginError(of, thrown)
   }
 }
 
-/** A code of its own is kept, unless it is the store's: a plugin's failure is no failure of the store, whatever it calls itself. */
-function ofPlugin({ who, method }: Method, thrown: unknown): TirelessError {
+/** Keeps the plugin's own error code unless it starts with `store_`: a plugin must not look like a failing store. */
+function pluginError({ who, method }: Method, thrown: unknown): TirelessError {
   const { code, message } = asTirelessError(thrown)
   if (thrown instanceof TirelessError && code === thrown.code && !code.startsWith('store_')) return thrown
   return new TirelessError('plugin_failed', `${who} failed in ${method}(): ${message}`, { cause: thrown })
 }
 
-/** Contract: a copy of any plain data, without the keys that are undefined. */
+/** Contract: returns a copy of plain data without undefined keys; throws for any other value. */
 export function plainReturn({ who, method }: Method, value: unknown, code: ErrorCode = 'plugin_invalid'): Json {
   try {
-    return plainCopy(value, { what: `what ${who} returned from ${method}()`, code, undefinedKeys: 'omit' })
+    return plainCopy(value, { what: `the value that ${who} returned from ${method}()`, code, undefinedKeys: 'omit' })
   } catch (thrown) {
     ignoreRejections(value)
     throw thrown

@@ -1,7 +1,8 @@
 /**
- * Of several candidates one is taken: by the behaviour's search, or the first. What was chosen, and why, is recorded.
+ * Chooses one of several candidate decisions: by the behaviour's search, else the first. Records the choice and scores.
  * Must not know: what a candidate does.
- * Invariants: one that is invalid is left out with a diagnosis, and costs the others nothing; after a crash the same one is taken.
+ * Invariants: an invalid candidate is skipped with a diagnosis and does not affect the others; after a crash the same
+ * candidate is chosen.
  */
 
 import type { Decision } from '../domain/decision.ts'
@@ -16,48 +17,48 @@ import type { OpenTurn } from './thread.ts'
 import type { Invalid } from './unusable.ts'
 import { candidateOf, invalid } from './wish.ts'
 
-/** More than this no search looks at. */
-const MOST_CANDIDATES = 64
+/** Maximum number of candidates that a search considers. */
+const MAX_CANDIDATES = 64
 
 export function choose(run: Run, open: OpenTurn, decided: readonly Decision[]): Decision {
-  // Chosen before a crash: the same again, whatever the search would say now.
+  // Chosen before a crash: keep it, whatever the search would choose now.
   if (open.chosen !== undefined)
-    return (open.expanded ?? decided)[open.chosen] ?? invalid('the candidate that was chosen is gone; decide anew')
-  const usable = usableOf(run, decided)
-  if (usable.length === 0) return allInvalid(decided)
+    return (open.expanded ?? decided)[open.chosen] ?? invalid('the chosen candidate no longer exists; decide again')
+  const usable = usableCandidates(run, decided)
+  if (usable.length === 0) return mergeInvalid(decided)
   const { search } = run.behaviour
-  const expanded = search?.expand ? expandedBy(run, open, search, usable) : decided
-  const isOther = expanded.length !== decided.length || expanded.some((candidate, i) => candidate !== decided[i])
-  const left = isOther ? usableOf(run, expanded) : usable
-  if (left.length === 0) return allInvalid(expanded)
-  const { scores, best } = search ? bestBy(search, run.thread.state, left) : { scores: [], best: left[0] }
+  const expanded = search?.expand ? expandCandidates(run, open, search, usable) : decided
+  const isChanged = expanded.length !== decided.length || expanded.some((candidate, i) => candidate !== decided[i])
+  const left = isChanged ? usableCandidates(run, expanded) : usable
+  if (left.length === 0) return mergeInvalid(expanded)
+  const { scores, best } = search ? pickBest(search, run.thread.state, left) : { scores: [], best: left[0] }
   record(run, {
     ...{ kind: 'branched', turn: open.turn },
-    ...(isOther ? { candidates: expanded } : {}),
+    ...(isChanged ? { candidates: expanded } : {}),
     scores: expanded.map((candidate) => scores[left.indexOf(candidate as Candidate)] ?? null),
     chosen: best ? expanded.indexOf(best) : null,
   })
-  return best ?? invalid(`all ${left.length} candidates were given up; decide anew`)
+  return best ?? invalid(`all ${left.length} candidates were pruned; decide again`)
 }
 
-/** Those that are none are diagnosed. */
-function usableOf(run: Run, candidates: readonly Decision[]): readonly Candidate[] {
+/** Filters out invalid candidates and records a diagnosis for each. */
+function usableCandidates(run: Run, candidates: readonly Decision[]): readonly Candidate[] {
   const usable = candidates.filter(isCandidate)
   if (usable.length > 0)
     for (const [i, candidate] of candidates.entries())
-      if (candidate.kind === 'invalid') diagnose(run, `candidate ${i + 1}`, `left out: ${candidate.feedback}`)
+      if (candidate.kind === 'invalid') diagnose(run, `candidate ${i + 1}`, `skipped: ${candidate.feedback}`)
   return usable
 }
 
-/** What a search makes up is checked like any other wish. */
-function expandedBy(run: Run, open: OpenTurn, search: Search, known: readonly Candidate[]): readonly Decision[] {
+/** Candidates that the search adds are checked like those of a behaviour. */
+function expandCandidates(run: Run, open: OpenTurn, search: Search, known: readonly Candidate[]): readonly Decision[] {
   const port = candidatesPort(search.name)
   const state = deepFreeze(ownCopy(run.thread.state))
-  const wishes = callPlugin(port, () => search.expand?.(state, known)) ?? known
-  if (!Array.isArray(wishes)) throw invalidReturn(port, wishes)
+  const proposals = callPlugin(port, () => search.expand?.(state, known)) ?? known
+  if (!Array.isArray(proposals)) throw invalidReturn(port, proposals)
   const source = { ...port, toolbox: run.toolbox, turn: open.turn }
-  return [...wishes.slice(0, MOST_CANDIDATES)].map(
-    (wish: unknown) => known.find((each) => each === wish) ?? deepFreeze(candidateOf(wish, source)),
+  return [...proposals.slice(0, MAX_CANDIDATES)].map(
+    (proposal: unknown) => known.find((each) => each === proposal) ?? deepFreeze(candidateOf(proposal, source)),
   )
 }
 
@@ -66,35 +67,35 @@ interface Scored {
   readonly score: number
 }
 
-/** No best: all were given up. */
-function bestBy(search: Search, given: Json, candidates: readonly Candidate[]) {
+/** `best` is undefined if all candidates were pruned. */
+function pickBest(search: Search, given: Json, candidates: readonly Candidate[]) {
   const { name } = search
   const state = deepFreeze(ownCopy(given))
   const scored = candidates.map((candidate): Scored => {
     const score = askPlugin(scorePort(name), () => search.score(state, candidate))
     return deepFreeze({ candidate, score })
   })
-  const isGivenUp = ({ candidate, score }: Scored): boolean =>
+  const isPruned = ({ candidate, score }: Scored): boolean =>
     search.prune !== undefined && askPlugin(prunePort(name), () => search.prune?.(state, candidate, score))
-  const kept = scored.filter((each) => !isGivenUp(each))
+  const kept = scored.filter((each) => !isPruned(each))
   const port = selectPort(name, kept.length)
   const select = (): unknown => search.select?.(state, [...kept])
-  const index = search.select && kept.length > 0 ? askPlugin(port, select) : bestOf(kept)
+  const index = search.select && kept.length > 0 ? askPlugin(port, select) : bestIndex(kept)
   if (index > 0 && index >= kept.length) throw invalidReturn(port, index)
   return { scores: scored.map(({ score }) => score), best: kept[index]?.candidate }
 }
 
-function bestOf(scored: readonly Scored[]): number {
+function bestIndex(scored: readonly Scored[]): number {
   return scored.reduce(
     (best, { score }, i) => (score > (scored[best]?.score ?? Number.NEGATIVE_INFINITY) ? i : best),
     0,
   )
 }
 
-function allInvalid(candidates: readonly Decision[]): Decision {
+function mergeInvalid(candidates: readonly Decision[]): Decision {
   const [first, ...more] = candidates.filter(({ kind }) => kind === 'invalid') as readonly Invalid[]
   if (first && more.length === 0) return first
-  return invalid([first, ...more].map((each) => each?.feedback).join('; ') || 'a branch without candidates')
+  return invalid([first, ...more].map((each) => each?.feedback).join('; ') || 'the branch has no candidates')
 }
 
 const isCandidate = (decision: Decision): decision is Candidate =>

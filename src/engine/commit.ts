@@ -1,6 +1,6 @@
 /**
- * How a step ends: one commit with the last results, the acknowledged input, and what became of the dispatch (I3). A step that goes on
- * and has nothing to acknowledge is written with the next one's request: the two are one after the other without a pause.
+ * Ends a step: one commit with the last results, the acknowledged input and the new status of the dispatch (I3).
+ * A step that continues and acknowledges nothing is written together with the next step's request.
  */
 
 import type { Next } from '../domain/decision.ts'
@@ -19,7 +19,7 @@ import { diagnose, tellHooks } from './phase.ts'
 import { type Claimed, flush, type Run, record, type Watched } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
-/** What became of the run: it goes on, it is parked, it is given back, or it is over. */
+/** The outcome of a step: the run continues, parks, ends, or is released. */
 export type Moved = Next | { readonly kind: 'release' } | { readonly kind: 'no_input' }
 
 export type End = Extract<Next, { kind: 'end' }>
@@ -28,7 +28,7 @@ export interface Stepped {
   readonly next: Next
   readonly patch: Patch | undefined
   readonly verdicts: readonly Judged[]
-  /** Monotonic instant at which the step began. */
+  /** Start of the step on the monotonic clock. */
   readonly began: number
 }
 
@@ -46,13 +46,13 @@ export async function commitStep(
     ...(verdicts.length === 0 ? {} : { verdicts }),
     ms: Math.round(run.engine.clock.monotonic() - began),
   })
-  remember(run, turn)
-  run.afterwards.push(() => clearAway(run, turn))
-  return close(run, next, [...more, ...acknowledging(run, turn)])
+  appendToMemory(run, turn)
+  run.afterwards.push(() => notifySettledTools(run, turn))
+  return applyNext(run, next, [...more, ...acknowledgeOps(run, turn)])
 }
 
-/** A memory that breaks costs the run what it would have remembered, not the step. */
-function remember(run: Run, { turn }: OpenTurn): void {
+/** A failing memory does not fail the step; the turn is only missing from the memory. */
+function appendToMemory(run: Run, { turn }: OpenTurn): void {
   const past = run.thread.past.at(-1)
   try {
     if (past?.turn === turn)
@@ -64,7 +64,7 @@ function remember(run: Run, { turn }: OpenTurn): void {
   }
 }
 
-async function close(run: Run, next: Next, ops: readonly Op[]): Promise<Moved> {
+async function applyNext(run: Run, next: Next, ops: readonly Op[]): Promise<Moved> {
   switch (next.kind) {
     case 'continue':
       if (ops.length > 0) await flush(run, ops)
@@ -78,13 +78,13 @@ async function close(run: Run, next: Next, ops: readonly Op[]): Promise<Moved> {
   }
 }
 
-/** Closes what is open of a run that ends without having completed its step. What it returns belongs into the same commit. */
+/** Closes the open turn of a run that ends in the middle of a step. The caller commits the returned operations. */
 export async function closeTurn(run: Claimed, next: End): Promise<readonly Op[]> {
   const { open } = run.thread
   if (!open) return []
   const unknowns = await settleInterrupted(run, open)
   record(run, { kind: 'step_committed', turn: open.turn, next, ms: 0 })
-  return [...unknowns, ...acknowledging(run, open)]
+  return [...unknowns, ...acknowledgeOps(run, open)]
 }
 
 export async function release(run: Run): Promise<Moved> {
@@ -92,7 +92,7 @@ export async function release(run: Run): Promise<Moved> {
   return { kind: 'release' }
 }
 
-/** Something unread that already matches means there is nothing to wait for: no wake-up is lost. */
+/** Continues instead of parking if a matching message is already in the inbox, so that no wake-up is lost. */
 export async function park(run: Claimed, wait: Wait, ops: readonly Op[]): Promise<Moved> {
   const results = await flush(run, [...ops, { op: 'park', wait, now: run.engine.clock.now() }])
   const { parked } = results.at(-1) as { parked: boolean }
@@ -101,12 +101,13 @@ export async function park(run: Claimed, wait: Wait, ops: readonly Op[]): Promis
 
 export async function end(run: Watched, next: End, ops: readonly Op[]): Promise<Moved> {
   const { replaying, hookFailed = () => {} } = run.engine
-  const tellEnd = (broke?: typeof hookFailed) => tellHooks(run, 'on_run_end', { stop_reason: next.stop_reason }, broke)
-  // Earlier versions told it first, and recorded who broke: a replay does so where its recording has it.
-  if (replaying) await tellEnd()
+  const runEndHooks = (onFailure?: typeof hookFailed) =>
+    tellHooks(run, 'on_run_end', { stop_reason: next.stop_reason }, onFailure)
+  // Earlier versions called the end hooks before the commit and recorded failures; a replay must do the same.
+  if (replaying) await runEndHooks()
   endRun(run, run.dispatch.dispatch_id, next)
   await flush(run, [...ops, settling(run, next)])
-  if (!replaying) await tellEnd(hookFailed)
+  if (!replaying) await runEndHooks(hookFailed)
   return next
 }
 
@@ -127,16 +128,16 @@ export function settling({ engine }: Claimed, next: End): Op {
   }
 }
 
-/** What the mind never came to see stays unread. */
-function acknowledging(run: Claimed, turn: OpenTurn): Op[] {
+/** Input that the model never saw stays unread. */
+function acknowledgeOps(run: Claimed, turn: OpenTurn): Op[] {
   const observation_ids = turn.input.filter(isFromInbox).map(({ id }) => id)
   if (observation_ids.length === 0 || (!turn.answer && !turn.decided)) return []
   const { session_id } = run.dispatch
   return [{ op: 'acknowledge', session_id, observation_ids, now: run.engine.clock.now() }]
 }
 
-/** The results are on disk: what tools kept for the case of a crash can go. */
-async function clearAway(run: Run, turn: OpenTurn): Promise<void> {
+/** The results are on disk, so tools can delete the data that they kept for crash recovery. */
+async function notifySettledTools(run: Run, turn: OpenTurn): Promise<void> {
   for (const intended of turn.intended.values()) {
     const tool = run.engine.tools.get(intended.call.tool)
     try {

@@ -1,6 +1,6 @@
 /**
- * The messages that the model is shown. Their digest and size are rolled forward one message at a time, and only when they are asked for: a long
- * journal is read without weighing what a cut has taken out of sight since.
+ * The messages that the model is shown, with digest and size. Both are computed per message and on demand, so that
+ * loading a long journal does not measure messages that a cut has removed.
  */
 
 import { hash } from 'node:crypto'
@@ -11,7 +11,7 @@ import { estimateTokens } from '../prompt/tokens.ts'
 
 export interface Conversation {
   readonly messages: Message[]
-  /** Of the first message, of the first two, and so on, as far as they were asked for. */
+  /** Weights of the first message, the first two, and so on, as far as computed. */
   readonly weights: ConversationWeight[]
 }
 
@@ -21,36 +21,36 @@ export interface ConversationWeight {
   readonly tokens: number
 }
 
-const WEIGHTLESS: ConversationWeight = { digest: '', bytes: 0, tokens: 0 }
+const ZERO_WEIGHT: ConversationWeight = { digest: '', bytes: 0, tokens: 0 }
 
 export const newConversation = (messages: readonly Message[] = []): Conversation => ({
   messages: [...messages],
   weights: [],
 })
 
-/** Contract: of the first `length` messages. */
+/** Contract: returns the weight of the first `length` messages. */
 export function weighConversation(
   { messages, weights }: Conversation,
   length: number = messages.length,
 ): ConversationWeight {
-  let last = weights.at(-1) ?? WEIGHTLESS
+  let last = weights.at(-1) ?? ZERO_WEIGHT
   for (let n = weights.length; n < length; n++) {
-    // From here on it counts as said, and models are handed it as it is.
+    // Frozen, because models receive the message itself.
     const text = JSON.stringify(deepFreeze(messages[n]))
     const { bytes, tokens } = weightOf(text)
     last = { digest: hash('sha256', last.digest + text), bytes: last.bytes + bytes, tokens: last.tokens + tokens }
     weights.push(last)
   }
-  return weights[length - 1] ?? WEIGHTLESS
+  return weights[length - 1] ?? ZERO_WEIGHT
 }
 
-/** Contract: the first `length` messages are left. */
+/** Contract: keeps the first `length` messages. */
 export function truncateConversation({ messages, weights }: Conversation, length: number): void {
   messages.length = length
   weights.length = Math.min(weights.length, length)
 }
 
-/** Contract: tokens of the conversation that a recorded request was made of, where the record says so: then nothing has to be weighed for it. */
+/** Contract: tokens of the conversation in a recorded request; undefined for records without this number. */
 export const conversationTokens = ({ sections }: Composition): number | undefined =>
   sections.conversation === undefined
     ? undefined

@@ -1,4 +1,4 @@
-/** CRITIC: asked in order; the first that does not say continue wins. Must not know: what follows from a verdict. */
+/** CRITIC: asks the critics in order; the first verdict other than `continue` wins. Must not know: its consequences. */
 
 import type { Verdict } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -15,14 +15,14 @@ export interface Judged {
   readonly verdict: Verdict
 }
 
-/** Contract: a critic that throws, or says what is no verdict, is diagnosed and passed over. */
+/** Contract: a critic that throws or returns an invalid verdict is recorded as a diagnosis and skipped. */
 export async function judge(run: Run, state: Json, step: Reduced): Promise<readonly Judged[]> {
   const judged: Judged[] = []
   for (const critic of run.critics) {
     try {
       const verdict = await run.leaving.or(
         () => askPluginLater(verdictPort(critic.name), () => critic.judge(ownCopy(state), step)),
-        leftBehind,
+        abortedInCritic,
       )
       judged.push({ critic: critic.name, verdict })
       if (verdict.kind !== 'continue') break
@@ -38,6 +38,6 @@ export function verdictOf(judged: readonly Judged[]): Verdict {
   return judged.find(({ verdict }) => verdict.kind !== 'continue')?.verdict ?? { kind: 'continue' }
 }
 
-function leftBehind(): never {
-  throw new TirelessError('aborted', 'the run was interrupted while a critic was asked')
+function abortedInCritic(): never {
+  throw new TirelessError('aborted', 'the run was interrupted while a critic judged the step')
 }

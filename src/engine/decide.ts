@@ -1,6 +1,7 @@
 /**
- * DECIDE: what a person has allowed, the behaviour's own decision, or the model's. An answer in the journal is used as it stands (I4).
- * Must not know: retries. What fails is thrown; setback.ts rules what follows.
+ * DECIDE: runs the calls that a person allowed, or takes the behaviour's decision, or asks the model. An answer that is
+ * in the journal is reused (I4).
+ * Must not know: retries. Errors are thrown; retry-policy.ts decides what follows.
  */
 
 import { hash } from 'node:crypto'
@@ -31,42 +32,46 @@ import { decisionOfWish } from './wish.ts'
 
 export async function decide(run: Run, open: OpenTurn): Promise<Decision> {
   const decided =
-    open.decided ?? (await approvedDecision(run, open)) ?? ownDecision(run, open) ?? (await modelDecision(run, open))
+    open.decided ??
+    (await approvedDecision(run, open)) ??
+    behaviourDecision(run, open) ??
+    (await decideByModel(run, open))
   const decision = deepFreeze(decided.kind === 'branch' ? choose(run, open, decided.candidates) : decided)
   if (decision.kind !== 'invalid') return decision
-  // Judged usable once, and a hand has moved since: if the tools changed while the program was down, each call is judged by itself.
+  // A call of this decision has already started, so the decision was valid then. If the tools changed while the program
+  // was down, each call is checked on its own.
   if (open.intended.size > 0) return { kind: 'act', calls: decision.calls }
   throw new Unusable(decision)
 }
 
-function ownDecision(run: Run, open: OpenTurn): Decision | undefined {
+function behaviourDecision(run: Run, open: OpenTurn): Decision | undefined {
   if (open.answer || open.requested) return undefined
   const { behaviour } = run
   const method = { who: `behaviour ${behaviour.name}`, method: 'decide' }
-  const wish = callPlugin(method, () => behaviour.decide?.(ownCopy(run.thread.state), open.observation))
-  if (wish === undefined || wish === null) return undefined
-  const decision = decisionOfWish(wish, { ...method, toolbox: run.toolbox, turn: open.turn })
+  const proposal = callPlugin(method, () => behaviour.decide?.(ownCopy(run.thread.state), open.observation))
+  if (proposal === undefined || proposal === null) return undefined
+  const decision = decisionOfWish(proposal, { ...method, toolbox: run.toolbox, turn: open.turn })
   record(run, { kind: 'decided', turn: open.turn, decision })
   return decision
 }
 
-async function modelDecision(run: Run, open: OpenTurn): Promise<Decision> {
+async function decideByModel(run: Run, open: OpenTurn): Promise<Decision> {
   if (!open.answer) {
-    const answer = readBy(run, await ask(run, open))
+    const answer = parseAnswer(run, await requestAnswer(run, open))
     const usd = settle(run, open, answer)
     record(run, { kind: 'model_answered', turn: open.turn, answer, ...(usd === undefined ? {} : { usd }) })
   }
   const answer = open.answer as Answer
   const decision = decisionOf(answer, run.toolbox, open.answeredAt)
   if (decision.kind !== 'invalid' || run.engine.replaying) return decision
-  await meetTools(run, answer)
+  await discoverTools(run, answer)
   return decisionOf(answer, run.toolbox, open.answeredAt)
 }
 
-/** Who knows the name of a server's tool need not have looked for it before. */
-async function meetTools({ engine, toolbox, leaving }: Run, { calls }: Answer): Promise<void> {
-  const strange = calls.filter((call) => checkCall(toolbox, call).fault !== undefined)
-  const names = strange.flatMap(({ tool, args }) => `${tool} ${args}`.match(SERVED) ?? [])
+/** Loads server tools that the model calls by name without a search. */
+async function discoverTools({ engine, toolbox, leaving }: Run, { calls }: Answer): Promise<void> {
+  const unknownCalls = calls.filter((call) => checkCall(toolbox, call).fault !== undefined)
+  const names = unknownCalls.flatMap(({ tool, args }) => `${tool} ${args}`.match(SERVER_TOOL_NAME) ?? [])
   for (const name of new Set(names))
     await leaving.or(
       async () => engine.meet?.(name),
@@ -74,15 +79,15 @@ async function meetTools({ engine, toolbox, leaving }: Run, { calls }: Answer): 
     )
 }
 
-/** `server__tool`, be it named in the arguments of a call that stands for it. */
-const SERVED = /[\w-]+?__[\w-]+/g
+/** Matches `server__tool`, also inside the arguments of tool_call. */
+const SERVER_TOOL_NAME = /[\w-]+?__[\w-]+/g
 
-async function ask(run: Run, open: OpenTurn): Promise<Answer> {
+async function requestAnswer(run: Run, open: OpenTurn): Promise<Answer> {
   const { thread, behaviour } = run
   run.model = modelToAsk(run, open)
-  const prepared = open.unprepared ? preparedBy(behaviour, thread.state, open) : undefined
+  const prepared = open.unprepared ? prepareText(behaviour, thread.state, open) : undefined
   const prefix = prefixOf(run)
-  const composition = fitting(run, open, prefix, prepared)
+  const composition = fitToContext(run, open, prefix, prepared)
   const reserved = mostOf(run, composition.bytes)
   const upto = thread.head + 1
   record(run, {
@@ -92,58 +97,58 @@ async function ask(run: Run, open: OpenTurn): Promise<Answer> {
     from: 1,
     upto,
     compiler: COMPILER_VERSION,
-    // Of what was said before; what this request itself adds stands in it.
+    // Digest of the conversation so far, without the text that this request adds.
     digest: hash('sha256', prefix.digest + weighConversation(thread.conversation).digest),
     ...(prepared === undefined ? {} : { prepared }),
     composition,
     ...(reserved === undefined ? {} : { reserved }),
   })
   await reserve(run, open)
-  if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted; the model was not asked')
+  if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted before the model was called')
   const request = { system: prefix.system, tools: prefix.tools, messages: thread.conversation.messages }
   const { model, signal } = run
   const onText = (text: string): void => {
     if (typeof text === 'string') say(run, { kind: 'text', text })
   }
-  const answer = await orInterrupted(run, () => askModel(run, () => model.call(request, { signal, onText })))
+  const answer = await callUnlessInterrupted(run, () => askModel(run, () => model.call(request, { signal, onText })))
   run.engine.breaker.heard({ model: run.model.id, code: null, at: run.engine.clock.now() })
   return answer
 }
 
-function preparedBy(behaviour: Behaviour, state: Json, { observation }: OpenTurn): string {
-  // The program has changed since its turn was opened.
+function prepareText(behaviour: Behaviour, state: Json, { observation }: OpenTurn): string {
+  // The behaviour had prepare() when the turn was opened, and has none now.
   if (!behaviour.prepare) return ''
   return askPlugin(preparedPort(behaviour.name), () => behaviour.prepare?.(ownCopy(state), observation))
 }
 
-/** As much of the past as there is room for. Contract: throws `model_oversize` where even without it the request is too long. */
-function fitting(run: Run, open: OpenTurn, prefix: Prefix, prepared: string | undefined): Composition {
+/** Cuts history until the request fits. Contract: throws `model_oversize` if it is too long even without history. */
+function fitToContext(run: Run, open: OpenTurn, prefix: Prefix, prepared: string | undefined): Composition {
   const { context } = run.wishes.budget
   const composition = compositionOf(run, open, prefix, prepared)
-  const tokens = tokensOf(composition)
-  const besides = tokens - weighConversation(run.thread.conversation).tokens
-  const cut = fittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - besides)
-  if (!cut) throw oversize(tokens, context)
+  const tokens = totalTokens(composition)
+  const otherTokens = tokens - weighConversation(run.thread.conversation).tokens
+  const cut = fittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - otherTokens)
+  if (!cut) throw oversizeError(tokens, context)
   if (!isNewCut(run, cut)) return composition
   record(run, { kind: 'cut', turn: open.turn, cut })
   return compositionOf(run, open, prefix, prepared)
 }
 
-const tokensOf = ({ sections }: Composition): number => Object.values(sections).reduce((sum, of) => sum + of, 0)
+const totalTokens = ({ sections }: Composition): number => Object.values(sections).reduce((sum, of) => sum + of, 0)
 
-function oversize(tokens: number, most: number | null): TirelessError {
+function oversizeError(tokens: number, limit: number | null): TirelessError {
   return new TirelessError('model_oversize', {
-    what: 'the request is too long: the task, the system prompt and the tools leave no room, and nothing else is left that could be cut',
+    what: 'the request is too long: the task, the system prompt and the tools alone exceed the limit',
     got: `about ${tokens} tokens`,
-    expected: `at most ${most} (models.max_input)`,
+    expected: `at most ${limit} (models.max_input)`,
     fix: 'shorten the task, offer fewer tools, or raise models.max_input',
   })
 }
 
-async function orInterrupted(run: Run, ask: () => Promise<Answer>): Promise<Answer> {
+async function callUnlessInterrupted(run: Run, callModel: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await run.leaving.or(ask, () => {
-      throw new TirelessError('aborted', 'the run was interrupted while the model was asked')
+    return await run.leaving.or(callModel, () => {
+      throw new TirelessError('aborted', 'the run was interrupted during the model call')
     })
   } catch (thrown) {
     if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted', { cause: thrown })
@@ -154,17 +159,17 @@ async function orInterrupted(run: Run, ask: () => Promise<Answer>): Promise<Answ
   }
 }
 
-/** What a text protocol makes of an answer is recorded with it, so that a resumed turn need not read it again. */
-function readBy({ parser }: Run, answer: Answer): Answer {
+/** Records the parsed answer, so that a resumed turn does not parse it again. */
+function parseAnswer({ parser }: Run, answer: Answer): Answer {
   if (!parser || answer.finish === 'length') return answer
-  const parsed = parsedBy(parser, answer.text)
+  const parsed = runParser(parser, answer.text)
   if (parsed.kind === 'fault') return { ...answer, calls: [], fault: parsed.reason }
   const { text, calls, notes } = parsed
   return { ...answer, calls, said: text, ...(notes === undefined ? {} : { notes }) }
 }
 
-/** One that breaks its contract must not cost the answer, which is paid for. */
-function parsedBy(parser: Parser, text: string): Parsed {
+/** A parser error must not discard the answer, which is already paid for. */
+function runParser(parser: Parser, text: string): Parsed {
   try {
     return askPlugin(parsedPort(parser.name), () => parser.parse(text))
   } catch (thrown) {

@@ -1,6 +1,6 @@
 /**
- * From an answer to a decision. Pure, so that a resumed turn reads its recorded answer exactly as the first time.
- * Invariants: an answer with any fault runs none of its calls (case 27); what was cut is never acted on (case 131).
+ * Turns a model's answer into a decision. Pure, so that a resumed turn reads its recorded answer in the same way.
+ * Invariants: if any call of an answer is invalid, none runs (case 27); a truncated answer never runs (case 131).
  */
 
 import type { Call, Decision } from '../domain/decision.ts'
@@ -10,53 +10,53 @@ import type { Answer } from '../domain/record.ts'
 import { matchOf } from '../domain/wait.ts'
 import { checkCall, type Toolbox } from './toolbox.ts'
 
-/** Tools by which a mind says what it decides; the engine handles them. */
-const SPOKEN: readonly string[] = ['finish', 'wait', 'ask_user']
+/** Tools that express a decision; the engine handles them itself. */
+const DECISION_TOOLS: readonly string[] = ['finish', 'wait', 'ask_user']
 
 export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number): Decision {
   const calls = answer.calls.map((asked) => checkCall(toolbox, asked))
   if (answer.finish === 'length')
     return invalid(
-      calls.map((call) => ({ ...call, fault: 'the answer was cut at the output limit, so nothing of it was run' })),
-      'your answer was cut at the output limit; answer again, shorter, or in several steps',
+      calls.map((call) => ({ ...call, fault: 'not run, because the answer was cut off at the output limit' })),
+      'Your answer was cut off at the output limit. Send a shorter answer, or split it into several steps.',
     )
-  if (answer.fault !== undefined) return invalid([], `your answer could not be read: ${answer.fault}`)
-  if (calls.length === 0) return spokenFinal(answer.said ?? answer.text)
-  const checked = refuseDuplicates(calls)
+  if (answer.fault !== undefined) return invalid([], `Your answer could not be parsed: ${answer.fault}`)
+  if (calls.length === 0) return finalFromText(answer.said ?? answer.text)
+  const checked = refuseDuplicateIds(calls)
   if (checked.some((call) => call.fault))
-    return invalid(checked.map(notRun), 'none of your calls was run, because at least one was malformed')
-  const spoken = checked.find(({ tool }) => SPOKEN.includes(tool))
-  if (!spoken) return { kind: 'act', calls: checked }
+    return invalid(checked.map(markNotRun), 'None of your calls was run, because at least one was invalid.')
+  const decisionCall = checked.find(({ tool }) => DECISION_TOOLS.includes(tool))
+  if (!decisionCall) return { kind: 'act', calls: checked }
   if (checked.length > 1)
     return invalid(
       checked.map((call) =>
-        call === spoken
-          ? { ...call, fault: `call ${call.tool} alone, once you have seen the results of the other calls` }
-          : notRun(call),
+        call === decisionCall
+          ? { ...call, fault: `not run: call ${call.tool} alone, after you have the results of the other calls` }
+          : markNotRun(call),
       ),
-      `call ${spoken.tool} alone`,
+      `Call ${decisionCall.tool} alone, without other calls in the same answer.`,
     )
-  if (spoken.tool === 'finish') return finishing(spoken)
-  return spoken.tool === 'wait' ? waiting(spoken, answeredAt) : askingOwner(spoken)
+  if (decisionCall.tool === 'finish') return finishDecision(decisionCall)
+  return decisionCall.tool === 'wait' ? waitDecision(decisionCall, answeredAt) : askOwnerDecision(decisionCall)
 }
 
-function spokenFinal(answer: string): Decision {
+function finalFromText(answer: string): Decision {
   return answer.trim() === '' ? emptyAnswer() : { kind: 'final', answer }
 }
 
-function finishing(call: Call): Decision {
+function finishDecision(call: Call): Decision {
   const { answer, summary } = call.args as { answer: string; summary?: string }
   if (answer.trim() === '') return emptyAnswer([{ ...call, fault: 'the answer is empty' }])
   return { kind: 'final', answer, ...(summary === undefined ? {} : { summary }), via: call }
 }
 
-function waiting(call: Call, answeredAt: number): Decision {
+function waitDecision(call: Call, answeredAt: number): Decision {
   const { for: what, until } = call.args as { for: string; until?: string }
   const instant = until === undefined ? undefined : parseInstant(until, answeredAt)
   if (until !== undefined && instant === undefined)
     return invalid(
       [{ ...call, fault: `until: got ${JSON.stringify(until)}; expected ${EXPECTED_INSTANT}` }],
-      'nothing was waited for',
+      'The wait did not start, because its arguments are invalid.',
     )
   return {
     kind: 'wait',
@@ -67,13 +67,13 @@ function waiting(call: Call, answeredAt: number): Decision {
   }
 }
 
-/** The question itself goes out when it is acted on. */
-function askingOwner(call: Call): Decision {
+/** The question is sent in the ACT phase. */
+function askOwnerDecision(call: Call): Decision {
   const { question } = call.args as { question: string }
   return { kind: 'wait', match: 'user_message', reason: question, via: call }
 }
 
-function refuseDuplicates(calls: readonly Call[]): Call[] {
+function refuseDuplicateIds(calls: readonly Call[]): Call[] {
   return calls.map((call) =>
     calls.filter((other) => other.id === call.id).length > 1
       ? { ...call, fault: `the call id ${JSON.stringify(call.id)} was used twice` }
@@ -81,12 +81,12 @@ function refuseDuplicates(calls: readonly Call[]): Call[] {
   )
 }
 
-function notRun(call: Call): Call {
-  return call.fault ? call : { ...call, fault: 'not run, because another call of the same answer was malformed' }
+function markNotRun(call: Call): Call {
+  return call.fault ? call : { ...call, fault: 'not run, because another call of the same answer was invalid' }
 }
 
 export function emptyAnswer(calls: readonly Call[] = []): Decision {
-  return { kind: 'invalid', calls, feedback: 'an empty answer is no answer', empty: true }
+  return { kind: 'invalid', calls, feedback: 'Your answer was empty. Call a tool, or answer with text.', empty: true }
 }
 
 function invalid(calls: readonly Call[], feedback: string): Decision {

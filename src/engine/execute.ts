@@ -1,4 +1,4 @@
-/** Running one intended call: with its secrets, within its time, again where that is harmless, its result without secrets and no longer than fits. */
+/** Executes one call: fills in secrets, enforces the time limit, retries if safe, redacts and truncates the result. */
 
 import { addressOf, placeText } from '../domain/address.ts'
 import { CALL_STATUSES, type CallResult } from '../domain/decision.ts'
@@ -17,125 +17,125 @@ import { type Run, say } from './run.ts'
 import { textShape } from './shape.ts'
 import type { Intended } from './thread.ts'
 
-/** More of a result the model is not shown. */
-const MOST_CHARACTERS = 50_000
-/** Room for the words that say how much is left out. */
-const MARK = 50
+/** Maximum length of a result. */
+const MAX_CHARACTERS = 50_000
+/** Space for the mark that says how much is left out. */
+const MARK_LENGTH = 50
 
-/** Contract: never throws what the tool threw; a tool's failure is a result. */
+/** Contract: an error of the tool becomes a result and is never thrown. */
 export async function execute(run: Run, tool: AnyTool, intended: Intended): Promise<CallResult> {
-  // Interrupted while its intent was written: the hand has not moved yet, and does not begin to.
+  // Interrupted while the intent was written: the tool has not started.
   if (run.signal.aborted) return INTERRUPTED_BEFORE
   const { recovery } = intended.effect
   const tries = recovery === 'pure' || recovery === 'idempotent' ? 1 + (tool.maxRetries ?? 0) : 1
   for (let left = tries; ; ) {
     const outcome = await attempt(run, tool, intended, intended.call.timeoutMs ?? tool.timeoutMs)
     left -= 1
-    // What was cut short may still be running: it is never run again beside itself.
+    // Retry only after the tool threw: an abandoned call may still be running.
     if (!outcome.threw || left === 0 || run.signal.aborted)
-      return capped(redacted(outcome.result, run.engine.secrets.hide))
+      return truncateResult(redacted(outcome.result, run.engine.secrets.hide))
   }
 }
 
-/** Why a call is told to stop whose time is up. */
-const TIME_IS_UP = 'timed out'
+/** Abort reason of a call that exceeds its time limit. */
+const TIMED_OUT = 'timed out'
 
 interface Outcome {
   readonly result: CallResult
-  /** The tool itself failed, and is over. */
+  /** The tool threw, so it is no longer running. */
   readonly threw: boolean
 }
 
 async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: number | undefined): Promise<Outcome> {
   if (timeoutMs === undefined) {
-    const begin = (): Promise<Outcome> => work(run, tool, intended, run.signal)
-    return run.leaving.or(begin, () => leftBehind('interrupted'))
+    const start = (): Promise<Outcome> => runTool(run, tool, intended, run.signal)
+    return run.leaving.or(start, () => abandonedOutcome('interrupted'))
   }
   const { clock } = run.engine
-  const late = new AbortController()
-  const over = new AbortController()
-  const signal = AbortSignal.any([run.signal, late.signal])
-  void clock.sleep(timeoutMs, over.signal).then(() => over.signal.aborted || late.abort(TIME_IS_UP))
-  // Not where something else has interrupted it first.
-  const isLate = (): boolean => signal.reason === TIME_IS_UP
-  const leaving = new Leaving(signal, clock)
+  const timeLimit = new AbortController()
+  const stopped = new AbortController()
+  const signal = AbortSignal.any([run.signal, timeLimit.signal])
+  void clock.sleep(timeoutMs, stopped.signal).then(() => stopped.signal.aborted || timeLimit.abort(TIMED_OUT))
+  // False if another interruption came first.
+  const isTimedOut = (): boolean => signal.reason === TIMED_OUT
+  const grace = new Leaving(signal, clock)
   try {
-    const begin = (): Promise<Outcome> => work(run, tool, intended, signal)
-    const outcome = await leaving.or(begin, () => leftBehind(isLate() ? 'timed_out' : 'interrupted'))
-    return isLate() ? { threw: false, result: lateResult(outcome.result, timeoutMs) } : outcome
+    const start = (): Promise<Outcome> => runTool(run, tool, intended, signal)
+    const outcome = await grace.or(start, () => abandonedOutcome(isTimedOut() ? 'timed_out' : 'interrupted'))
+    return isTimedOut() ? { threw: false, result: timedOutResult(outcome.result, timeoutMs) } : outcome
   } finally {
-    over.abort('over')
-    leaving.close()
+    stopped.abort('over')
+    grace.close()
   }
 }
 
-/** Contract: never ok, whatever it says of itself. One of which nobody knows what became stays unknown; what it has brought keeps its label. */
-function lateResult(result: CallResult, timeoutMs: number): CallResult {
+/** Contract: the status is never `ok`; `unknown` stays unknown. The facts, and with them the label, are kept. */
+function timedOutResult(result: CallResult, timeoutMs: number): CallResult {
   if (result.status === 'timed_out' || result.status === 'unknown') return result
-  const content = `it was told to stop after ${timeoutMs} ms, and has ended: ${result.content}`
+  const content = `stopped after its time limit of ${timeoutMs} ms; its result was: ${result.content}`
   return { ...result, status: 'timed_out', content }
 }
 
-function leftBehind(status: CallResult['status']): Outcome {
-  const content = 'it did not end when it was told to, and may still be running'
+function abandonedOutcome(status: CallResult['status']): Outcome {
+  const content = 'The call did not stop when it was interrupted. It may still be running.'
   return { threw: false, result: { status, content } }
 }
 
-async function work(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<Outcome> {
-  const stray = Promise.withResolvers<Outcome>()
-  let isOver = false
+async function runTool(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<Outcome> {
+  const strayFault = Promise.withResolvers<Outcome>()
+  let hasEnded = false
   const fail = (fault: unknown): boolean => {
-    if (isOver) return false
-    stray.resolve(strayOutcome(fault))
+    if (hasEnded) return false
+    strayFault.resolve(strayFailure(fault))
     return true
   }
-  const begin = async (): Promise<Outcome> => {
+  const start = async (): Promise<Outcome> => {
     try {
-      const args = withSecrets(run, tool, intended)
+      const args = fillSecrets(run, tool, intended)
       const result = await tool.run(args as never, contextOf(run, intended, signal))
       return { threw: false, result: checkedResult(tool.name, 'run', result) }
     } catch (thrown) {
       return { threw: true, result: failureOf(thrown, signal) }
     }
   }
-  const outcome = await Promise.race([runOwned({ who: `tool ${tool.name}`, fail }, begin), stray.promise])
-  isOver = true
+  const outcome = await Promise.race([runOwned({ who: `tool ${tool.name}`, fail }, start), strayFault.promise])
+  hasEnded = true
   return outcome
 }
 
-/** Something that the call began and did not wait for has failed. What else it began may still go on, so it is not run again beside itself. */
-function strayOutcome(fault: unknown): Outcome {
+/** Background work of the call failed. Other background work may still run, so the call is not retried. */
+function strayFailure(fault: unknown): Outcome {
   const { code, message } = asTirelessError(fault, 'tool_failed')
-  const content = `${code}: something it had begun failed, and nobody was waiting for that: ${message}; it may still be running`
+  const content = `${code}: background work of the call failed: ${message}. The call may still be running.`
   return { threw: false, result: { status: 'error', content } }
 }
 
-/** Secrets are set for hosts. */
-function hostOrPlace(destination: string): string {
+/** Secrets are bound to hosts, so an address is reduced to its host and port. */
+function hostOfDestination(destination: string): string {
   const address = addressOf(destination)
   return address.kind === 'read' ? placeText(address.value) : destination
 }
 
-/** The last moment: what was judged, journalled, shown and approved names them only. What it is handed is the tool's own. */
-function withSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended): Json {
+/** Fills in secret values just before the tool runs. Journal, approvals and events contain only their names. */
+function fillSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended): Json {
   const args = copyJson(call.args)
   const named = tool.secrets ?? []
   if (named.length === 0 || typeof args !== 'object' || args === null) return args
   const destinations = [
     ...(effect.host === undefined ? [] : [effect.host]),
     ...(tool.destinations
-      ? askPlugin(destinationsPort(tool.name), () => tool.destinations?.(call.args as never)).map(hostOrPlace)
+      ? askPlugin(destinationsPort(tool.name), () => tool.destinations?.(call.args as never)).map(hostOfDestination)
       : []),
   ]
-  const fill = (text: string): string => askPlugin(FILL, () => engine.secrets.fill(text, destinations))
+  const fill = (text: string): string => askPlugin(FILL_PORT, () => engine.secrets.fill(text, destinations))
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, named.includes(name) ? redacted(value, fill) : value]),
   )
 }
 
-const FILL: Port<string> = { who: 'secrets', method: 'fill', expected: 'a text', shape: textShape }
+const FILL_PORT: Port<string> = { who: 'secrets', method: 'fill', expected: 'a text', shape: textShape }
 
-/** Authors who have no types may return anything. Plain code: this is checked for every call of every run. */
+/** Checks a tool's result by hand instead of a schema: it runs for every call and must be fast. */
 export function checkedResult(tool: string, method: 'run' | 'probe', value: unknown): CallResult {
   try {
     const { status, content, facts } = value as CallResult
@@ -146,7 +146,7 @@ export function checkedResult(tool: string, method: 'run' | 'probe', value: unkn
   }
   ignoreRejections(value)
   const expected = `{ status: ${CALL_STATUSES.join('|')}, content: a text }`
-  const what = `tool ${tool} ended without a result from ${method}(); it may have done its work all the same`
+  const what = `tool ${tool} returned an invalid result from ${method}(); it may still have taken effect`
   throw new TirelessError('tool_failed', { what, got: describeValue(value), expected })
 }
 
@@ -155,18 +155,18 @@ export function failureOf(thrown: unknown, signal: AbortSignal): CallResult {
   return { status: signal.aborted ? 'interrupted' : 'error', content: `${error.code}: ${error.message}` }
 }
 
-function capped(result: CallResult): CallResult {
+function truncateResult(result: CallResult): CallResult {
   const { content } = result
-  if (content.length <= MOST_CHARACTERS) return result
-  const half = MOST_CHARACTERS / 2 - MARK
+  if (content.length <= MAX_CHARACTERS) return result
+  const half = MAX_CHARACTERS / 2 - MARK_LENGTH
   const cut = content.length - 2 * half
   return { ...result, content: `${content.slice(0, half)}\n[… ${cut} characters left out …]\n${content.slice(-half)}` }
 }
 
-/** Of a call that is intended, or about to be: `call` is there once it is. */
-type At = Pick<Intended, 'turn' | 'index' | 'ts'> & Partial<Pick<Intended, 'call'>>
+/** Position of a call. `call` is missing until its intent is recorded. */
+type CallPosition = Pick<Intended, 'turn' | 'index' | 'ts'> & Partial<Pick<Intended, 'call'>>
 
-export function contextOf(run: Run, at: At, signal: AbortSignal): ToolContext {
+export function contextOf(run: Run, at: CallPosition, signal: AbortSignal): ToolContext {
   const { index, call } = at
   return {
     env: run.env,

@@ -1,4 +1,7 @@
-/** Fittings: what a run is made with, found by the names that its behaviour, its task or the configuration gives. Sets nothing up. */
+/**
+ * Resolves the components of a run (models, parser, memory, tools, critics) by the names in its behaviour, its task or
+ * the configuration. Sets nothing up.
+ */
 
 import type { Issue } from '../domain/decision.ts'
 import type { Setup } from '../domain/record.ts'
@@ -16,11 +19,11 @@ import { issue } from './preflight.ts'
 import type { Claimed } from './run.ts'
 import { toolboxOf } from './toolbox.ts'
 
-/** What is undefined here is an issue already. */
+/** For each undefined component an issue has been recorded. */
 export interface Fittings {
   readonly wishes: Wishes
   readonly behaviour: Behaviour | undefined
-  /** The models that may be asked, in order. */
+  /** The models that may be called, in order of preference. */
   readonly chain: readonly Model[]
   readonly parser: Parser | undefined
   readonly memory: MemoryKind | undefined
@@ -29,38 +32,38 @@ export interface Fittings {
   readonly setup: Setup
 }
 
-export async function findFittings(held: Claimed, opening: Opening): Promise<Fittings> {
-  const { engine, dispatch, thread } = held
-  const first = thread.ended
+export async function findFittings(claim: Claimed, opening: Opening): Promise<Fittings> {
+  const { engine, dispatch, thread } = claim
+  const isFirstOpening = thread.ended
   const wishes = wishesOf(dispatch.metadata, engine.budget)
   const behaviour = await opening.attempt('TASK_BEHAVIOUR_UNKNOWN', () =>
-    engine.behaviours.get(dispatch.agent_id, first ? wishes.behaviour : thread.behaviour),
+    engine.behaviours.get(dispatch.agent_id, isFirstOpening ? wishes.behaviour : thread.behaviour),
   )
   const selected = selectedFor(dispatch.metadata, await engine.store.selections())
   const wanted = { model: wishes.model, agent: dispatch.agent_id, selected }
   const chain = (await opening.attempt('TASK_MODEL_UNKNOWN', () => modelsFor(engine.models, wanted, behaviour))) ?? []
-  const briefing = await briefingOf(held)
+  const briefing = await briefingOf(claim)
   const names = {
     parser: behaviour?.parser ?? wishes.parser ?? 'native',
     memory: behaviour?.memory ?? wishes.memory ?? 'whole',
-    tools: withReading(behaviour?.tools ?? [], briefing.skills.length > 0),
+    tools: addReadSkill(behaviour?.tools ?? [], briefing.skills.length > 0),
   }
   const parser = engine.parsers.get(names.parser)
   if (names.parser !== 'native' && !parser)
     opening.issues.push(unknownName('TASK_PARSER_UNKNOWN', names.parser, engine.parsers))
   const memory = engine.memories.get(names.memory)
   if (!memory) opening.issues.push(unknownName('TASK_MEMORY_UNKNOWN', names.memory, engine.memories))
-  // Who names a tool of a server that nobody has looked at yet need not have it looked at first.
-  const strange = first && !engine.replaying ? names.tools.filter((name) => !engine.tools.has(name)) : []
-  for (const name of strange)
+  // A tool of an MCP server that has not been queried yet is loaded here.
+  const undiscovered = isFirstOpening && !engine.replaying ? names.tools.filter((name) => !engine.tools.has(name)) : []
+  for (const name of undiscovered)
     await opening.setUp(
       'TASK_TOOL_UNKNOWN',
       async () => engine.meet?.(name),
       () => {},
     )
   const toolbox = toolboxOf(names.tools, engine.tools)
-  // Later on one may be gone: then only its calls are refused.
-  if (first)
+  // When a run is resumed, a missing tool is no issue: only its calls are refused.
+  if (isFirstOpening)
     for (const name of names.tools)
       if (!toolbox.has(name)) opening.issues.push(unknownName('TASK_TOOL_UNKNOWN', name, engine.tools))
   const critics = [...engine.critics(), ...(behaviour?.critics ?? [])]
@@ -79,7 +82,7 @@ export async function findFittings(held: Claimed, opening: Opening): Promise<Fit
   return { wishes, behaviour, chain, parser, memory, toolbox, critics, setup }
 }
 
-/** Looked for once: a run that is taken up again goes on with what it began with. What has changed since cannot be read any more. */
+/** Skills and instructions are read at the start of a run; a resumed run keeps them. */
 async function briefingOf({ engine, dispatch, thread }: Claimed): Promise<Briefing> {
   const { skills = [], instructions = null } = thread.setup ?? {}
   if (!thread.ended) return { skills, instructions }
@@ -87,23 +90,23 @@ async function briefingOf({ engine, dispatch, thread }: Claimed): Promise<Briefi
   return session ? engine.skills.brief(dispatch.agent_id, session.workspace) : NO_BRIEFING
 }
 
-/** Whoever has skills can read them, whatever else it is limited to. */
-const withReading = (tools: readonly string[], hasSkills: boolean): readonly string[] =>
+/** An agent with skills can always read them, even if its tools are limited. */
+const addReadSkill = (tools: readonly string[], hasSkills: boolean): readonly string[] =>
   hasSkills && !tools.includes(READ_SKILL) ? [...tools, READ_SKILL] : tools
 
-/** Whoever decides for itself may never ask one: that there is none shows when it does. */
+/** A behaviour with decide() may never call a model, so a missing model is reported only when it is called. */
 async function modelsFor(models: Models, wanted: Wanted, behaviour: Behaviour | undefined): Promise<readonly Model[]> {
-  const [first = models.defaultId, ...others] = await models.chain(wanted)
+  const [isFirstOpening = models.defaultId, ...others] = await models.chain(wanted)
   try {
-    return [models.get(first), ...others.flatMap((id) => usable(models, id))]
+    return [models.get(isFirstOpening), ...others.flatMap((id) => loadModel(models, id))]
   } catch (thrown) {
     if (wanted.model !== undefined || !behaviour?.decide) throw thrown
-    return [{ id: first, call: () => Promise.reject(thrown) }]
+    return [{ id: isFirstOpening, call: () => Promise.reject(thrown) }]
   }
 }
 
-/** One that cannot stand in leaves it to the others; `models list` says why it cannot. */
-function usable(models: Models, id: string): readonly Model[] {
+/** Skips a fallback model that cannot be loaded; `models list` shows the reason. */
+function loadModel(models: Models, id: string): readonly Model[] {
   try {
     return [models.get(id)]
   } catch {

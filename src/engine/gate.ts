@@ -1,7 +1,8 @@
 /**
- * Gates: every call of a step is judged before any of them runs; one that a person has to allow first is held back, and its neighbours with it.
- * Must not know: who answers, and when. What was allowed comes back as input, see approved.ts.
- * Invariants: case 55 (one held back means none of the step's has begun); a gate that breaks never lets anything through.
+ * Gates: checks every call of a step before any of them runs. If one call needs approval, all calls of the step are
+ * held back.
+ * Must not know: who answers an approval, and when. The answer arrives as input, see approved-calls.ts.
+ * Invariants: case 55 (if one call is held back, no call of the step has started); a failing gate never allows a call.
  */
 
 import { APPROVAL_LASTS_MS, type Approval } from '../domain/approval.ts'
@@ -17,84 +18,85 @@ import { auditOf, type Ruled, ruledBy, sinksOf } from './ruled.ts'
 import { type Run, record } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
-/** More open approvals than this of one session nobody looks through. */
-const MANY = 1000
+/** Maximum number of open approvals of a session that are searched for a duplicate. */
+const MAX_OPEN_APPROVALS = 1000
 
-/** A call as gates have left it. */
+/** A call after the gates have checked it. */
 export interface ClearedCall extends Call {
   readonly held?: Held
 }
 
-/** What it is told instead of being run, and the question that is put to people with it. */
+/** The result of a call that does not run, and the approval to request. */
 export interface Held {
   readonly result: CallResult
   readonly approval?: Approval
 }
 
-/** Contract: whoever settles what is held back lists its approval in the same commit; what was ruled, and why, goes with the next one. */
+/** Contract: the caller must commit a held call's result together with its approval. Audit entries join that commit. */
 export async function gate(run: Run, open: OpenTurn, calls: readonly Call[]): Promise<readonly ClearedCall[]> {
-  const fresh = calls.flatMap((call, index) =>
+  const newCalls = calls.flatMap((call, index) =>
     open.intended.has(index) || open.settled.has(index) || call.fault !== undefined ? [] : [{ index, call }],
   )
   const { replaying } = run.engine
   const fixed = replaying?.intent()
   if (fixed) record(run, fixed)
-  // Whoever is interrupted begins nothing more.
-  const held = replaying || run.signal.aborted ? new Map<number, Held>() : await judged(run, open, fresh)
+  // An interrupted run starts no further call.
+  const held = replaying || run.signal.aborted ? new Map<number, Held>() : await gateCalls(run, open, newCalls)
   return calls.map((call, index) => {
     const result = replaying?.held(index)
-    const its = result ? { result } : held.get(index)
-    return its && !run.signal.aborted ? { ...call, held: its } : call
+    const holding = result ? { result } : held.get(index)
+    return holding && !run.signal.aborted ? { ...call, held: holding } : call
   })
 }
 
-interface Fresh {
+interface NewCall {
   readonly index: number
   readonly call: Call
 }
 
-async function judged(run: Run, open: OpenTurn, fresh: readonly Fresh[]): Promise<ReadonlyMap<number, Held>> {
-  const cleared: (Fresh & Ruled)[] = []
-  for (const { index, call } of fresh) {
-    const ruled = await clearanceOf(run, open.turn, call)
+async function gateCalls(run: Run, open: OpenTurn, newCalls: readonly NewCall[]): Promise<ReadonlyMap<number, Held>> {
+  const verdicts: (NewCall & Ruled)[] = []
+  for (const { index, call } of newCalls) {
+    const ruled = await strictestVerdict(run, open.turn, call)
     run.alongside.push(auditOf(run, { turn: open.turn, index }, call, ruled))
-    cleared.push({ index, call, ...ruled })
+    verdicts.push({ index, call, ...ruled })
   }
-  const waits = cleared.some(({ clearance }) => clearance.kind === 'ask')
-  const listed = waits ? await listedIn(run) : []
+  const needsApproval = verdicts.some(({ clearance }) => clearance.kind === 'ask')
+  const approvals = needsApproval ? await openApprovals(run) : []
   const held = new Map<number, Held>()
-  for (const { index, call, clearance, destinations } of cleared) {
-    if (clearance.kind === 'deny') held.set(index, { result: denied(clearance.reason) })
+  for (const { index, call, clearance, destinations } of verdicts) {
+    if (clearance.kind === 'deny') held.set(index, { result: deniedResult(clearance.reason) })
     else if (clearance.kind === 'ask') {
-      const approval = approvalOf(run, { turn: open.turn, index }, call, clearance.reason, destinations)
-      const known = listed.find(({ digest }) => digest === approval.digest)
-      listed.push(approval)
-      held.set(index, known ? { result: askedBefore(known) } : { result: parked(approval), approval })
-    } else if (waits) held.set(index, { result: BESIDE })
+      const approval = newApproval(run, { turn: open.turn, index }, call, clearance.reason, destinations)
+      const known = approvals.find(({ digest }) => digest === approval.digest)
+      approvals.push(approval)
+      held.set(index, known ? { result: alreadyAskedResult(known) } : { result: parkedResult(approval), approval })
+    } else if (needsApproval) held.set(index, { result: HELD_WITH_OTHERS })
   }
   return held
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 
-/** The strictest word of policy, the tool and every gate. What a person has allowed needs nobody else's leave, unless somebody forbids it by now. */
-async function clearanceOf(run: Run, turn: number, call: Call): Promise<Ruled> {
+/** The strictest verdict of policy, tool and gates. An approval overrides `ask`, but never `deny`. */
+async function strictestVerdict(run: Run, turn: number, call: Call): Promise<Ruled> {
   const { clearance, destinations } = await ruledBy(run, turn, call)
-  const wish = wishOf(run, call)
-  let strictest = wish.kind !== 'allow' && STRICTNESS[wish.kind] >= STRICTNESS[clearance.kind] ? wish : clearance
+  const ownVerdict = toolVerdict(run, call)
+  let strictest =
+    ownVerdict.kind !== 'allow' && STRICTNESS[ownVerdict.kind] >= STRICTNESS[clearance.kind] ? ownVerdict : clearance
   for (const gate of run.engine.gates()) {
     const clearance = await run.leaving.or(
-      () => clearanceFrom(run, gate, call),
-      () => LEFT_BEHIND,
+      () => verdictOfGate(run, gate, call),
+      () => GATE_INTERRUPTED,
     )
     if (STRICTNESS[clearance.kind] > STRICTNESS[strictest.kind]) strictest = clearance
   }
   const isAllowed = strictest.kind === 'ask' && call.approval !== undefined
-  return { clearance: isAllowed ? { kind: 'allow', reason: 'a person has allowed it' } : strictest, destinations }
+  return { clearance: isAllowed ? { kind: 'allow', reason: 'a person allowed it' } : strictest, destinations }
 }
 
-/** The tool's own. */
-function wishOf({ toolbox }: Run, { tool, args }: Call): Clearance {
+/** The verdict of the tool itself. */
+function toolVerdict({ toolbox }: Run, { tool, args }: Call): Clearance {
   const known = toolbox.get(tool)
   try {
     const refusal = askPlugin(reasonPort(tool, 'refuses'), () => known?.refuses?.(args as never))
@@ -102,11 +104,11 @@ function wishOf({ toolbox }: Run, { tool, args }: Call): Clearance {
     const reason = askPlugin(reasonPort(tool, 'asks'), () => known?.asks?.(args as never))
     return reason === undefined ? { kind: 'allow' } : { kind: 'ask', reason }
   } catch (thrown) {
-    return { kind: 'ask', reason: `${tool} could not say whether to ask: ${asTirelessError(thrown).message}` }
+    return { kind: 'ask', reason: `${tool} failed to check the call: ${asTirelessError(thrown).message}` }
   }
 }
 
-async function clearanceFrom({ dispatch }: Run, gate: Gate, { tool, args, effect }: Call): Promise<Clearance> {
+async function verdictOfGate({ dispatch }: Run, gate: Gate, { tool, args, effect }: Call): Promise<Clearance> {
   const { session_id, agent_id } = dispatch
   try {
     const call = { tool, args, effect, session_id, agent_id }
@@ -116,14 +118,14 @@ async function clearanceFrom({ dispatch }: Run, gate: Gate, { tool, args, effect
   }
 }
 
-const LEFT_BEHIND: Clearance = { kind: 'ask', reason: 'the run was interrupted while a gate was asked' }
+const GATE_INTERRUPTED: Clearance = { kind: 'ask', reason: 'the run was interrupted while a gate checked the call' }
 
-async function listedIn({ engine, dispatch }: Run): Promise<Approval[]> {
+async function openApprovals({ engine, dispatch }: Run): Promise<Approval[]> {
   const { session_id } = dispatch
-  return [...(await engine.store.approvals({ session_id, status: 'open', limit: MANY }))]
+  return [...(await engine.store.approvals({ session_id, status: 'open', limit: MAX_OPEN_APPROVALS }))]
 }
 
-function approvalOf(
+function newApproval(
   run: Run,
   at: { readonly turn: number; readonly index: number },
   { tool, args, effect }: Call,
@@ -149,25 +151,29 @@ function approvalOf(
   }
 }
 
-/** `held`: how a replay knows what was held back by a gate. */
-const FACTS = { held: true }
+/** A replay recognises results of held calls by `held`. */
+const HELD_FACTS = { held: true }
 
-function parked({ id, reason, expires_at }: Approval): CallResult {
-  const next = 'do something else, or wait; the answer comes by itself, and with it the result'
+function parkedResult({ id, reason, expires_at }: Approval): CallResult {
+  const next = 'A person must approve this call. Do something else, or wait; the result follows after the approval.'
   const content = JSON.stringify({ parked: true, id, reason, expires_at, next })
-  return { status: 'parked', content, facts: { ...FACTS, approval: id } }
+  return { status: 'parked', content, facts: { ...HELD_FACTS, approval: id } }
 }
 
-/** Held back like any call that leads nowhere: one question is enough for people, and who goes on asking is stuck. */
-function askedBefore({ id, expires_at }: Approval): CallResult {
-  const next = 'this very call waits for its answer already; do something else, or wait'
-  return { status: 'blocked', content: JSON.stringify({ parked: true, id, expires_at, next }), facts: FACTS }
+/** A repeated request is blocked: people are asked once, and a run that keeps repeating it counts as stuck. */
+function alreadyAskedResult({ id, expires_at }: Approval): CallResult {
+  const next = 'This call is already waiting for approval. Do something else, or wait.'
+  return { status: 'blocked', content: JSON.stringify({ parked: true, id, expires_at, next }), facts: HELD_FACTS }
 }
 
-const BESIDE: CallResult = {
+const HELD_WITH_OTHERS: CallResult = {
   status: 'not_started',
-  content: 'not run, because a call beside it has to be allowed first; call it again if it is still wanted',
-  facts: FACTS,
+  content: 'Not run, because another call of this step needs approval. Call it again if it is still needed.',
+  facts: HELD_FACTS,
 }
 
-const denied = (reason: string): CallResult => ({ status: 'error', content: `denied: ${reason}`, facts: FACTS })
+const deniedResult = (reason: string): CallResult => ({
+  status: 'error',
+  content: `denied: ${reason}`,
+  facts: HELD_FACTS,
+})

@@ -1,6 +1,6 @@
 /**
- * What a session has heard, from whom, and what that makes of it (I12). Folded from the journal, like everything else of a thread.
- * Must not know: what follows from a label. That is policy.
+ * Provenance: which texts a session has read, their sources, and the label that results (I12). Folded from the journal.
+ * Must not know: the consequences of a label. They belong to policy.
  */
 
 import type { Observation } from '../domain/observation.ts'
@@ -11,73 +11,74 @@ import type { Thread } from './thread.ts'
 
 export interface Heard {
   readonly text: string
-  /** For people. */
+  /** Shown to people in approvals. */
   readonly source: string
-  /** Whether it is the owner's own. */
+  /** Whether the owner wrote it. */
   readonly trusted: boolean
-  /** The host that said it. */
+  /** The host that it came from. */
   readonly host?: string
 }
 
-type Listener = Pick<Thread, 'label' | 'heard'>
+type ProvenanceFold = Pick<Thread, 'label' | 'heard'>
 
-/** Contract: the lowest label of what a session has read, without all else that is folded from its journal. */
+/** Contract: the lowest label of all texts in a session's journal, without folding the rest. */
 export function labelOfJournal(records: readonly JournalRecord[]): Label {
-  const listener: Listener = { label: CLEAN, heard: [] }
+  const provenance: ProvenanceFold = { label: CLEAN, heard: [] }
   for (const record of records) {
-    if (record.kind === 'input_bound') hearInput(listener, record)
-    else if (record.kind === 'call_settled') hearResult(listener, record, '')
+    if (record.kind === 'input_bound') hearInput(provenance, record)
+    else if (record.kind === 'call_settled') hearResult(provenance, record, '')
   }
-  return listener.label
+  return provenance.label
 }
 
 export function hearInput(
-  thread: Listener,
+  thread: ProvenanceFold,
   { input, recalled, turn }: Extract<JournalRecord, { kind: 'input_bound' }>,
 ): void {
   for (const observation of input) {
-    lower(thread, observation.label)
-    thread.heard.push(...wordsIn(observation, turn))
+    lowerLabel(thread, observation.label)
+    thread.heard.push(...partsOf(observation, turn))
   }
   for (const { text, key, trust, private: isPrivate } of recalled?.facts ?? []) {
-    lower(thread, { trust, private: isPrivate })
-    thread.heard.push({ text, source: `what is remembered of ${key}`, trusted: false })
+    lowerLabel(thread, { trust, private: isPrivate })
+    thread.heard.push({ text, source: `the remembered fact ${key}`, trusted: false })
   }
 }
 
-/** Outside of fences an owner's message is the owner's; what stands in them came from elsewhere. */
-function wordsIn(observation: Observation, turn: number): readonly Heard[] {
+/** In an owner's message, only text outside data fences is the owner's. */
+function partsOf(observation: Observation, turn: number): readonly Heard[] {
   if (observation.type !== 'user_message') {
     const text = JSON.stringify(observation.payload ?? null)
     return [{ text, source: `the event ${observation.name} (turn ${turn})`, trusted: false }]
   }
-  if (observation.words === 'model') return [{ text: observation.text, source: 'what a model wrote', trusted: false }]
-  const own = withoutFences(observation.text)
+  if (observation.words === 'model')
+    return [{ text: observation.text, source: 'text written by a model', trusted: false }]
+  const ownText = withoutFences(observation.text)
   return [
-    { text: own, source: OWN, trusted: true },
-    ...(own === observation.text ? [] : [{ text: observation.text, source: 'data in the prompt', trusted: false }]),
+    { text: ownText, source: OWNER_SOURCE, trusted: true },
+    ...(ownText === observation.text ? [] : [{ text: observation.text, source: 'data in the prompt', trusted: false }]),
   ]
 }
 
 export function hearResult(
-  thread: Listener,
+  thread: ProvenanceFold,
   { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
   tool: string,
   host?: string,
 ): void {
-  lower(thread, label)
-  // Whatever it says, be it trusted: it is no word of the owner's, but at best an echo of one.
+  lowerLabel(thread, label)
+  // Even a trusted result never counts as written by the owner.
   const source = `${tool} (turn ${turn})`
   thread.heard.push({ text: result.content, source, trusted: false, ...(host !== undefined && { host }) })
 }
 
-function lower(thread: Listener, label: Label = CLEAN): void {
+function lowerLabel(thread: ProvenanceFold, label: Label = CLEAN): void {
   thread.label = lowest(thread.label, label)
 }
 
-const OWN = 'your words'
+const OWNER_SOURCE = 'your instructions'
 
-/** The owner's words so far, each once: what came to nothing is heard again. */
+/** The owner's texts so far, without duplicates: the input of a failed turn is bound again. */
 export const ownWords = ({ heard }: Thread): readonly string[] => [
-  ...new Set(heard.filter(({ source }) => source === OWN).map(({ text }) => text)),
+  ...new Set(heard.filter(({ source }) => source === OWNER_SOURCE).map(({ text }) => text)),
 ]

@@ -1,8 +1,8 @@
 /**
- * The intent lock: what the owner's words need of tools that reach others, asked of a model that is shown those words and nothing else. Asked when
- * it first matters, once; again only when the owner has said something new.
- * Must not know: what is allowed. That is policy/rule.ts.
- * Invariants: nothing that came from outside is in that request, so nothing from outside can widen what comes of it.
+ * The intent lock: asks a model which outward calls the task needs, and shows it only the owner's messages. It is asked
+ * when the answer first matters, and again only after a new message of the owner.
+ * Must not know: which calls are allowed, see policy/policy-rule.ts.
+ * Invariants: the request contains no outside content, so outside content cannot extend the intent.
  */
 
 import { z } from 'zod'
@@ -18,7 +18,7 @@ import { paidCall, spenderOf } from './money.ts'
 import { flush, type Run, record } from './run.ts'
 import { reachableIn } from './toolbox.ts'
 
-/** Contract: whether such a call is among what the owner's words need; undefined where nobody was asked yet. */
+/** Contract: whether the recorded intent contains such a call; undefined if no current intent is recorded. */
 export function isIntended(
   { thread }: Run,
   { tool, effect }: Call,
@@ -34,29 +34,33 @@ export function isIntended(
   )
 }
 
-/** What says nowhere where it goes is not what the words need for a place. */
+/** A call without destinations never matches a need that names one. */
 function goesTo(places: readonly string[], destinations: readonly string[]): boolean {
   const needed = mentionsIn(places)
   return destinations.length > 0 && destinations.every((one) => needed.names(one))
 }
 
-/** Contract: on record when this resolves. A model that cannot be asked, or says what is no answer, has fixed nothing. */
+/** Contract: records the intent before it resolves. If the model call fails, nothing is recorded. */
 export async function fixIntent(run: Run, turn: number): Promise<void> {
   const { engine, model, thread, toolbox } = run
-  const words = ownWords(thread)
-  // What was answered so far is booked before anything more is set aside.
+  const ownerTexts = ownWords(thread)
+  // Book the cost of earlier answers before more money is reserved.
   await flush(run, [])
-  const request = { system: SYSTEM, tools: [], messages: [{ role: 'user', text: question(words, toolbox) } as const] }
+  const request = {
+    system: SYSTEM,
+    tools: [],
+    messages: [{ role: 'user', text: buildQuestion(ownerTexts, toolbox) } as const],
+  }
   try {
     const id = `${run.dispatch.dispatch_id}-intent-${thread.head}`
-    const waited = (call: () => Promise<Answer>): Promise<Answer> => run.leaving.or(call, leftBehind)
-    const answer = await paidCall(engine, model, request, run.signal, spenderOf(run), id, waited)
+    const withGrace = (call: () => Promise<Answer>): Promise<Answer> => run.leaving.or(call, abortedInIntent)
+    const answer = await paidCall(engine, model, request, run.signal, spenderOf(run), id, withGrace)
     const usd = model.price ? costOf(model.price, answer.usage) / MICROS : undefined
     record(run, {
       kind: 'intent_fixed',
       turn,
-      needs: needsIn(answer.text, toolbox),
-      words: words.length,
+      needs: parseNeeds(answer.text, toolbox),
+      words: ownerTexts.length,
       usage: answer.usage,
       ...(usd === undefined ? {} : { usd }),
     })
@@ -65,26 +69,32 @@ export async function fixIntent(run: Run, turn: number): Promise<void> {
   }
 }
 
-function leftBehind(): never {
-  throw new TirelessError('aborted', 'the run was interrupted while its intent was asked for')
+function abortedInIntent(): never {
+  throw new TirelessError('aborted', 'the run was interrupted while its intent was determined')
 }
 
-const SYSTEM = `You decide, before anything else is read, what a task needs. You see the task in its owner's own words, and tools that reach other people or places.
-Answer with JSON only: a list of the tools that the task itself asks to be used, like [{"tool": "send_mail", "to": ["ann@example.org"]}].
-"to": where it has to go, as written in the task; leave it out where the task leaves that open. "method": with fetch POST, PUT, PATCH or DELETE, with browser click, type or select, with git push, with bash network; leave it out otherwise. Nothing that the task does not ask for. An empty list is a good answer.`
+const SYSTEM = `You decide which tools a task needs. \
+You see the task in its owner's own words, and the tools that can reach other people or places.
+Answer with JSON only: a list of the tools that the task asks you to use, \
+like [{"tool": "send_mail", "to": ["ann@example.org"]}].
+"to": the destinations, as written in the task. Leave it out if the task names none.
+"method": POST, PUT, PATCH or DELETE for fetch; click, type or select for browser; push for git; network for bash. \
+Leave it out for other tools.
+List only what the task asks for. An empty list is a good answer.`
 
-function question(words: readonly string[], toolbox: ReadonlyMap<string, AnyTool>): string {
+function buildQuestion(ownerTexts: readonly string[], toolbox: ReadonlyMap<string, AnyTool>): string {
   const tools = reachableIn(toolbox).filter(reachesOthers)
   const lines = tools.map(
-    ({ name, description, foreign }) => `- ${name}: ${foreign ? OF_A_SERVER : description.split('\n', 1)[0]}`,
+    ({ name, description, foreign }) =>
+      `- ${name}: ${foreign ? SERVER_TOOL_DESCRIPTION : description.split('\n', 1)[0]}`,
   )
-  return `The task:\n${words.join('\n\n')}\n\nTools:\n${lines.join('\n')}`
+  return `The task:\n${ownerTexts.join('\n\n')}\n\nTools:\n${lines.join('\n')}`
 }
 
-/** What servers say of their tools is from outside. */
-const OF_A_SERVER = 'a tool of a server, which does what its name says'
+/** Replaces descriptions of server tools, which are outside content. */
+const SERVER_TOOL_DESCRIPTION = 'a server tool; its name says what it does'
 
-/** One that says nothing of where it goes, or what it gives, may do anything; those of servers are mostly there to reach others. */
+/** A tool that declares neither destinations nor the label of its results may do anything, and so may server tools. */
 const reachesOthers = ({ destinations, gives, lazy }: AnyTool): boolean =>
   destinations !== undefined || gives === undefined || (lazy ?? false)
 
@@ -92,8 +102,8 @@ const answerShape = z.array(
   z.object({ tool: z.string(), method: z.string().optional(), to: z.array(z.string()).optional() }),
 )
 
-/** Unreadable: nothing is needed, so that everything is asked for. */
-function needsIn(text: string, toolbox: ReadonlyMap<string, AnyTool>): readonly Need[] {
+/** An unreadable answer means that no tool is needed, so every outward call needs approval. */
+function parseNeeds(text: string, toolbox: ReadonlyMap<string, AnyTool>): readonly Need[] {
   const [json = ''] = /\[[\s\S]*\]/.exec(text) ?? []
   try {
     return answerShape

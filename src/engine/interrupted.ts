@@ -1,7 +1,7 @@
 /**
- * A call that was intended and never settled, as it is listed, and as it is settled when its run ends before anybody could recover it.
- * Must not know: tools. Recovery itself is recover.ts.
- * Invariants: I4 (whatever becomes of a run, a call that it intended is settled or listed as unknown).
+ * Unknown outcomes: lists calls that started but have no result, and settles them when their run ends before recovery.
+ * Must not know: tools, see recover-call.ts.
+ * Invariants: I4 (every call that started is settled or listed as unknown, however its run ends).
  */
 
 import type { CallResult } from '../domain/decision.ts'
@@ -12,7 +12,7 @@ import type { Op } from '../ports/store.ts'
 import { type Claimed, record } from './run.ts'
 import type { Intended, OpenTurn } from './thread.ts'
 
-/** Contract: what it returns belongs into the commit of the records it makes. */
+/** Contract: the caller commits the returned operations together with the new records. */
 export async function settleInterrupted(run: Claimed, open: OpenTurn): Promise<readonly Op[]> {
   const ops: Op[] = []
   for (const intended of open.intended.values()) {
@@ -20,7 +20,7 @@ export async function settleInterrupted(run: Claimed, open: OpenTurn): Promise<r
     if (open.settled.has(index)) continue
     const known = await knownOf(run, intended)
     const status = whoHears(effect) === 'ask_human' ? 'open' : 'told_model'
-    // To check again was no answer, and nobody is left to check: it is asked about anew.
+    // `recheck` gives no answer, and the run ends before it can check: open the question again.
     if (!known || known.resolution === 'recheck')
       ops.push({ op: 'unknown', unknown: unknownOf(run, intended, status, known?.output_so_far ?? '') })
     const result = run.engine.replaying?.recovered(intended) ?? resultOf(known?.resolution ?? null)
@@ -29,11 +29,15 @@ export async function settleInterrupted(run: Claimed, open: OpenTurn): Promise<r
   return ops
 }
 
-function resultOf(word: Resolution | null): CallResult {
-  const said = 'this call was cut short'
-  if (word === 'happened') return { status: 'ok', content: `${said}; the owner says it did take effect` }
-  if (word === 'not') return { status: 'not_started', content: `${said}; the owner says it did not take effect` }
-  return { status: 'unknown', content: `${said}; nobody knows whether it took effect. Look before you repeat it.` }
+function resultOf(resolution: Resolution | null): CallResult {
+  const start = 'This call was interrupted.'
+  if (resolution === 'happened') return { status: 'ok', content: `${start} The owner says that it took effect.` }
+  if (resolution === 'not')
+    return { status: 'not_started', content: `${start} The owner says that it did not take effect.` }
+  return {
+    status: 'unknown',
+    content: `${start} It is unknown whether it took effect. Check before you repeat it.`,
+  }
 }
 
 export async function knownOf({ engine, dispatch }: Claimed, intended: Intended): Promise<Unknown | undefined> {

@@ -1,9 +1,12 @@
-/** Why a run is interrupted: the program stops, somebody cancelled it, or its time is up. The reason of its signal. */
+/** The abort reason of a run's signal: the program is stopping, the run was cancelled, or its time limit is reached. */
 
 import type { CallResult } from '../domain/decision.ts'
 
-/** What a call is told that was not begun, because its run was interrupted. */
-export const INTERRUPTED_BEFORE: CallResult = { status: 'not_started', content: 'the run was interrupted before it' }
+/** The result of a call that did not start because the run was interrupted. */
+export const INTERRUPTED_BEFORE: CallResult = {
+  status: 'not_started',
+  content: 'The run was interrupted before this call started.',
+}
 
 export class Interruption extends Error {
   readonly why: 'stopping' | 'cancelled' | 'time'
@@ -13,7 +16,7 @@ export class Interruption extends Error {
   }
 }
 
-/** Undefined: it is not interrupted. A signal without a reason of ours is a program that stops. */
+/** Contract: undefined if not aborted. An abort with any other reason means that the program is stopping. */
 export function whyInterrupted(signal: AbortSignal): Interruption['why'] | undefined {
   if (!signal.aborted) return undefined
   return signal.reason instanceof Interruption ? signal.reason.why : 'stopping'

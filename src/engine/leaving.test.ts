@@ -6,46 +6,46 @@ import { GRACE_MS, Leaving } from './leaving.ts'
 
 const never = (): Promise<string> => new Promise(() => {})
 
-test('case 51: what does not end is left behind, a moment after the interruption and not before', async () => {
+test('case 51: work that does not end is abandoned when the grace period is over, not before', async () => {
   const clock = new FakeClock()
   const stop = new AbortController()
-  const leaving = new Leaving(stop.signal, clock)
+  const grace = new Leaving(stop.signal, clock)
   let outcome = 'waiting'
-  void leaving.or(never, () => 'left').then((found) => (outcome = found))
+  void grace.or(never, () => 'abandoned').then((result) => (outcome = result))
   await clock.advance(10 * GRACE_MS)
   stop.abort()
   await clock.advance(GRACE_MS - 1)
   assert.equal(outcome, 'waiting')
   await clock.advance(1)
-  assert.equal(outcome, 'left')
+  assert.equal(outcome, 'abandoned')
 })
 
-test('I10: what nobody would wait for any more is not begun', async () => {
+test('I10: after the grace period no work is started', async () => {
   const clock = new FakeClock()
-  const leaving = new Leaving(AbortSignal.abort(), clock)
+  const grace = new Leaving(AbortSignal.abort(), clock)
   await clock.advance(GRACE_MS)
-  let begun = false
-  const begin = async (): Promise<string> => {
-    begun = true
+  let started = false
+  const start = async (): Promise<string> => {
+    started = true
     return 'done'
   }
-  assert.deepEqual([await leaving.or(begin, () => 'left at once'), begun], ['left at once', false])
+  assert.deepEqual([await grace.or(start, () => 'abandoned at once'), started], ['abandoned at once', false])
 })
 
-test('K3: one that is closed listens to nobody, sleeps no more and leaves nothing behind', async () => {
+test('K3: a closed grace period has no listener and no timer, and abandons nothing', async () => {
   const clock = new FakeClock()
   const stop = new AbortController()
-  const quiet = new Leaving(stop.signal, clock)
+  const closedEarly = new Leaving(stop.signal, clock)
   assert.equal(getEventListeners(stop.signal, 'abort').length, 1)
-  quiet.close()
+  closedEarly.close()
   assert.equal(getEventListeners(stop.signal, 'abort').length, 0)
   const interrupted = new Leaving(AbortSignal.abort(), clock)
-  let left = false
+  let abandoned = false
   void interrupted.or(never, () => {
-    left = true
-    return 'left'
+    abandoned = true
+    return 'abandoned'
   })
   interrupted.close()
   await clock.advance(GRACE_MS)
-  assert.deepEqual([left, clock.sleeping], [false, 0])
+  assert.deepEqual([abandoned, clock.sleeping], [false, 0])
 })

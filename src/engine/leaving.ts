@@ -1,58 +1,58 @@
 /**
- * Work that does not heed its signal is left behind: a moment after the interruption whoever waits for it goes on without it.
- * One listener for a whole run, because a signal is slow to listen to.
+ * The grace period: work that ignores its abort signal is abandoned two seconds after the interruption, and the caller
+ * continues without it. One listener serves a whole run, because adding listeners to a signal is slow.
  */
 
 import type { Clock } from '../ports/clock.ts'
 
-/** How long whatever was interrupted may take to end by itself. */
+/** Time that interrupted work has to end by itself. */
 export const GRACE_MS = 2000
 
 export class Leaving {
-  readonly #leave = new Set<() => void>()
+  readonly #abandon = new Set<() => void>()
   readonly #closed = new AbortController()
-  #over = false
+  #isOver = false
 
-  /** Nobody waits for anything any more. */
+  /** Removes the listener and stops the timer. */
   readonly close: () => void
 
   constructor(signal: AbortSignal, clock: Clock) {
-    const leaveAll = async (): Promise<void> => {
+    const abandonAll = async (): Promise<void> => {
       await clock.sleep(GRACE_MS, this.#closed.signal)
       if (this.#closed.signal.aborted) return
-      this.#over = true
-      for (const leave of this.#leave) leave()
+      this.#isOver = true
+      for (const abandon of this.#abandon) abandon()
     }
-    if (signal.aborted) void leaveAll()
-    else signal.addEventListener('abort', leaveAll, { once: true })
+    if (signal.aborted) void abandonAll()
+    else signal.addEventListener('abort', abandonAll, { once: true })
     this.close = () => {
       this.#closed.abort('closed')
-      // A signal that follows another is kept for as long as somebody listens to it, and some of ours last as long as the process.
-      signal.removeEventListener('abort', leaveAll)
+      // A derived signal stays in memory while it has listeners, and some signals live as long as the process.
+      signal.removeEventListener('abort', abandonAll)
     }
   }
 
-  /** Contract: what the work comes to, or what `left` says once it has been left behind. What nobody would wait for is not begun. */
-  or<T>(begin: () => Promise<T>, left: () => T): Promise<T> {
+  /** Contract: resolves to the result of the work, or to `onAbandon()` after the grace period, when no work starts. */
+  or<T>(start: () => Promise<T>, onAbandon: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const abandon = (): void => {
         try {
-          resolve(left())
+          resolve(onAbandon())
         } catch (thrown) {
           reject(thrown)
         }
       }
-      if (this.#over) {
-        leave()
+      if (this.#isOver) {
+        abandon()
         return
       }
-      this.#leave.add(leave)
-      const over = (): unknown => this.#leave.delete(leave)
+      this.#abandon.add(abandon)
+      const done = (): unknown => this.#abandon.delete(abandon)
       try {
-        // A plugin may return what is no promise.
-        Promise.resolve(begin()).finally(over).then(resolve, reject)
+        // A plugin may return a value instead of a promise.
+        Promise.resolve(start()).finally(done).then(resolve, reject)
       } catch (thrown) {
-        over()
+        done()
         reject(thrown)
       }
     })

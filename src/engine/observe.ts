@@ -1,6 +1,7 @@
 /**
- * OBSERVE: binds the input of a turn, and lets the behaviour look. A turn that a crash left open keeps the input it had.
- * Invariants: I8 (no input, no step), O12 (an unread message is bound at the next step, and acknowledged only in its commit).
+ * OBSERVE: binds the input of a turn and calls the behaviour's observe(). A turn left open by a crash keeps its input.
+ * Invariants: I8 (no input, no step), O12 (an unread message is bound at the next step, and acknowledged only in that
+ * step's commit).
  */
 
 import type { Dispatch } from '../domain/dispatch.ts'
@@ -24,14 +25,14 @@ import { type Run, record } from './run.ts'
 import type { Spent } from './spent.ts'
 import { type OpenTurn, opened } from './thread.ts'
 
-/** More than this no observation may hold: what is not bounded here would be in every prompt. */
-const MOST_CHARACTERS = 200_000
-/** Of a request, so much at most for what is new; so much, in characters for its tokens, always fits. */
+/** Maximum size of a behaviour's observation, in characters of JSON. A larger one would be in every prompt. */
+const MAX_CHARACTERS = 200_000
+/** Share of a request's tokens for new input; and the share, in characters per token, that fits without counting. */
 const INPUT_SHARE = 0.5
-const ALWAYS_FITS = 0.02
-const INPUT_WITHOUT_LIMIT = 200_000
-/** Facts that a run is shown as it begins. */
-const MOST_FACTS = 8
+const ALWAYS_FITS_SHARE = 0.02
+const DEFAULT_INPUT_TOKENS = 200_000
+/** Maximum number of facts that a run is shown at its start. */
+const MAX_FACTS_SHOWN = 8
 
 export interface Input {
   readonly observations: readonly Observation[]
@@ -39,31 +40,31 @@ export interface Input {
   readonly recalled?: Recalled
 }
 
-/** Undefined: there is nothing to go on. Nothing was written then. */
+/** Contract: undefined if there is no input; then nothing was written. */
 export async function findInput(run: Run): Promise<Input | undefined> {
   const { thread, dispatch } = run
   if (thread.open) return { observations: thread.open.input }
-  const unread = bindable(run, await run.engine.store.inbox(dispatch.session_id))
+  const unread = selectBindable(run, await run.engine.store.inbox(dispatch.session_id))
   const last = thread.turns > 0 ? thread.last : undefined
   const feedback = last?.kind === 'end' ? undefined : last?.feedback
-  const begun = thread.begun ? { observations: unread } : await begin(run, unread)
-  if (begun.observations.length === 0 && last?.kind !== 'continue' && feedback === undefined) return undefined
-  return { ...begun, ...(feedback === undefined ? {} : { feedback }) }
+  const bound = thread.begun ? { observations: unread } : await firstInput(run, unread)
+  if (bound.observations.length === 0 && last?.kind !== 'continue' && feedback === undefined) return undefined
+  return { ...bound, ...(feedback === undefined ? {} : { feedback }) }
 }
 
-/** What of it can be bound now; the rest stays unread. */
-function bindable(run: Run, unread: readonly Observation[]): readonly Observation[] {
+/** Selects the messages that fit into this turn; the others stay unread. */
+function selectBindable(run: Run, unread: readonly Observation[]): readonly Observation[] {
   const { thread, wishes, behaviour, dispatch } = run
-  // Most often there is little, and nothing has to be counted.
-  const most = Math.min(wishes.budget.context ?? INPUT_WITHOUT_LIMIT, thread.roomLearnt)
-  if (sizeOf(unread) < most * ALWAYS_FITS) return unread
-  const left = Math.min(roomBesidePrefix(run), INPUT_WITHOUT_LIMIT) - estimateTokens(dispatch.prompt)
+  // Skip the token count when there is little input, which is the common case.
+  const maxTokens = Math.min(wishes.budget.context ?? DEFAULT_INPUT_TOKENS, thread.roomLearnt)
+  if (sizeOf(unread) < maxTokens * ALWAYS_FITS_SHARE) return unread
+  const left = Math.min(roomBesidePrefix(run), DEFAULT_INPUT_TOKENS) - estimateTokens(dispatch.prompt)
   return withinRoom(
     unread,
     {
       tokens: left * INPUT_SHARE,
-      // What a behaviour makes of it must not be too much for the journal.
-      characters: behaviour.observe ? MOST_CHARACTERS * INPUT_SHARE : Number.POSITIVE_INFINITY,
+      // The behaviour's observation goes into the journal, so its input is limited too.
+      characters: behaviour.observe ? MAX_CHARACTERS * INPUT_SHARE : Number.POSITIVE_INFINITY,
     },
     thread.turn + 1,
   )
@@ -72,59 +73,59 @@ function bindable(run: Run, unread: readonly Observation[]): readonly Observatio
 const sizeOf = (unread: readonly Observation[]): number =>
   unread.reduce((sum, observation) => sum + observationText(observation).length, 0)
 
-/** The first input of a run: its task, and of what its agent remembers what may matter; where the task has a place for that, there. */
-async function begin(run: Run, unread: readonly Observation[]): Promise<Input> {
-  const asked = [...taskOf(run), ...unread]
-  const recalled = asked.length === 0 ? undefined : await recall(run, asked)
-  if (!recalled) return { observations: asked }
-  if (markIn(run) === undefined) return { observations: asked, recalled }
-  return { observations: [...taskOf(run, recalled), ...unread], recalled: { ...recalled, placed: true } }
+/** The first input of a run: its task and recalled facts. The facts replace the task's {MEMORY} mark, if it has one. */
+async function firstInput(run: Run, unread: readonly Observation[]): Promise<Input> {
+  const observations = [...taskObservation(run), ...unread]
+  const recalled = observations.length === 0 ? undefined : await recall(run, observations)
+  if (!recalled) return { observations }
+  if (findMemoryMark(run) === undefined) return { observations, recalled }
+  return { observations: [...taskObservation(run, recalled), ...unread], recalled: { ...recalled, placed: true } }
 }
 
-/** Of what its agent remembers from any session, what may matter to this run. */
+/** Facts from any session of the agent that match the input. */
 async function recall(run: Run, input: readonly Observation[]): Promise<Recalled | undefined> {
   const { store, clock, replaying } = run.engine
   if (replaying) return replaying.recalled()
   const text = input.map(observationText).join('\n')
-  const query = { agent_id: run.dispatch.agent_id, text, now: clock.now(), limit: MOST_FACTS }
+  const query = { agent_id: run.dispatch.agent_id, text, now: clock.now(), limit: MAX_FACTS_SHOWN }
   return recalledOf(await store.recallFacts(query))
 }
 
 export function observe(run: Run, input: Input): OpenTurn {
   const { thread, behaviour } = run
   if (!behaviour.observe) return openWith(run, input)
-  const look = (): unknown => behaviour.observe?.(ownCopy(thread.state), surroundings(run, input))
-  const seen = askPlugin(observationPort(behaviour.name), look)
-  return openWith(run, input, seen === undefined ? undefined : bounded(behaviour.name, seen))
+  const callObserve = (): unknown => behaviour.observe?.(ownCopy(thread.state), envViewFor(run, input))
+  const observed = askPlugin(observationPort(behaviour.name), callObserve)
+  return openWith(run, input, observed === undefined ? undefined : checkSize(behaviour.name, observed))
 }
 
-/** `seen`: what the behaviour made of it. */
-export function openWith(run: Run, { observations, feedback, recalled }: Input, seen?: Json): OpenTurn {
+/** `observed`: the return value of the behaviour's observe(). */
+export function openWith(run: Run, { observations, feedback, recalled }: Input, observed?: Json): OpenTurn {
   record(run, {
     kind: 'input_bound',
     turn: run.thread.turn + 1,
     input: observations,
     ...(feedback === undefined ? {} : { feedback }),
     ...(recalled === undefined ? {} : { recalled }),
-    ...(seen === undefined ? {} : { observation: seen }),
+    ...(observed === undefined ? {} : { observation: observed }),
     ...(run.behaviour.prepare ? { prepares: true } : {}),
   })
   return opened(run.thread)
 }
 
-function bounded(behaviour: string, seen: Json): Json {
-  const { length } = JSON.stringify(seen)
-  if (length > MOST_CHARACTERS)
+function checkSize(behaviour: string, observed: Json): Json {
+  const { length } = JSON.stringify(observed)
+  if (length > MAX_CHARACTERS)
     throw new TirelessError('state_invalid', {
       what: `the observation of behaviour ${behaviour} is too large`,
       got: `${length} characters`,
-      expected: `at most ${MOST_CHARACTERS}`,
-      fix: 'let observe() leave out or shorten what is long',
+      expected: `at most ${MAX_CHARACTERS}`,
+      fix: 'shorten what observe() returns',
     })
-  return seen
+  return observed
 }
 
-function surroundings(run: Run, { observations: input, feedback }: Input): EnvView {
+function envViewFor(run: Run, { observations: input, feedback }: Input): EnvView {
   const { thread, wishes, dispatch, env } = run
   const { budget } = wishes
   const left = (limit: number | null, used: keyof Spent): number | null =>
@@ -145,13 +146,13 @@ function surroundings(run: Run, { observations: input, feedback }: Input): EnvVi
   }
 }
 
-/** The dispatch's own prompt is the first thing its run hears. A dispatch that unread messages made has none. */
-function taskOf(run: Run, recalled?: Recalled): Observation[] {
+/** The dispatch's prompt as the first message of its run. A dispatch created for unread messages has no prompt. */
+function taskObservation(run: Run, recalled?: Recalled): Observation[] {
   const { dispatch, engine } = run
   if (dispatch.prompt === '') return []
-  const mark = markIn(run)
+  const mark = findMemoryMark(run)
   const text = mark === undefined ? dispatch.prompt : withMemory(dispatch.prompt, mark, recalled)
-  const label = labelIn(dispatch.metadata)
+  const label = labelFromMetadata(dispatch.metadata)
   return [
     {
       ...{ id: dispatch.dispatch_id, type: 'user_message', text, ts: engine.clock.now() },
@@ -161,15 +162,15 @@ function taskOf(run: Run, recalled?: Recalled): Observation[] {
   ]
 }
 
-/** Whoever made the dispatch says what it is worth, where that is less than the owner's word. */
-function labelIn({ label }: Dispatch['metadata']): Label | undefined {
+/** The label that the creator of the dispatch set, if the prompt is less trusted than the owner's messages. */
+function labelFromMetadata({ label }: Dispatch['metadata']): Label | undefined {
   if (label === undefined) return undefined
   const { trust, private: isPrivate } = (label ?? {}) as Partial<Record<string, Json>>
   return { trust: trust === 'trusted' ? 'trusted' : 'untrusted', private: isPrivate !== false }
 }
 
-/** Where in its prompt it is to be reminded. */
-function markIn({ dispatch: { prompt, metadata } }: Run): string | undefined {
+/** The mark in the prompt that recalled facts replace. */
+function findMemoryMark({ dispatch: { prompt, metadata } }: Run): string | undefined {
   const { memory_mark: mark } = metadata
   return typeof mark === 'string' && prompt.includes(memoryMark(mark)) ? mark : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * INIT: a claimed dispatch becomes a run. Everything it will need is found, set up and checked before its first OBSERVE; what was set up
- * is taken down again in reverse, however the run goes.
+ * INIT: opens a claimed dispatch as a run. All components are resolved, set up and checked before the first OBSERVE,
+ * and closed in reverse order when the run ends.
  * Must not know: what a behaviour, a model or a tool does.
  */
 
@@ -25,79 +25,81 @@ import { envIssues, resourceIssues, taskIssues } from './preflight.ts'
 import { checkState } from './reduce.ts'
 import { type Claimed, type Run, record, type Watched } from './run.ts'
 
-interface Taken {
+interface UnopenedRun {
   readonly watched: Watched
   close(): Promise<void>
 }
 
 export type Opened =
   | { readonly kind: 'opened'; readonly run: Run; close(): Promise<void> }
-  | ({ readonly kind: 'refused'; readonly issues: readonly Issue[] } & Taken)
-  /** It was parked or cut short, and this program does not have the behaviour that it is to go on with. */
-  | ({ readonly kind: 'behaviour_missing'; readonly behaviour: string } & Taken)
-  /** It was called off before it was set up. */
-  | ({ readonly kind: 'called_off'; readonly why: Interruption['why']; readonly budget: Budget } & Taken)
+  | ({ readonly kind: 'refused'; readonly issues: readonly Issue[] } & UnopenedRun)
+  /** The run is to be resumed, but its behaviour is not installed. */
+  | ({ readonly kind: 'behaviour_missing'; readonly behaviour: string } & UnopenedRun)
+  /** The run was interrupted before its setup was complete. */
+  | ({ readonly kind: 'called_off'; readonly why: Interruption['why']; readonly budget: Budget } & UnopenedRun)
 
-/** Contract: throws only what the store throws. Nobody waits for what hangs while it is set up. */
-export async function openRun(held: Claimed, abort: AbortSignal, cancelling: Cancelling): Promise<Opened> {
-  const { clock, hooks } = held.engine
+/** Contract: rejects only with errors of the store. Setup work that hangs is abandoned. */
+export async function openRun(claim: Claimed, abort: AbortSignal, cancelling: Cancelling): Promise<Opened> {
+  const { clock, hooks } = claim.engine
   const { afterStep, immediate } = cancelling
-  const [late, time] = [new AbortController(), new AbortController()]
-  const signal = AbortSignal.any([abort, immediate, time.signal])
-  // No step is under way yet that it would have to end with.
-  const patience = new Leaving(AbortSignal.any([signal, afterStep, late.signal]), clock)
-  const opening = new Opening(patience)
-  const watched: Watched = { ...held, hooks: hooks(), slow: new Set() }
+  const [setupTimeLimit, timeLimit] = [new AbortController(), new AbortController()]
+  const signal = AbortSignal.any([abort, immediate, timeLimit.signal])
+  // No step is running yet, so "cancel after the step" takes effect at once.
+  const setupGrace = new Leaving(AbortSignal.any([signal, afterStep, setupTimeLimit.signal]), clock)
+  const opening = new Opening(setupGrace)
+  const watched: Watched = { ...claim, hooks: hooks(), slow: new Set() }
   const isCancelled = (): boolean => afterStep.aborted || immediate.aborted
-  const first = held.thread.ended
-  const fittings = await findFittings(held, opening)
+  const isFirstOpening = claim.thread.ended
+  const fittings = await findFittings(claim, opening)
   const { behaviour, memory: kind, wishes, ...rest } = fittings
-  if (!first && !behaviour && !isCancelled() && !signal.aborted && !held.engine.replaying) {
-    patience.close()
-    return { kind: 'behaviour_missing', behaviour: held.thread.behaviour ?? '', watched, close: () => opening.close() }
+  if (!isFirstOpening && !behaviour && !isCancelled() && !signal.aborted && !claim.engine.replaying) {
+    setupGrace.close()
+    return { kind: 'behaviour_missing', behaviour: claim.thread.behaviour ?? '', watched, close: () => opening.close() }
   }
-  if (first) await begin(watched, fittings, opening)
-  else if (!isCancelled()) await takeUp(held, fittings, opening)
-  const inTime = limit(held, wishes.budget, late)
-  // Also where something is wrong already: whoever mends a task is told everything that is wrong with it at once.
-  const env = isCancelled() || signal.aborted ? undefined : await setUp(held, fittings, opening, first)
-  inTime()
-  patience.close()
-  const taken: Taken = { watched, close: () => opening.close() }
+  if (isFirstOpening) await startRun(watched, fittings, opening)
+  else if (!isCancelled()) await recordChanges(claim, fittings, opening)
+  const stopTimer = startTimer(claim, wishes.budget, setupTimeLimit)
+  // Continue even after an issue, so that all issues of a task are reported at once.
+  const env = isCancelled() || signal.aborted ? undefined : await setUp(claim, fittings, opening, isFirstOpening)
+  stopTimer()
+  setupGrace.close()
+  const unopened: UnopenedRun = { watched, close: () => opening.close() }
   const { issues } = opening
   if (!env && (isCancelled() || issues.length === 0)) {
-    const why = isCancelled() ? 'cancelled' : (whyInterrupted(signal) ?? whyInterrupted(late.signal) ?? 'stopping')
-    return { kind: 'called_off', why, budget: wishes.budget, ...taken }
+    const why = isCancelled()
+      ? 'cancelled'
+      : (whyInterrupted(signal) ?? whyInterrupted(setupTimeLimit.signal) ?? 'stopping')
+    return { kind: 'called_off', why, budget: wishes.budget, ...unopened }
   }
   const [model] = fittings.chain
-  const isKnown = held.engine.replaying !== undefined && !env
+  const isRecordedRefusal = claim.engine.replaying !== undefined && !env
   const memory =
-    kind && !isKnown
-      ? await opening.attempt('TASK_MEMORY_UNUSABLE', () => remembering(kind, held.thread.past))
+    kind && !isRecordedRefusal
+      ? await opening.attempt('TASK_MEMORY_UNUSABLE', () => openMemory(kind, claim.thread.past))
       : undefined
-  if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...taken }
-  const workspace = await enter(held)
-  opening.afterwards(() => leave(held, workspace))
+  if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...unopened }
+  const workspace = await enter(claim)
+  opening.afterwards(() => leave(claim, workspace))
   const leaving = new Leaving(signal, clock)
   opening.afterwards(() => leaving.close())
-  // To be set up is no work yet.
-  opening.afterwards(limit(held, wishes.budget, time))
-  const made = { ...rest, wishes, behaviour, model, memory, env, workspace }
-  const run: Run = { ...watched, ...made, signal, leaving, phase: 'observe' }
-  return { kind: 'opened', run, close: taken.close }
+  // The time limit of the run starts after the setup.
+  opening.afterwards(startTimer(claim, wishes.budget, timeLimit))
+  const components = { ...rest, wishes, behaviour, model, memory, env, workspace }
+  const run: Run = { ...watched, ...components, signal, leaving, phase: 'observe' }
+  return { kind: 'opened', run, close: unopened.close }
 }
 
-/** What is left of its time from now on; returned is how to stop the watch. */
-function limit({ engine, thread }: Claimed, { ms }: Budget, time: AbortController): () => void {
-  const over = new AbortController()
+/** Aborts `timeLimit` when the run's remaining time is over. Returns a function that stops the timer. */
+function startTimer({ engine, thread }: Claimed, { ms }: Budget, timeLimit: AbortController): () => void {
+  const stopped = new AbortController()
   if (ms !== null && ms > 0)
     void engine.clock
-      .sleep(Math.max(0, ms - thread.spent.ms), over.signal)
-      .then(() => over.signal.aborted || time.abort(new Interruption('time')))
-  return () => over.abort('over')
+      .sleep(Math.max(0, ms - thread.spent.ms), stopped.signal)
+      .then(() => stopped.signal.aborted || timeLimit.abort(new Interruption('time')))
+  return () => stopped.abort('over')
 }
 
-async function begin(run: Watched, { behaviour, wishes, setup }: Fittings, opening: Opening): Promise<void> {
+async function startRun(run: Watched, { behaviour, wishes, setup }: Fittings, opening: Opening): Promise<void> {
   const { dispatch_id: run_id, agent_id, prompt: task, metadata } = run.dispatch
   const state =
     behaviour && (await opening.attempt('TASK_STATE_INVALID', () => initialState(behaviour, task, metadata)))
@@ -106,7 +108,7 @@ async function begin(run: Watched, { behaviour, wishes, setup }: Fittings, openi
     ...(state == null ? {} : { state }),
   })
   await tellHooks(run, 'on_run_start', {})
-  // What was wrong with a recorded run is in its recording.
+  // In a replay, the issues come from the recording.
   if (!run.engine.replaying) opening.issues.push(...taskIssues(task, wishes.budget))
 }
 
@@ -116,45 +118,46 @@ function initialState(behaviour: Behaviour, task: string, metadata: Dispatch['me
   return state === null ? null : checkState(behaviour, 'initState', state)
 }
 
-/** The program, or its configuration, may have been changed while the run slept: then the journal says so. */
-async function takeUp(held: Claimed, { behaviour, setup }: Fittings, opening: Opening): Promise<void> {
+/** Records changes of program or configuration since the run was parked. */
+async function recordChanges(claim: Claimed, { behaviour, setup }: Fittings, opening: Opening): Promise<void> {
   if (!behaviour) return
-  await opening.attempt('TASK_STATE_INVALID', () => migrate(held, behaviour))
-  if (JSON.stringify(setup) !== JSON.stringify(held.thread.setup)) record(held, { kind: 'refitted', setup })
+  await opening.attempt('TASK_STATE_INVALID', () => migrate(claim, behaviour))
+  if (JSON.stringify(setup) !== JSON.stringify(claim.thread.setup)) record(claim, { kind: 'refitted', setup })
 }
 
-/** Its state is brought to the version that the behaviour knows, once. */
-function migrate(held: Claimed, behaviour: Behaviour): void {
-  const { thread } = held
+/** Migrates the state to the behaviour's version, once. */
+function migrate(claim: Claimed, behaviour: Behaviour): void {
+  const { thread } = claim
   const { state: shape } = behaviour
   if (!shape || shape.version === thread.stateVersion) return
-  if (!shape.migrate) throw new Error(`no way from state version ${thread.stateVersion} to ${shape.version}`)
+  if (!shape.migrate) throw new Error(`no migration from state version ${thread.stateVersion} to ${shape.version}`)
   const migrated = checkState(behaviour, 'state.migrate', shape.migrate(copyJson(thread.state), thread.stateVersion))
   const patch = patchOf(thread.state, migrated)
-  record(held, { kind: 'migrated', version: shape.version, ...(patch === undefined ? {} : { patch }) })
+  record(claim, { kind: 'migrated', version: shape.version, ...(patch === undefined ? {} : { patch }) })
 }
 
-/** Undefined: something is wrong, or it was left behind. */
+/** Contract: undefined if there is an issue or the setup was abandoned. */
 async function setUp(
-  held: Claimed,
+  claim: Claimed,
   { wishes, toolbox }: Fittings,
   opening: Opening,
-  first: boolean,
+  isFirstOpening: boolean,
 ): Promise<Env | undefined> {
-  // Not left behind: the store always comes to an end.
-  const workspace = await opening.attempt('ENV_SETUP_FAILED', () => workspaceOf(held))
+  // Never abandoned: operations of the store always end.
+  const workspace = await opening.attempt('ENV_SETUP_FAILED', () => workspaceOf(claim))
   if (workspace === undefined) return undefined
   const env = await opening.setUp(
     'ENV_SETUP_FAILED',
-    async () => checkedEnv(await callPluginLater(OPEN_ENV, () => held.engine.envs.open(workspace, wishes.env))),
-    (late) => late.close(),
+    async () => checkEnv(await callPluginLater(OPEN_ENV, () => claim.engine.envs.open(workspace, wishes.env))),
+    (env) => env.close(),
   )
   if (!env) return undefined
-  const found = async (code: string, look: () => Promise<readonly Issue[]>): Promise<void> => {
-    opening.issues.push(...((await opening.setUp(code, look, () => {})) ?? []))
+  const addIssues = async (code: string, check: () => Promise<readonly Issue[]>): Promise<void> => {
+    opening.issues.push(...((await opening.setUp(code, check, () => {})) ?? []))
   }
-  if (first) await found('TASK_RESOURCE_INVALID', () => resourceIssues(env, wishes.resources, opening.isWhole))
-  await found('ENV_HEALTH_CHECK_FAILED', () => envIssues(env, toolbox.values()))
+  if (isFirstOpening)
+    await addIssues('TASK_RESOURCE_INVALID', () => resourceIssues(env, wishes.resources, opening.isWhole))
+  await addIssues('ENV_HEALTH_CHECK_FAILED', () => envIssues(env, toolbox.values()))
   for (const tool of toolbox.values())
     if (opening.isWhole)
       await opening.setUp(
@@ -167,8 +170,8 @@ async function setUp(
 
 const OPEN_ENV: Method = { who: 'envs', method: 'open' }
 
-/** What is missing of it would show only when a tool asks for it. */
-function checkedEnv(opened: unknown): Env {
+/** Checks the object now; a missing method would otherwise fail in a later tool call. */
+function checkEnv(opened: unknown): Env {
   const env = opened as Partial<Env> | null | undefined
   const isWhole =
     typeof env?.root === 'string' &&
@@ -185,14 +188,14 @@ async function workspaceOf({ engine, dispatch }: Claimed): Promise<string> {
   return session.workspace
 }
 
-const METHODS = ['reset', 'append', 'retrieve', 'evict'] as const satisfies readonly (keyof Memory)[]
+const MEMORY_METHODS = ['reset', 'append', 'retrieve', 'evict'] as const satisfies readonly (keyof Memory)[]
 
-function remembering(kind: MemoryKind, past: readonly PastTurn[]): Memory {
+function openMemory(kind: MemoryKind, past: readonly PastTurn[]): Memory {
   const who = `memory ${kind.name}`
   const memory = callPlugin({ who, method: 'open' }, () => kind.open()) as Memory
-  const missing = METHODS.find((name) => typeof memory?.[name] !== 'function')
+  const missing = MEMORY_METHODS.find((name) => typeof memory?.[name] !== 'function')
   if (missing !== undefined)
-    throw invalidReturn({ who, method: 'open', expected: `an object with ${METHODS.join(', ')}` }, memory)
+    throw invalidReturn({ who, method: 'open', expected: `an object with ${MEMORY_METHODS.join(', ')}` }, memory)
   tellPlugin({ who, method: 'reset' }, () => memory.reset())
   for (const turn of past) tellPlugin({ who, method: 'append' }, () => memory.append(pastTurnOf(turn)))
   return memory

@@ -1,4 +1,4 @@
-/** What goes on while a run is opened: what was found to be wrong, and what has to be taken down again, later ones first. */
+/** The scope in which a run is opened: collects issues and clean-up functions, which run in reverse order. */
 
 import type { Issue } from '../domain/decision.ts'
 import { asTirelessError } from '../domain/error.ts'
@@ -8,20 +8,20 @@ import { Unfit } from './unfit.ts'
 
 export class Opening {
   readonly issues: Issue[] = []
-  readonly #takeDown: (() => Promise<void>)[] = []
-  readonly #leaving: Leaving
-  #left = false
+  readonly #cleanups: (() => Promise<void>)[] = []
+  readonly #grace: Leaving
+  #isAbandoned = false
 
-  constructor(leaving: Leaving) {
-    this.#leaving = leaving
+  constructor(grace: Leaving) {
+    this.#grace = grace
   }
 
-  /** Nothing is wrong so far, and nothing was left behind. */
+  /** No issue so far, and no setup work was abandoned. */
   get isWhole(): boolean {
-    return this.issues.length === 0 && !this.#left
+    return this.issues.length === 0 && !this.#isAbandoned
   }
 
-  /** Contract: what it came to, or nothing and one issue more; what the store throws is not the run's to judge. */
+  /** Contract: returns the result, or undefined and adds an issue. Rethrows errors of the store. */
   async attempt<T>(code: string, work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await work()
@@ -34,29 +34,29 @@ export class Opening {
     }
   }
 
-  /** Contract: as `attempt`; but once the run is called off nobody waits for it, and what it comes to later is taken down at once. */
-  setUp<T>(code: string, work: () => Promise<T>, takeDown: (made: T) => unknown): Promise<T | undefined> {
+  /** Contract: like `attempt`, but abandoned when the run is cancelled; a later result is cleaned up at once. */
+  setUp<T>(code: string, work: () => Promise<T>, cleanUp: (value: T) => unknown): Promise<T | undefined> {
     const attempt = (): Promise<T | undefined> =>
       this.attempt(code, async () => {
-        const made = await work()
-        if (this.#left) await takeDown(made)
-        else this.afterwards(() => takeDown(made))
-        return made
+        const value = await work()
+        if (this.#isAbandoned) await cleanUp(value)
+        else this.afterwards(() => cleanUp(value))
+        return value
       })
-    return this.#leaving.or(attempt, () => {
-      this.#left = true
+    return this.#grace.or(attempt, () => {
+      this.#isAbandoned = true
       return undefined
     })
   }
 
   afterwards(work: () => unknown): void {
-    this.#takeDown.push(async () => {
+    this.#cleanups.push(async () => {
       await work()
     })
   }
 
   /** Contract: never rejects. */
   async close(): Promise<void> {
-    for (const work of this.#takeDown.splice(0).reverse()) await work().catch(() => {})
+    for (const work of this.#cleanups.splice(0).reverse()) await work().catch(() => {})
   }
 }

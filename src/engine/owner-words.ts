@@ -1,7 +1,7 @@
 /**
- * What people said to a session, and the task of each of its runs: what no cut may take from the model.
- * Must not know: how it is shown.
- * Invariants: each text once, in the turn whose answer took it in.
+ * Messages from people and the task of each run: texts that no cut may remove from the prompt.
+ * Must not know: how they are shown.
+ * Invariants: each text appears once, in the turn that answered it.
  */
 
 import type { JournalRecord } from '../domain/record.ts'
@@ -11,7 +11,7 @@ export interface SaidWords {
   readonly turn: number
   readonly run_id: string
   readonly text: string
-  /** False: a model wrote it. It is kept only where it is the task of the run that goes on. */
+  /** False: a model wrote it. It is kept only as the task of the current run. */
   readonly isOwner: boolean
 }
 
@@ -26,12 +26,12 @@ export function saidIn(
   )
 }
 
-/** Of a turn that came to nothing: its input is still unread and will be bound again. */
+/** Removes the texts of a turn without an answer: its input is still unread and will be bound again. */
 export function unsay(words: SaidWords[], turn: number): void {
   while (words.at(-1)?.turn === turn) words.pop()
 }
 
-/** The task of a run: what it was made for, or what it was told first. */
+/** The task of a run: the dispatch's prompt, else the run's first message. */
 export function taskIn(words: readonly SaidWords[], run_id: string | undefined): SaidWords | undefined {
   return words.find(({ id }) => id === run_id) ?? words.find((word) => word.run_id === run_id)
 }

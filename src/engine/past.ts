@@ -1,8 +1,9 @@
 /**
- * What the model is given of the past: what the memory says, or what it said at the last cut. A cut only ever moves on: the memory of a
- * run that was opened anew knows nothing of what was given up before, and the journal does.
- * Must not know: models. How much room there is, it is told.
- * Invariants: the task is never shortened; what is new in a turn only where it is a single message, because of several some can wait.
+ * The model's view of the past: the memory's current view, or that of the last recorded cut. A cut only moves forward:
+ * after a restart the memory does not know which turns were dropped, but the journal does.
+ * Must not know: models. The caller passes the available room.
+ * Invariants: the task is never shortened; new input is shortened only if it is a single message, because of several
+ * messages some can wait for the next turn.
  */
 
 import { asTirelessError } from '../domain/error.ts'
@@ -23,55 +24,55 @@ import type { Run } from './run.ts'
 import { shownWith } from './shown.ts'
 import type { OpenTurn } from './thread.ts'
 
-/** Everything, as it was said. */
-const WHOLE: Cut = { from: 0, summary: '', recalled: [] }
+/** The complete history. */
+const NO_CUT: Cut = { from: 0, summary: '', recalled: [] }
 
-/** Of a request, its prefix aside, so much for the owner's words from before a cut, and for the summary. */
+/** Shares of the room beside the prefix, for the owner's messages before a cut and for the summary. */
 const WORDS_SHARE = 0.25
 const SUMMARY_SHARE = 0.15
-/** Tokens. */
-const MOST_WORDS = 30_000
-const MOST_TRIES = 3
-const ROOM_AFTER_CUT = 0.7
-/** Shorter than this, in tokens, no message is made. */
-const LEAST_LONGEST = 32
+/** Maximum tokens for the owner's messages before a cut. */
+const MAX_WORDS_TOKENS = 30_000
+const MAX_TRIES = 3
+const SHARE_AFTER_CUT = 0.7
+/** No message is shortened below this number of tokens. */
+const MIN_MESSAGE_TOKENS = 32
 
 export function viewOf(run: Run, input: readonly Observation[]): Cut {
-  const { cut = WHOLE } = run.thread
-  const view = askMemory(run, queryOf(run, input))
+  const { cut = NO_CUT } = run.thread
+  const view = askMemory(run, buildQuery(run, input))
   if (view.from <= cut.from) return cut
-  const { from, summary, recalled } = shortEnough(run, input, view)
-  return { from, summary, recalled, words: roomForWords(run) }
+  const { from, summary, recalled } = fitSummary(run, input, view)
+  return { from, summary, recalled, words: ownerWordsRoom(run) }
 }
 
-/** For a behaviour's own eyes. Before the first request, how much room there is is not known: a behaviour may never ask a model. */
+/** The view for a behaviour's observe(). Before the first request the room is unknown, so the summary is not fitted. */
 export function viewForBehaviour(run: Run, input: readonly Observation[]): Cut {
   if (run.prefix) return viewOf(run, input)
-  const { cut = WHOLE } = run.thread
-  const { from, summary, recalled } = run.memory.retrieve(queryOf(run, input))
+  const { cut = NO_CUT } = run.thread
+  const { from, summary, recalled } = run.memory.retrieve(buildQuery(run, input))
   return from <= cut.from ? cut : { from, summary, recalled }
 }
 
-/** A summary that fits its share of a request: the memory counts characters, and a character may be two tokens. */
-function shortEnough(run: Run, input: readonly Observation[], first: MemoryView): MemoryView {
+/** Requests shorter summaries until one fits: the memory counts characters, and one character can be two tokens. */
+function fitSummary(run: Run, input: readonly Observation[], first: MemoryView): MemoryView {
   const share = roomBesidePrefix(run) * SUMMARY_SHARE
   let view = first
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const tokens = estimateTokens(view.summary)
     if (tokens <= share) break
     const room = Math.floor((view.summary.length * share) / tokens)
-    view = askMemory(run, { ...queryOf(run, input), room })
+    view = askMemory(run, { ...buildQuery(run, input), room })
   }
   return view
 }
 
-function roomForWords(run: Run): number {
-  return Math.floor(Math.min(roomBesidePrefix(run) * WORDS_SHARE, MOST_WORDS))
+function ownerWordsRoom(run: Run): number {
+  return Math.floor(Math.min(roomBesidePrefix(run) * WORDS_SHARE, MAX_WORDS_TOKENS))
 }
 
 /**
- * The cut with which the conversation takes at most `allowed` tokens, and no more than the provider has taken: the one there is, where that will do.
- * Contract: undefined where there is none. Nothing is recorded of those that were not enough.
+ * Finds a cut with which the conversation has at most `allowed` tokens and no more than the provider accepts.
+ * Contract: returns the current cut if it fits; undefined if no cut fits. Records nothing.
  */
 export function fittingCut(run: Run, open: OpenTurn, allowed: number): Cut | undefined {
   const { thread } = run
@@ -79,27 +80,27 @@ export function fittingCut(run: Run, open: OpenTurn, allowed: number): Cut | und
   const most = Math.min(allowed, thread.roomLearnt)
   let room = most
   for (;;) {
-    const isShown = cut === (thread.cut ?? WHOLE)
+    const isShown = cut === (thread.cut ?? NO_CUT)
     const shown = isShown ? thread.conversation : newConversation(shownWith(thread, open, cut))
     const { tokens } = weighConversation(shown)
     if (tokens <= room) return cut
-    // Once it has to be cut, far enough that the next turns need no cut of their own.
-    room = most * ROOM_AFTER_CUT
+    // When a cut is needed, cut further, so that the next turns need none.
+    room = most * SHARE_AFTER_CUT
     if (compact(run, cut.from)) cut = viewOf(run, open.input)
-    else return tokens <= most ? cut : tighterCut(run, open, cut, { room, most })
+    else return tokens <= most ? cut : shortenedCut(run, open, cut, { room, most })
   }
 }
 
-/** Whether the model is shown something else with it than it was shown last. */
-export const isNewCut = ({ thread }: Run, cut: Cut): boolean => cut !== (thread.cut ?? WHOLE)
+/** Whether the cut changes the history that the model sees. */
+export const isNewCut = ({ thread }: Run, cut: Cut): boolean => cut !== (thread.cut ?? NO_CUT)
 
-/** Gives up of the past as much as it takes for the model to see less of it. False: there is nothing left to give. */
+/** Drops turns until the model sees less history. Contract: false if nothing can be dropped. */
 export function compact(run: Run, from = run.thread.cut?.from ?? 0): boolean {
   const { past } = run.thread
   try {
-    const evict = (): number => askPlugin(evictPort(kindOf(run)), () => run.memory.evict())
+    const evict = (): number => askPlugin(evictPort(memoryName(run)), () => run.memory.evict())
     for (let turns = past.length; turns > 0 && evict() > 0; turns--)
-      if (askMemory(run, queryOf(run, [])).from > from) return true
+      if (askMemory(run, buildQuery(run, [])).from > from) return true
   } catch (thrown) {
     diagnose(run, 'memory', asTirelessError(thrown).message)
   }
@@ -107,20 +108,20 @@ export function compact(run: Run, from = run.thread.cut?.from ?? 0): boolean {
 }
 
 /**
- * What is left where no turn can be given up: the messages that are shown, each without its middle, and fewer of the owner's words.
- * Contract: the first that takes at most `room` tokens, else the least, where that is at most `most`; undefined where there is none.
+ * The last resort when no turn can be dropped: shortens each shown message, and the owner's messages before the cut.
+ * Contract: returns the first cut within `room` tokens, else the smallest within `most`, else undefined.
  */
-function tighterCut(
+function shortenedCut(
   run: Run,
   open: OpenTurn,
-  { input: _, words = roomForWords(run), ...now }: Cut,
+  { input: _, words = ownerWordsRoom(run), ...now }: Cut,
   { room, most }: { readonly room: number; readonly most: number },
 ): Cut | undefined {
   const { thread } = run
   const isSingle = messagesIn(open.input, thread.run_id ?? '').length <= 1
   for (const input of isSingle ? [false, true] : [false]) {
     let least: Cut | undefined
-    for (let longest = halved(most); longest >= LEAST_LONGEST; longest = halved(longest)) {
+    for (let longest = halve(most); longest >= MIN_MESSAGE_TOKENS; longest = halve(longest)) {
       const next: Cut = { ...now, words: Math.min(words, longest), longest, ...(input ? { input } : {}) }
       const { tokens } = weighConversation(newConversation(shownWith(thread, open, next)))
       if (tokens <= room) return next
@@ -131,23 +132,23 @@ function tighterCut(
   return undefined
 }
 
-const halved = (tokens: number): number => Math.floor(tokens / 2)
+const halve = (tokens: number): number => Math.floor(tokens / 2)
 
 function askMemory(run: Run, query: MemoryQuery): MemoryView {
   const next = run.thread.turn + 1
-  const port = memoryViewPort(kindOf(run), next)
+  const port = memoryViewPort(memoryName(run), next)
   const view = askPlugin(port, () => run.memory.retrieve(query))
   if (view.from > next) throw invalidReturn(port, view)
   return view
 }
 
-const kindOf = ({ thread }: Run): string => thread.setup?.memory ?? ''
+const memoryName = ({ thread }: Run): string => thread.setup?.memory ?? ''
 
-/** For a memory, which may keep or change it: the list is its own, and the messages cannot be changed. */
+/** A copy for a memory plugin, which may change the list; the messages are frozen. */
 export const pastTurnOf = ({ turn, messages }: PastTurn): PastTurn => ({ turn, messages: messages.map(deepFreeze) })
 
-/** What the past is asked about: in the behaviour's words, or the task and what is new. */
-function queryOf({ behaviour, thread, dispatch }: Run, input: readonly Observation[]): MemoryQuery {
+/** The query for the memory: from the behaviour, else the task and the new input. */
+function buildQuery({ behaviour, thread, dispatch }: Run, input: readonly Observation[]): MemoryQuery {
   if (behaviour.buildMemoryQuery)
     return askPlugin(memoryQueryPort(behaviour.name), () => behaviour.buildMemoryQuery?.(ownCopy(thread.state), input))
   return { text: [dispatch.prompt, ...input.map(observationText)].join('\n') }

@@ -1,14 +1,14 @@
 /**
- * A phase of a step, with its hooks around it: before and after in pairs, on every path.
+ * Runs one phase of a step between its before and after hooks. The after hook runs on every path.
  * Must not know: what a phase does.
- * Invariants: I9 (a hook that throws or hangs is diagnosed, and hurts nobody).
+ * Invariants: I9 (a hook that throws or hangs is recorded as a diagnosis and does not affect the run).
  */
 
 import { asTirelessError } from '../domain/error.ts'
 import type { Hook, HookContext, HookedPhase, HookFailure } from '../ports/hook.ts'
 import { type Claimed, type Run, record, refOf, type Watched } from './run.ts'
 
-/** Longer than this nobody waits for a hook; one that took longer is not waited for again in this life of the run. */
+/** Time limit of a hook. One that exceeds it is no longer awaited until the run is opened again. */
 const HOOK_MS = 1000
 
 export async function phase<T>(run: Run, name: HookedPhase, work: () => T | Promise<T>): Promise<T> {
@@ -26,29 +26,29 @@ export async function phase<T>(run: Run, name: HookedPhase, work: () => T | Prom
   }
 }
 
-type Moment = Exclude<keyof Hook, 'name' | 'on_event'>
+type HookMoment = Exclude<keyof Hook, 'name' | 'on_event'>
 
-/** Contract: never rejects; each hook is called exactly once. `broke`: told of each that breaks, in place of the journal. */
+/** Contract: never rejects; calls each hook once. `onFailure` receives failures instead of the journal. */
 export async function tellHooks(
   run: Watched,
-  moment: Moment,
+  moment: HookMoment,
   more: Partial<HookContext>,
-  broke?: (failure: HookFailure) => void,
+  onFailure?: (failure: HookFailure) => void,
 ): Promise<void> {
   const { turns } = run.thread
   const step_id = moment === 'on_run_start' || moment === 'on_run_end' ? turns : turns + 1
   for (const hook of run.hooks) {
-    const told = hook[moment]
-    if (!told) continue
-    const trouble = await attempt(run, hook, () => told.call(hook, { ...refOf(run), step_id, ...more }))
-    if (trouble === undefined) continue
-    if (broke) broke({ hook: hook.name, moment, message: trouble })
-    else diagnose(run, `hook ${hook.name}: ${moment}`, trouble)
+    const method = hook[moment]
+    if (!method) continue
+    const problem = await callHook(run, hook, () => method.call(hook, { ...refOf(run), step_id, ...more }))
+    if (problem === undefined) continue
+    if (onFailure) onFailure({ hook: hook.name, moment, message: problem })
+    else diagnose(run, `hook ${hook.name}: ${moment}`, problem)
   }
 }
 
-async function attempt(run: Watched, hook: Hook, work: () => void | Promise<void>): Promise<string | undefined> {
-  const patience = new AbortController()
+async function callHook(run: Watched, hook: Hook, work: () => void | Promise<void>): Promise<string | undefined> {
+  const timer = new AbortController()
   try {
     const done = work()
     if (!(done instanceof Promise)) return undefined
@@ -56,15 +56,15 @@ async function attempt(run: Watched, hook: Hook, work: () => void | Promise<void
       done.catch(() => {})
       return undefined
     }
-    const late = run.engine.clock.sleep(HOOK_MS, patience.signal).then(() => 'late' as const)
-    if ((await Promise.race([done, late])) !== 'late') return undefined
+    const timeout = run.engine.clock.sleep(HOOK_MS, timer.signal).then(() => 'late' as const)
+    if ((await Promise.race([done, timeout])) !== 'late') return undefined
     run.slow.add(hook.name)
     done.catch(() => {})
-    return `it took longer than ${HOOK_MS} ms and is not waited for any more`
+    return `it took longer than ${HOOK_MS} ms and is no longer awaited`
   } catch (thrown) {
     return asTirelessError(thrown).message
   } finally {
-    patience.abort('over')
+    timer.abort('over')
   }
 }
 

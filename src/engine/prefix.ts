@@ -1,4 +1,7 @@
-/** What every request of a behaviour begins with: system prompt and tools. Made with the first request, and the same bytes from then on. */
+/**
+ * The prompt prefix: system prompt and tools, the start of every request of a run. Built for the first request; the
+ * bytes never change afterwards, so that providers can cache them.
+ */
 
 import { hash } from 'node:crypto'
 import { compileSystem } from '../prompt/sections.ts'
@@ -10,11 +13,11 @@ import type { Prefix, Run } from './run.ts'
 import { specsOf } from './toolbox.ts'
 
 export function prefixOf(run: Run): Prefix {
-  run.prefix ??= madePrefix(run)
+  run.prefix ??= buildPrefix(run)
   return run.prefix
 }
 
-/** What a request has room for beside its prefix; infinite where there is no limit. A prompt that cannot be made is told of by whoever needs it. */
+/** Tokens left for the conversation; infinite without a limit. The next request reports an error in the prefix. */
 export function roomBesidePrefix(run: Run): number {
   const { context } = run.wishes.budget
   const { roomLearnt } = run.thread
@@ -27,20 +30,20 @@ export function roomBesidePrefix(run: Run): number {
   }
 }
 
-function madePrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
+function buildPrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
   const specs = specsOf(toolbox)
   const prompt = askPlugin(systemPromptPort(behaviour.name), () => behaviour.buildSystemPrompt(ownCopy(thread.state)))
   const protocol = parser && askPlugin(instructionsPort(parser.name), () => parser.instructions(specs))
   const { text: system, parts } = compileSystem(prompt, protocol, thread.setup)
   const own = parser ? compileSystem(prompt, '', thread.setup).text : system
   const tools = parser ? [] : specs
-  const offered = weightOf(JSON.stringify(tools))
+  const toolsWeight = weightOf(JSON.stringify(tools))
   return {
     system,
     own,
     tools,
     digest: hash('sha256', JSON.stringify([system, tools])),
-    bytes: Buffer.byteLength(system) + offered.bytes,
-    sections: { ...Object.fromEntries(parts.map(({ name, tokens }) => [name, tokens])), tools: offered.tokens },
+    bytes: Buffer.byteLength(system) + toolsWeight.bytes,
+    sections: { ...Object.fromEntries(parts.map(({ name, tokens }) => [name, tokens])), tools: toolsWeight.tokens },
   }
 }

@@ -1,4 +1,7 @@
-/** Preflight: whether a task can be begun at all. Each issue has a code; the first that is not about the env decides the stop reason. */
+/**
+ * Preflight: checks whether a task can start. Each issue has a code. Any issue that does not concern the environment
+ * decides the stop reason.
+ */
 
 import type { Issue } from '../domain/decision.ts'
 import type { StopReason } from '../domain/stop.ts'
@@ -25,33 +28,33 @@ export function taskIssues(prompt: string, budget: Budget): readonly Issue[] {
     ['TASK_BUDGET_CONTEXT_INVALID', 'context', 'whole'],
   ] as const
   return [
-    ...(prompt !== '' && prompt.trim() === '' ? [issue('TASK_OBJECTIVE_INVALID', 'the task says nothing')] : []),
-    ...limits.flatMap(([code, name, numbers]) => {
+    ...(prompt !== '' && prompt.trim() === '' ? [issue('TASK_OBJECTIVE_INVALID', 'the task is empty')] : []),
+    ...limits.flatMap(([code, name, kind]) => {
       const limit: unknown = budget[name]
-      const isNumber = numbers === 'whole' ? Number.isSafeInteger(limit) : Number.isFinite(limit)
+      const isNumber = kind === 'whole' ? Number.isSafeInteger(limit) : Number.isFinite(limit)
       if (limit === null || (isNumber && Number(limit) > 0)) return []
-      const expected = `a ${numbers === 'whole' ? 'whole number' : 'number'} above 0, or null for no limit`
+      const expected = `a ${kind === 'whole' ? 'whole number' : 'number'} above 0, or null for no limit`
       return [issue(code, `budget.${name}: got ${JSON.stringify(limit)}; expected ${expected}`)]
     }),
   ]
 }
 
-/** What a run needs of its env: the ops groups of its tools, and its health. */
+/** Checks that the environment is healthy and has the operations that the tools need. */
 export async function envIssues(env: Env, tools: Iterable<AnyTool>): Promise<readonly Issue[]> {
   const missing = [...tools].flatMap((tool) =>
     (tool.needs ?? [])
       .filter((group) => !env.groups.includes(group))
       .map((group) =>
         env.groups.length === 0
-          ? issue('ENV_REQUIRED_OPS_MISSING', `${tool.name} needs ${group}, and there is no env that has any ops`)
-          : issue('ENV_OPS_GROUP_MISSING', `${tool.name} needs ${group}; this env has ${env.groups.join(', ')}`),
+          ? issue('ENV_REQUIRED_OPS_MISSING', `${tool.name} needs ${group}, but the environment has no operations`)
+          : issue('ENV_OPS_GROUP_MISSING', `${tool.name} needs ${group}; the environment has ${env.groups.join(', ')}`),
       ),
   )
   const health = await askPluginLater(healthPort, () => env.health())
   return health.ok ? missing : [...missing, issue('ENV_HEALTH_CHECK_FAILED', health.reason)]
 }
 
-/** Resources are looked for in the workspace, and put where they are to stand; where the run cannot begin anyway (`mount` false), only looked for. */
+/** Checks that the resources exist and copies them to their targets. With `mount` false it only checks. */
 export async function resourceIssues(
   env: Env,
   resources: readonly Resource[],
@@ -65,26 +68,29 @@ export async function resourceIssues(
     if (typeof path !== 'string' || path === '')
       issues.push(issue('TASK_RESOURCE_LOCATOR_MISSING', 'a resource has no path'))
     else if (mount_to?.trim() === '') issues.push(issue('TASK_RESOURCE_MOUNT_INVALID', `${path}: mount_to is empty`))
-    else if (!file) issues.push(issue('ENV_REQUIRED_OPS_MISSING', `${path}: this env has no files`))
-    else issues.push(...(await standing(file, mount ? resource : unmounted(resource), required)))
+    else if (!file) issues.push(issue('ENV_REQUIRED_OPS_MISSING', `${path}: the environment has no file operations`))
+    else issues.push(...(await checkResource(file, mount ? resource : withoutMount(resource), required)))
   }
   return issues
 }
 
-const unmounted = ({ mount_to: _, ...resource }: Resource): Resource => resource
+const withoutMount = ({ mount_to: _, ...resource }: Resource): Resource => resource
 
-async function standing(file: FileOps, { path, mount_to, writable }: Resource, required: boolean): Promise<Issue[]> {
+async function checkResource(
+  file: FileOps,
+  { path, mount_to, writable }: Resource,
+  required: boolean,
+): Promise<Issue[]> {
   const found = await file.read(path).catch(() => undefined)
   const exists = found !== undefined || (await isFolder(file, path))
-  if (!exists) return required ? [issue('TASK_RESOURCE_MISSING', `${path} is not there`)] : []
-  if (writable && !(await file.writable(path)))
-    return [issue('TASK_RESOURCE_NOT_WRITABLE', `${path} is there, and may not be written to`)]
+  if (!exists) return required ? [issue('TASK_RESOURCE_MISSING', `${path} does not exist`)] : []
+  if (writable && !(await file.writable(path))) return [issue('TASK_RESOURCE_NOT_WRITABLE', `${path} is not writable`)]
   if (mount_to === undefined || !found) return []
   try {
     if ((await file.read(mount_to)) === undefined) await file.write(mount_to, found.text, null)
     return []
   } catch (thrown) {
-    return [issue('TASK_RESOURCE_MOUNT_INVALID', `${path} cannot stand at ${mount_to}: ${messageOf(thrown)}`)]
+    return [issue('TASK_RESOURCE_MOUNT_INVALID', `${path} cannot be mounted at ${mount_to}: ${messageOf(thrown)}`)]
   }
 }
 

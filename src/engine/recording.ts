@@ -1,4 +1,4 @@
-/** Recording: the records of a run, and how far its replay has come in them. What comes next in it is what happened. */
+/** The replay tape: the records of a run and the replay's position in them. The next record is what happens next. */
 
 import type { Call, CallResult, Issue } from '../domain/decision.ts'
 import type { JournalRecord, Setup } from '../domain/record.ts'
@@ -9,19 +9,19 @@ import type { Worth } from './labels.ts'
 
 export type Kind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
-type CutShort = Exclude<Interruption['why'], 'stopping'>
+type EndedEarly = Exclude<Interruption['why'], 'stopping'>
 
-/** How a life of the replay is told that it is over. */
+/** How the tape ends one replayed process. */
 export interface Ends {
   die(): void
-  /** Given back after its step. */
+  /** Releases the run after its step. */
   rest(): void
   interrupt(why: Interruption['why']): void
   cancelAfterStep(): void
 }
 
-/** What is written of a run that cannot be opened. */
-const CLOSING: ReadonlySet<JournalRecord['kind']> = new Set([
+/** Kinds of records that close a run that cannot be opened. */
+const CLOSING_KINDS: ReadonlySet<JournalRecord['kind']> = new Set([
   'call_settled',
   'step_committed',
   'run_ended',
@@ -29,44 +29,44 @@ const CLOSING: ReadonlySet<JournalRecord['kind']> = new Set([
 ])
 
 export class Recording {
-  /** What the session's journal held before the run. */
+  /** The session's journal before the run. */
   readonly past: readonly JournalRecord[]
   readonly behaviour: string
   readonly #records: readonly JournalRecord[]
-  /** Made so far; those behind `#written` are not on its disk. */
+  /** Records produced so far; those after `#written` are not committed. */
   readonly #made: JournalRecord[] = []
   #written = 0
-  /** Steps among those made. */
+  /** Number of steps among the produced records. */
   #steps = 0
-  /** How long the recorded steps took: none of them, the first, the first two, … */
+  /** Running sums of the recorded step durations: 0, first, first two, … */
   readonly #elapsed: readonly number[]
-  #parted = false
+  #isDiverged = false
   #ends: Ends = { die() {}, rest() {}, interrupt() {}, cancelAfterStep() {} }
-  #stepBegun = false
+  #hasStepStarted = false
 
   constructor(records: readonly JournalRecord[], past: readonly JournalRecord[]) {
     const [started] = records
-    if (started?.kind !== 'run_started') throw new Error('a recording begins with the start of its run')
+    if (started?.kind !== 'run_started') throw new Error('a recording must start with run_started')
     this.past = past
     this.behaviour = started.behaviour
     this.#records = records
-    this.#elapsed = sumsOf(records.flatMap((record) => (record.kind === 'step_committed' ? [record.ms] : [])))
+    this.#elapsed = runningSums(records.flatMap((record) => (record.kind === 'step_committed' ? [record.ms] : [])))
   }
 
-  /** A life begins with what is on its disk. */
+  /** Restart: drops records that were not committed. */
   begin(ends: Ends): void {
     this.#ends = ends
     this.#steps -= this.#made.splice(this.#written).filter(isStep).length
-    this.#stepBegun = false
+    this.#hasStepStarted = false
   }
 
-  /** It has come through, or the two have parted: then there is no telling what would come next. */
+  /** The replay is complete, or it has diverged from the recording and cannot continue. */
   over(): boolean {
-    return this.#parted || this.#written >= this.#records.length
+    return this.#isDiverged || this.#written >= this.#records.length
   }
 
   part(): void {
-    this.#parted = true
+    this.#isDiverged = true
     this.#ends.die()
   }
 
@@ -75,18 +75,18 @@ export class Recording {
   }
 
   made(record: JournalRecord): void {
-    if (this.next()?.kind !== record.kind) this.#parted = true
+    if (this.next()?.kind !== record.kind) this.#isDiverged = true
     this.#made.push(record)
     const next = this.next()
     if (next?.kind === 'call_settled' && next.result.content === INTERRUPTED_BEFORE.content)
       this.interrupt(this.whyCutShort(this.find('step_committed')) ?? 'stopping')
-    const ended = record.kind === 'step_committed' && record.next.kind === 'end' ? undefined : this.whyEndedHere()
-    if (ended === 'cancelled') this.#ends.cancelAfterStep()
-    else if (ended) this.interrupt(ended)
+    const reason = record.kind === 'step_committed' && record.next.kind === 'end' ? undefined : this.whyEndedHere()
+    if (reason === 'cancelled') this.#ends.cancelAfterStep()
+    else if (reason) this.interrupt(reason)
     if (record.kind !== 'step_committed') return
     this.#steps += 1
-    this.#stepBegun = false
-    // Given back after it, or never gone on with.
+    this.#hasStepStarted = false
+    // The recorded run was released here or never continued.
     if (this.isPutDown()) this.#ends.rest()
   }
 
@@ -98,24 +98,24 @@ export class Recording {
     return this.#records[this.#made.length]
   }
 
-  /** What is left of the turn that it is in, or of the one that it is about to begin. */
-  #turn(): readonly JournalRecord[] {
+  /** The remaining records of the current turn, or of the next one. */
+  #remainingTurn(): readonly JournalRecord[] {
     const from = this.#made.length
     const end = indexFrom(this.#records, from, isStep)
     return this.#records.slice(from, end < 0 ? undefined : end + 1)
   }
 
   find<K extends JournalRecord['kind']>(kind: K): Kind<K> | undefined {
-    return this.#turn().find((record): record is Kind<K> => record.kind === kind)
+    return this.#remainingTurn().find((record): record is Kind<K> => record.kind === kind)
   }
 
   intended(index: number): Kind<'call_intended'> | undefined {
-    const found = this.#turn().find((record) => record.kind === 'call_intended' && record.index === index)
+    const found = this.#remainingTurn().find((record) => record.kind === 'call_intended' && record.index === index)
     return found as Kind<'call_intended'> | undefined
   }
 
   settled(index: number): Kind<'call_settled'> | undefined {
-    const upcoming = this.#turn()
+    const upcoming = this.#remainingTurn()
     const settled = upcoming.find((record) => record.kind === 'call_settled' && record.index === index)
     return this.intended(index) ? undefined : (settled as Kind<'call_settled'> | undefined)
   }
@@ -136,12 +136,12 @@ export class Recording {
   }
 
   worth(index: number): Worth {
-    const settled = this.#turn().find((record) => record.kind === 'call_settled' && record.index === index)
+    const settled = this.#remainingTurn().find((record) => record.kind === 'call_settled' && record.index === index)
     const { label, outside } = (settled ?? {}) as Worth
     return { ...(label === undefined ? {} : { label }), ...(outside === undefined ? {} : { outside }) }
   }
 
-  /** Whether another model stood in for the one that failed here. */
+  /** Whether a fallback model replaced the one that failed here. */
   standIn(): 'now' | 'later' | undefined {
     const next = this.next()
     if (next?.kind !== 'failed' || next.ruling.kind !== 'retry') return undefined
@@ -161,65 +161,65 @@ export class Recording {
     return [...new Set(names)]
   }
 
-  /** What it is made with in the life that comes. */
+  /** The setup of the next process. */
   setup(): Setup {
     const next = this.next()
     const last = next && isSetup(next) ? next : this.#made.findLast(isSetup)
     return (last as Kind<'run_started' | 'refitted'>).setup
   }
 
-  /** Why it could not be opened in this life, if it could not. */
+  /** The issues that kept the run from being opened at this point; undefined: it was opened. */
   issues(): readonly Issue[] | undefined {
     const last = this.#records.at(-1)
     if (last?.kind !== 'run_ended' || !this.next()) return undefined
-    const goesOn = indexFrom(this.#records, this.#made.length, (record) => !isClosing(record))
-    return goesOn < 0 ? last.issues : undefined
+    const nextOpenIndex = indexFrom(this.#records, this.#made.length, (record) => !isClosing(record))
+    return nextOpenIndex < 0 ? last.issues : undefined
   }
 
-  /** The program was killed here, and came back as something else. */
+  /** The program was killed here and restarted with a different configuration or version. */
   isTakenUpAnew(): boolean {
     const next = this.next()
     return next?.kind === 'refitted' || next?.kind === 'migrated'
   }
 
   /**
-   * Whether the life that came this far, into `phase`, was killed or stopped here: the next one tells hooks of that turn again, and one of them
-   * broke in a moment that lies behind this one.
+   * Whether the recorded process was killed or stopped here, in `phase`. The evidence: the next record is the failure
+   * of a hook of an earlier phase, because the next process calls the hooks of the turn again.
    */
   isHookedAnew(phase: HookedPhase): boolean {
     const next = this.next()
     const [, when, name] = (next?.kind === 'diagnosed' && /^hook .*: on_(before|after)_(\w+)$/s.exec(next.about)) || []
-    const [at, here] = [HOOKED_PHASES.indexOf(name as HookedPhase), HOOKED_PHASES.indexOf(phase)]
-    return at >= 0 && (at < here || (at === here && when === 'before'))
+    const [at, current] = [HOOKED_PHASES.indexOf(name as HookedPhase), HOOKED_PHASES.indexOf(phase)]
+    return at >= 0 && (at < current || (at === current && when === 'before'))
   }
 
-  /** The life that came this far was stopped here: for good, or what comes next is of another one. */
+  /** Whether the recorded process was stopped here: the recording ends, or the next record is of another process. */
   isPutDown(): boolean {
     return !this.next() || this.isTakenUpAnew() || this.issues() !== undefined
   }
 
-  /** It came to its end here, and not by a step. */
-  whyEndedHere(): CutShort | undefined {
+  /** Why the run ended here between two steps; undefined: it did not. */
+  whyEndedHere(): EndedEarly | undefined {
     const next = this.next()
-    return next?.kind === 'run_ended' ? cutShortBy(next.stop_reason) : undefined
+    return next?.kind === 'run_ended' ? interruptionFor(next.stop_reason) : undefined
   }
 
-  whyCutShort(record: JournalRecord | undefined): CutShort | undefined {
+  whyCutShort(record: JournalRecord | undefined): EndedEarly | undefined {
     if (record?.kind !== 'step_committed' || record.next.kind !== 'end') return undefined
-    return cutShortBy(record.next.stop_reason)
+    return interruptionFor(record.next.stop_reason)
   }
 
   interrupt(why: Interruption['why']): void {
     this.#ends.interrupt(why)
   }
 
-  /** Contract: never comes back; the life that asked is over, as it was then. */
+  /** Contract: never resolves; the replayed process ends here, as the recorded one did. */
   die(): Promise<never> {
     this.#ends.die()
     return new Promise(() => {})
   }
 
-  /** What is new to the turn that comes; the task itself the run knows. */
+  /** The input of the next turn without the run's task. */
   input(task: string): Kind<'input_bound'>['input'] {
     return this.nextInput()?.input.filter(({ id }) => id !== task) ?? []
   }
@@ -229,24 +229,24 @@ export class Recording {
     return this.#records[at] as Kind<'input_bound'> | undefined
   }
 
-  /** Whether a call that was left open was, by the word of its owner, to be tried again. */
+  /** Interrupted calls that the owner declared as not executed, so that they ran again. */
   triedAgain(): readonly Kind<'call_intended'>[] {
-    return this.#turn().filter((record): record is Kind<'call_intended'> => record.kind === 'call_intended')
+    return this.#remainingTurn().filter((record): record is Kind<'call_intended'> => record.kind === 'call_intended')
   }
 
   now(): number {
     return this.next()?.ts ?? this.#records.at(-1)?.ts ?? 0
   }
 
-  /** At the first question a step's beginning, after that its end. */
+  /** The first read of a step returns its start, later reads its end. */
   monotonic(): number {
-    const steps = this.#steps + (this.#stepBegun ? 1 : 0)
-    this.#stepBegun = true
+    const steps = this.#steps + (this.#hasStepStarted ? 1 : 0)
+    this.#hasStepStarted = true
     return this.#elapsed[steps] ?? this.#elapsed.at(-1) ?? 0
   }
 }
 
-function cutShortBy(stop_reason: StopReason): CutShort | undefined {
+function interruptionFor(stop_reason: StopReason): EndedEarly | undefined {
   if (stop_reason === 'cancelled') return 'cancelled'
   return stop_reason === 'budget_time' ? 'time' : undefined
 }
@@ -256,19 +256,19 @@ const isStep = ({ kind }: JournalRecord): boolean => kind === 'step_committed'
 const isSetup = ({ kind }: JournalRecord): boolean => kind === 'run_started' || kind === 'refitted'
 
 const isClosing = (record: JournalRecord): boolean =>
-  CLOSING.has(record.kind) && (record.kind !== 'step_committed' || record.next.kind === 'end')
+  CLOSING_KINDS.has(record.kind) && (record.kind !== 'step_committed' || record.next.kind === 'end')
 
-/** A recording is long, and is asked at every record where it stands: nothing here may walk through all of it. */
+/** Searches from a position. It runs for every record, so it must not scan a long recording from the start. */
 function indexFrom(
   records: readonly JournalRecord[],
   from: number,
-  wanted: (record: JournalRecord) => boolean,
+  matches: (record: JournalRecord) => boolean,
 ): number {
-  for (let at = from; at < records.length; at += 1) if (wanted(records[at] as JournalRecord)) return at
+  for (let at = from; at < records.length; at += 1) if (matches(records[at] as JournalRecord)) return at
   return -1
 }
 
-function sumsOf(numbers: readonly number[]): readonly number[] {
+function runningSums(numbers: readonly number[]): readonly number[] {
   const sums = [0]
   for (const number of numbers) sums.push((sums.at(-1) ?? 0) + number)
   return sums

@@ -1,7 +1,7 @@
 /**
- * A call that was intended by an earlier life of the program and never settled: what to do depends on its declared effect.
- * Invariants: pure and idempotent calls run again under the same key; reconcilable ones ask the world; `once` is never run again by
- * itself: the model hears of it where it can look for itself, a human where only a human can know.
+ * Recovers a call that started but has no result, usually after a crash. Its declared effect decides what follows.
+ * Invariants: pure and idempotent calls run again with the same key; reconcilable calls are probed; `once` calls never
+ * run again automatically: the model is told if it can check the outcome itself, otherwise a person is asked.
  */
 
 import type { CallResult } from '../domain/decision.ts'
@@ -18,27 +18,27 @@ import { flush, type Run, record } from './run.ts'
 import { Suspended } from './suspended.ts'
 import type { Intended } from './thread.ts'
 
-/** An interrupted call. `offered`: a tool that is not offered any more is not run any more, but can still say what is left. */
-interface Interrupted {
+/** `offered` is undefined if the tool is no longer in the toolbox: it does not run again, but can report remains. */
+interface InterruptedCall {
   readonly run: Run
   readonly intended: Intended
   readonly tool: AnyTool | undefined
   readonly offered: AnyTool | undefined
-  /** What the tool said of it, where it is not the program that was killed. */
-  readonly said: string
+  /** The tool's own message, if the tool reported the unknown outcome. */
+  readonly toolMessage: string
 }
 
-export async function recoverCall(run: Run, intended: Intended, said = ''): Promise<CallResult> {
-  const known = run.engine.replaying?.recovered(intended)
-  if (known) return known
+export async function recoverCall(run: Run, intended: Intended, toolMessage = ''): Promise<CallResult> {
+  const recorded = run.engine.replaying?.recovered(intended)
+  if (recorded) return recorded
   const { tool: name } = intended.call
-  const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name), said }
+  const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name), toolMessage }
   const plan = call.offered ? afterCrash(intended.effect) : whoHears(intended.effect)
   switch (plan) {
     case 'rerun':
       return rerun(call)
     case 'probe':
-      return afterProbe(call, await probe(call))
+      return handleProbe(call, await probe(call))
     case 'tell_model':
       return tellModel(call)
     case 'ask_human':
@@ -48,132 +48,142 @@ export async function recoverCall(run: Run, intended: Intended, said = ''): Prom
   }
 }
 
-/** `why`: what kept it from being found out. */
-type Found = Probe & { readonly why?: string }
+/** `why`: the error of a probe that failed. */
+type ProbeOutcome = Probe & { readonly why?: string }
 
-function afterProbe(asked: Interrupted, found: Found): Promise<CallResult> | CallResult {
-  const call = found.why === undefined ? asked : { ...asked, said: joined(asked.said, found.why) }
-  switch (found.kind) {
+function handleProbe(probed: InterruptedCall, outcome: ProbeOutcome): Promise<CallResult> | CallResult {
+  const call =
+    outcome.why === undefined ? probed : { ...probed, toolMessage: joinLines(probed.toolMessage, outcome.why) }
+  switch (outcome.kind) {
     case 'happened':
-      return found.result
+      return outcome.result
     case 'not':
       return rerun(call)
     case 'unclear':
       return whoHears(call.intended.effect) === 'tell_model' ? tellModel(call) : askHuman(call)
     default:
-      return assertNever(found)
+      return assertNever(outcome)
   }
 }
 
-async function tellModel(call: Interrupted): Promise<CallResult> {
-  const known = await knownOf(call.run, call.intended)
-  // Listed once: a word that was said on it since must not be taken back.
-  const { output_so_far } = known ?? (await listed(call, 'told_model'))
+async function tellModel(call: InterruptedCall): Promise<CallResult> {
+  const recorded = await knownOf(call.run, call.intended)
+  // List it only once: listing it again would discard a person's resolution.
+  const { output_so_far } = recorded ?? (await listUnknown(call, 'told_model'))
   return {
     status: 'unknown',
-    content: `this call was cut short; nobody knows whether it took effect, and it was not run again. Look before you repeat it.\n${output_so_far}`,
+    content: `This call was interrupted. It is unknown whether it took effect; it was not run again. \
+Check before you repeat it.\n${output_so_far}`,
   }
 }
 
-async function askHuman(call: Interrupted): Promise<CallResult> {
-  const known = await knownOf(call.run, call.intended)
-  if (known?.resolution) return afterWord(call, known.resolution)
-  return waitForWord(call, known ?? (await listed(call, 'open')))
+async function askHuman(call: InterruptedCall): Promise<CallResult> {
+  const recorded = await knownOf(call.run, call.intended)
+  if (recorded?.resolution) return applyResolution(call, recorded.resolution)
+  return waitForResolution(call, recorded ?? (await listUnknown(call, 'open')))
 }
 
-function waitForWord({ intended }: Interrupted, { id }: Unknown): never {
-  const reason = `nobody knows whether ${intended.call.tool} took effect; tell with: unknowns resolve ${id} --as happened|not|recheck`
+function waitForResolution({ intended }: InterruptedCall, { id }: Unknown): never {
+  const reason = `it is unknown whether ${intended.call.tool} took effect. \
+Run: tireless unknowns resolve ${id} --as happened|not|recheck`
   throw new Suspended({ kind: 'unknown', unknown_id: id, until: null, reason })
 }
 
-async function afterWord(call: Interrupted, word: Resolution): Promise<CallResult> {
-  switch (word) {
+async function applyResolution(call: InterruptedCall, resolution: Resolution): Promise<CallResult> {
+  switch (resolution) {
     case 'happened':
-      return { status: 'ok', content: 'this call was cut short; the owner says it did take effect' }
+      return { status: 'ok', content: 'This call was interrupted. The owner says that it took effect.' }
     case 'not':
-      return runAnew(call)
+      return runNewAttempt(call)
     case 'recheck': {
-      const found = await probe(call)
-      return found.kind === 'unclear' ? waitForWord(call, await listed(call, 'open')) : afterProbe(call, found)
+      const outcome = await probe(call)
+      return outcome.kind === 'unclear'
+        ? waitForResolution(call, await listUnknown(call, 'open'))
+        : handleProbe(call, outcome)
     }
     default:
-      return assertNever(word)
+      return assertNever(resolution)
   }
 }
 
-/** Nothing is begun in a run that was interrupted: what it has found out is found out again by the next life. */
-function stillGoing({ run }: Interrupted): void {
-  if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping')
+/** An interrupted run starts nothing; the next process recovers the call. */
+function checkNotAborted({ run }: InterruptedCall): void {
+  if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted while it recovered a call')
 }
 
-/** The owner's word was about one attempt. The next one has an intent, and if need be an unknown outcome, of its own. */
-async function runAnew(again: Interrupted): Promise<CallResult> {
-  stillGoing(again)
+/** The owner's resolution concerns one attempt. The next attempt has its own intent and its own outcome. */
+async function runNewAttempt(again: InterruptedCall): Promise<CallResult> {
+  checkNotAborted(again)
   const { run, intended, offered } = again
   if (!offered)
-    return { status: 'not_started', content: 'the owner says it did not take effect; the tool is not offered any more' }
+    return {
+      status: 'not_started',
+      content: 'The owner says that this call did not take effect. The tool is no longer available.',
+    }
   const { turn, index, call, effect } = intended
   const next = record(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
   await flush(run, [])
   return execute(run, offered, next as Intended)
 }
 
-function rerun(call: Interrupted): Promise<CallResult> | CallResult {
-  // Not told as not started: an earlier life may have done it.
-  stillGoing(call)
+function rerun(call: InterruptedCall): Promise<CallResult> | CallResult {
+  // Abort instead of returning `not_started`: the earlier process may have run the call.
+  checkNotAborted(call)
   const { run, intended, offered } = call
   return offered
     ? execute(run, offered, intended)
-    : { status: 'not_started', content: 'it did not take effect, and the tool is not offered any more' }
+    : { status: 'not_started', content: 'This call did not take effect. The tool is no longer available.' }
 }
 
-async function probe(call: Interrupted): Promise<Found> {
+async function probe(call: InterruptedCall): Promise<ProbeOutcome> {
   const { run, tool, intended } = call
   if (!tool?.probe) return { kind: 'unclear' }
-  stillGoing(call)
+  checkNotAborted(call)
   const context = contextOf(run, intended, run.signal)
-  const { before = null, call: asked } = intended
-  const ask = tool.probe.bind(tool, copyJson(asked.args) as never, copyJson(before), context)
+  const { before = null, call: probed } = intended
+  const ask = tool.probe.bind(tool, copyJson(probed.args) as never, copyJson(before), context)
   try {
-    return checkedProbe(tool.name, await run.leaving.or(ask, leftBehind))
+    return checkProbe(tool.name, await run.leaving.or(ask, abortedInRecovery))
   } catch (thrown) {
-    if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
-    // A world that cannot be asked is no answer. To end the run over it would leave the call neither settled nor listed.
-    return { kind: 'unclear', why: `it could not be found out: ${asTirelessError(thrown).message}` }
+    if (run.signal.aborted)
+      throw new TirelessError('aborted', 'the run was interrupted while it recovered a call', { cause: thrown })
+    // A failing probe must not end the run: the call would be neither settled nor listed.
+    return { kind: 'unclear', why: `the check of the outcome failed: ${asTirelessError(thrown).message}` }
   }
 }
 
-function checkedProbe(tool: string, found: unknown): Probe {
-  const { kind, result } = (found ?? {}) as { readonly kind?: unknown; readonly result?: unknown }
+function checkProbe(tool: string, outcome: unknown): Probe {
+  const { kind, result } = (outcome ?? {}) as { readonly kind?: unknown; readonly result?: unknown }
   if (kind === 'not' || kind === 'unclear') return { kind }
   if (kind === 'happened') return { kind, result: checkedResult(tool, 'probe', result) }
   const expected = "{ kind: 'happened', result }, { kind: 'not' } or { kind: 'unclear' }"
-  throw invalidReturn({ who: `tool ${tool}`, method: 'probe', expected }, found)
+  throw invalidReturn({ who: `tool ${tool}`, method: 'probe', expected }, outcome)
 }
 
-async function whatRemains(call: Interrupted): Promise<string> {
-  const { run, tool, intended, said } = call
-  if (!tool?.remains) return said
-  stillGoing(call)
+async function readRemains(call: InterruptedCall): Promise<string> {
+  const { run, tool, intended, toolMessage } = call
+  if (!tool?.remains) return toolMessage
+  checkNotAborted(call)
   const look = tool.remains.bind(tool, copyJson(intended.call.args) as never, contextOf(run, intended, run.signal))
   try {
-    const left = checkReturn(remainsPort(tool.name), await run.leaving.or(look, leftBehind))
-    return joined(said, left)
+    const left = checkReturn(remainsPort(tool.name), await run.leaving.or(look, abortedInRecovery))
+    return joinLines(toolMessage, left)
   } catch (thrown) {
-    if (run.signal.aborted) throw new TirelessError('aborted', 'the runtime was stopping', { cause: thrown })
-    return joined(said, `what is left of it could not be found out: ${asTirelessError(thrown).message}`)
+    if (run.signal.aborted)
+      throw new TirelessError('aborted', 'the run was interrupted while it recovered a call', { cause: thrown })
+    return joinLines(toolMessage, `the remaining output could not be read: ${asTirelessError(thrown).message}`)
   }
 }
 
-const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n')
+const joinLines = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n')
 
-function leftBehind(): never {
-  throw new TirelessError('aborted', 'the run was interrupted while a tool looked for what is left of a call')
+function abortedInRecovery(): never {
+  throw new TirelessError('aborted', 'the run was interrupted while a tool checked an interrupted call')
 }
 
-/** Lists it, or lists it again after a word that led nowhere. */
-async function listed(call: Interrupted, status: UnknownStatus): Promise<Unknown> {
-  const unknown = unknownOf(call.run, call.intended, status, await whatRemains(call))
+/** Lists the unknown outcome, or opens it again after a recheck without a result. */
+async function listUnknown(call: InterruptedCall, status: UnknownStatus): Promise<Unknown> {
+  const unknown = unknownOf(call.run, call.intended, status, await readRemains(call))
   await flush(call.run, [{ op: 'unknown', unknown }])
   return unknown
 }

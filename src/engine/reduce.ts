@@ -1,6 +1,6 @@
 /**
- * REDUCE: what the step made of the state. A reducer may return a new state or change the one it is given: either way the journal holds
- * how it changed, and the state as it was is untouched.
+ * REDUCE: computes the new state after a step. A reducer may return a new state or change its copy in place. The
+ * journal stores the patch; the previous state is not modified.
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -10,7 +10,7 @@ import type { Behaviour, Reduced } from '../ports/behaviour.ts'
 import { callPlugin } from './ask-plugin.ts'
 import type { Run } from './run.ts'
 
-/** For whoever is handed the state: theirs to change. */
+/** Copies the state for a plugin, which may change its copy. */
 export const ownCopy: (state: Json) => Json = copyJson
 
 export function reduce(run: Run, step: Reduced): { readonly state: Json; readonly patch: Patch | undefined } {
@@ -23,15 +23,15 @@ export function reduce(run: Run, step: Reduced): { readonly state: Json; readonl
     const state = checkState(behaviour, 'reduce', returned === undefined ? given : returned)
     return { state, patch: patchOf(thread.state, state) }
   } catch (thrown) {
-    // Whatever a reducer or a schema throws, it is the state that could not be made.
+    // Any error of the reducer or the schema means that there is no valid state.
     throw new TirelessError('state_invalid', asTirelessError(thrown).message, { cause: thrown })
   }
 }
 
-/** The gate: plain data, of which nothing would vanish or change in the journal, and of the behaviour's shape. `method`: what it came from. */
+/** Contract: returns plain data that survives the journal and fits the behaviour's schema; throws `state_invalid`. */
 export function checkState({ name, state: shape }: Stateful, method: string, state: unknown): Json {
   const what = `the state that behaviour ${name} returned from ${method}()`
-  const plain = plainStateOf(what, state)
+  const plain = plainState(what, state)
   const checked = shape?.schema.safeParse(plain)
   if (checked && !checked.success) {
     const [issue] = checked.error.issues
@@ -41,13 +41,13 @@ export function checkState({ name, state: shape }: Stateful, method: string, sta
       got: issue?.message,
     })
   }
-  // A schema may put something else in its place.
-  return checked ? plainStateOf(`${what}, as its schema makes it,`, checked.data) : plain
+  // A schema can transform the value, so its output is checked again.
+  return checked ? plainState(`${what}, after its schema,`, checked.data) : plain
 }
 
 type Stateful = Pick<Behaviour, 'name' | 'state'>
 
-function plainStateOf(what: string, state: unknown): Json {
+function plainState(what: string, state: unknown): Json {
   ignoreRejections(state)
   return plainCopy(state, { what, code: 'state_invalid', undefinedKeys: 'refuse' })
 }

@@ -1,4 +1,4 @@
-/** The store of a replay: one session's journal in memory, and an inbox that holds what the recording says was new. */
+/** The store of a replay: one session's journal in memory, and an inbox with the recorded input. */
 
 import type { Dispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -9,8 +9,8 @@ import type { Recording } from './recording.ts'
 
 export function replayStore(dispatch: Dispatch, tape: Recording): Store {
   const { session_id, agent_id } = dispatch
-  const absent = (): never => {
-    throw new TirelessError('internal', 'a replay has no such thing')
+  const notAvailable = (): never => {
+    throw new TirelessError('internal', 'this operation is not available in a replay')
   }
   return {
     async commit(batches) {
@@ -21,7 +21,7 @@ export function replayStore(dispatch: Dispatch, tape: Recording): Store {
     journal: async () => [...tape.past, ...tape.produced()],
     session: async () => ({ session_id, agent_id, workspace: '/', status: 'active', created_at: iso(0) }),
     inbox: async () => tape.input(dispatch.dispatch_id),
-    /** Of a call that was tried again, somebody had said that it did not happen. */
+    /** A call that ran again had been resolved as not executed. */
     unknowns: async () =>
       tape.triedAgain().map((intended) => ({
         id: unknownIdOf(session_id, { ...intended, attempt: intended.attempt - 1 }),
@@ -39,40 +39,40 @@ export function replayStore(dispatch: Dispatch, tape: Recording): Store {
     close: async () => {},
     selections: async () => [],
     label: async () => undefined,
-    labels: absent,
-    grants: absent,
-    audit: absent,
-    prunable: absent,
-    unreadable: absent,
+    labels: notAvailable,
+    grants: notAvailable,
+    audit: notAvailable,
+    prunable: notAvailable,
+    unreadable: notAvailable,
     skipped: () => [],
-    setAside: absent,
-    spend: absent,
-    recent: absent,
-    dispatchesOf: absent,
-    cycles: absent,
-    setting: absent,
-    approval: absent,
-    approvals: absent,
-    dispatch: absent,
-    dispatches: absent,
-    counts: absent,
-    sessions: absent,
-    schedules: absent,
-    marks: absent,
-    facts: absent,
-    recallFacts: absent,
-    document: absent,
-    documentVersion: absent,
-    documentVersions: absent,
-    projection: absent,
-    outbox: absent,
-    dueMessages: absent,
-    nextMessage: absent,
-    deliveries: absent,
-    workers: absent,
-    nextTimer: absent,
-    verify: absent,
-    backup: absent,
+    setAside: notAvailable,
+    spend: notAvailable,
+    recent: notAvailable,
+    dispatchesOf: notAvailable,
+    cycles: notAvailable,
+    setting: notAvailable,
+    approval: notAvailable,
+    approvals: notAvailable,
+    dispatch: notAvailable,
+    dispatches: notAvailable,
+    counts: notAvailable,
+    sessions: notAvailable,
+    schedules: notAvailable,
+    marks: notAvailable,
+    facts: notAvailable,
+    recallFacts: notAvailable,
+    document: notAvailable,
+    documentVersion: notAvailable,
+    documentVersions: notAvailable,
+    projection: notAvailable,
+    outbox: notAvailable,
+    dueMessages: notAvailable,
+    nextMessage: notAvailable,
+    deliveries: notAvailable,
+    workers: notAvailable,
+    nextTimer: notAvailable,
+    verify: notAvailable,
+    backup: notAvailable,
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Replay: a recorded run, lived again by the same engine with nothing outside it. Model, tools, critics, hooks, people and time say
- * what the journal says they said; everything else (behaviour, parser, memory, the engine itself) is done anew, and must come to the same.
+ * Replays a recorded run with the same engine, isolated from the outside. Model, tools, critics, hooks, people and
+ * clock return what the journal recorded. Behaviour, parser, memory and engine run again and must produce the same
+ * records.
  * Must not know: a store, a network, a clock.
  */
 
@@ -26,10 +27,10 @@ import type { Engine } from './run.ts'
 import { Suspended } from './suspended.ts'
 import { Unfit } from './unfit.ts'
 
-/** Lives in a row that bring nothing new: then it goes in circles, because another run had the last word on this one. */
-const MOST_BARREN = 3
+/** Maximum number of replayed processes in a row without a new record, for example when another run ended this one. */
+const MAX_BARREN = 3
 
-/** Contract: the records that the engine makes of it; it ends where the recording ends, or where the two have parted. */
+/** Contract: returns the records that the engine produces, up to the end of the recording or the first divergence. */
 export async function replay(
   engine: Engine,
   dispatch: Dispatch,
@@ -37,9 +38,9 @@ export async function replay(
   records: readonly JournalRecord[],
 ): Promise<readonly JournalRecord[]> {
   const tape = new Recording(records, past)
-  for (let barren = 0; barren < MOST_BARREN && !tape.over(); ) {
+  for (let barren = 0; barren < MAX_BARREN && !tape.over(); ) {
     const before = tape.produced().length
-    await live(engine, dispatch, tape)
+    await replayProcess(engine, dispatch, tape)
     barren = tape.produced().length > before ? 0 : barren + 1
   }
   return tape.produced()
@@ -47,8 +48,8 @@ export async function replay(
 
 type Controllers = [AbortController, AbortController, AbortController, AbortController]
 
-/** One life of the run: until it ends, rests, or was killed. */
-async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promise<void> {
+/** Replays one process of the run, until the run ends, is released, or the process was killed. */
+async function replayProcess(engine: Engine, dispatch: Dispatch, tape: Recording): Promise<void> {
   const [drain, abort, afterStep, immediate] = Array.from({ length: 4 }, () => new AbortController()) as Controllers
   const died = new Promise<void>((resolve) =>
     tape.begin({
@@ -65,23 +66,23 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
   if (ended === 'cancelled') immediate.abort(new Interruption(ended))
   else if (ended) abort.abort(new Interruption(ended))
   const setup = tape.setup()
-  const alone: Engine = {
+  const isolated: Engine = {
     ...engine,
     store: replayStore(dispatch, tape),
-    clock: clockOf(tape),
+    clock: recordedClock(tape),
     ids: { next: () => 'replay' },
-    models: modelsOf(tape, setup),
+    models: recordedModels(tape, setup),
     breaker: new Breaker(),
-    envs: { open: async () => envOf(tape) },
+    envs: { open: async () => recordedEnv(tape) },
     tools: new Map(
-      [...setup.tools, ...lazyIn(engine)].map((name) => [name, toolOf(tape, name, engine.tools.get(name))]),
+      [...setup.tools, ...lazyTools(engine)].map((name) => [name, recordedTool(tape, name, engine.tools.get(name))]),
     ),
-    critics: () => setup.critics.map((name) => criticOf(tape, name)),
+    critics: () => setup.critics.map((name) => recordedCritic(tape, name)),
     behaviours: {
       get: (agent, name) => ({ ...engine.behaviours.get(agent, name), tools: setup.tools, critics: [] }),
     },
-    hooks: () => hooksOf(tape),
-    // What was recorded holds none; one that is known since then must not make it another.
+    hooks: () => recordedHooks(tape),
+    // Records are already redacted. A secret added later must not change the replay.
     secrets: NO_SECRETS,
     snapshots: NO_SNAPSHOTS,
     skills: { brief: async () => ({ skills: setup.skills ?? [], instructions: setup.instructions ?? null }) },
@@ -90,14 +91,14 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
     replaying: {
       made: (record) => tape.made(record),
       recovered({ index }) {
-        // It waited for somebody's word, and had become something else when that came.
-        if (tape.isTakenUpAnew() || tape.isHookedAnew('act')) throw new Suspended(CUT_SHORT)
+        // The run waited for a person's answer, and was resumed with a different configuration.
+        if (tape.isTakenUpAnew() || tape.isHookedAnew('act')) throw new Suspended(ENDED_HERE)
         return tape.settled(index)?.result
       },
       held: (index) => tape.held(index),
       asked() {
         const next = tape.next()
-        if (next?.kind === 'failed') throw failureOf(next)
+        if (next?.kind === 'failed') throw recordedError(next)
         return tape.find('model_requested')?.model ?? setup.model ?? 'none'
       },
       reserved: () => tape.find('model_requested')?.reserved,
@@ -105,29 +106,29 @@ async function live(engine: Engine, dispatch: Dispatch, tape: Recording): Promis
       standIn: () => tape.standIn(),
       approved: () => tape.approved(),
       intent() {
-        if (tape.isHookedAnew('act')) throw new Suspended(CUT_SHORT)
+        if (tape.isHookedAnew('act')) throw new Suspended(ENDED_HERE)
         return tape.intent()
       },
       worth: (index) => tape.worth(index),
       recalled: () => tape.nextInput()?.recalled,
     },
   }
-  const asked = { ...dispatch, metadata: { ...dispatch.metadata, ...wishesOf(tape, setup) } }
+  const replayed = { ...dispatch, metadata: { ...dispatch.metadata, ...recordedOverrides(tape, setup) } }
   const cancelling = { afterStep: afterStep.signal, immediate: immediate.signal }
-  const lived = advance(alone, asked, { drain: drain.signal, abort: abort.signal }, cancelling).then(
+  const finished = advance(isolated, replayed, { drain: drain.signal, abort: abort.signal }, cancelling).then(
     () => {},
     () => tape.part(),
   )
-  await Promise.race([lived, died])
+  await Promise.race([finished, died])
 }
 
-/** How a life ends that was killed where nothing is waited for. */
-const CUT_SHORT: Wait = { kind: 'unknown', unknown_id: '', until: null, reason: 'replay' }
+/** Ends a replayed process that was killed at a point without a wait. */
+const ENDED_HERE: Wait = { kind: 'unknown', unknown_id: '', until: null, reason: 'replay' }
 
-const lazyIn = ({ tools }: Engine): readonly string[] =>
+const lazyTools = ({ tools }: Engine): readonly string[] =>
   [...tools.values()].flatMap(({ name, lazy }) => (lazy ? [name] : []))
 
-const wishesOf = ({ behaviour }: Recording, { parser, memory, budget }: Setup) => ({
+const recordedOverrides = ({ behaviour }: Recording, { parser, memory, budget }: Setup) => ({
   behaviour,
   parser,
   memory,
@@ -135,13 +136,13 @@ const wishesOf = ({ behaviour }: Recording, { parser, memory, budget }: Setup) =
   resources: [],
 })
 
-function envOf(tape: Recording): Env {
+function recordedEnv(tape: Recording): Env {
   const issues = tape.issues()
   if (issues) throw new Unfit(issues)
-  return ENV
+  return EMPTY_ENV
 }
 
-const ENV: Env = {
+const EMPTY_ENV: Env = {
   root: '/',
   groups: ['file', 'process', 'git'],
   getOps: () => undefined,
@@ -149,48 +150,48 @@ const ENV: Env = {
   close: async () => {},
 }
 
-/** Time stands at what is being recorded; a step takes as long as it took. */
-function clockOf(tape: Recording): Clock {
+/** The time is that of the next record; a step takes as long as recorded. */
+function recordedClock(tape: Recording): Clock {
   return { now: () => tape.now(), monotonic: () => tape.monotonic(), sleep: () => new Promise(() => {}) }
 }
 
-/** Contract of all that follows: what comes next in the recording is what happened. */
-function modelsOf(tape: Recording, { model, fallback = [] }: Setup): Models {
+/** Contract of the functions below: the next record on the tape is what happens next. */
+function recordedModels(tape: Recording, { model, fallback = [] }: Setup): Models {
   const first = model ?? 'none'
   return {
-    ...onlyModel(modelOf(tape, first)),
-    get: (id = first) => modelOf(tape, id),
+    ...onlyModel(recordedModel(tape, first)),
+    get: (id = first) => recordedModel(tape, id),
     chain: async () => [first, ...fallback],
   }
 }
 
-function modelOf(tape: Recording, id: string): Model {
+function recordedModel(tape: Recording, id: string): Model {
   return {
     id,
     async call() {
       if (tape.isTakenUpAnew()) return tape.die()
       const next = tape.next()
       if (next?.kind === 'model_answered') return next.answer
-      if (next?.kind === 'failed') throw failureOf(next)
-      return interruptedOr(tape, next)
+      if (next?.kind === 'failed') throw recordedError(next)
+      return abortOrDie(tape, next)
     },
   }
 }
 
-function failureOf({ code, message, ruling, ts }: Kind<'failed'>): TirelessError {
+function recordedError({ code, message, ruling, ts }: Kind<'failed'>): TirelessError {
   const until = ruling.kind === 'retry' ? ruling.until : null
   return new TirelessError(code, message, { retryAfterMs: until === null ? undefined : until - ts })
 }
 
-/** The run was cut short here, or the program was killed: then nobody ever hears of it again. */
-function interruptedOr<T>(tape: Recording, next: JournalRecord | undefined): Promise<T> {
+/** Interrupts the run if the recording did so here. Otherwise the process was killed: the promise never resolves. */
+function abortOrDie<T>(tape: Recording, next: JournalRecord | undefined): Promise<T> {
   const why = tape.whyCutShort(next)
   if (!why) return tape.die()
   tape.interrupt(why)
-  throw new TirelessError('aborted', 'cut short, as it was')
+  throw new TirelessError('aborted', 'interrupted, as recorded')
 }
 
-function toolOf(tape: Recording, name: string, known: AnyTool | undefined): AnyTool {
+function recordedTool(tape: Recording, name: string, known: AnyTool | undefined): AnyTool {
   return {
     name,
     description: known?.description ?? '',
@@ -201,46 +202,46 @@ function toolOf(tape: Recording, name: string, known: AnyTool | undefined): AnyT
     ...(known?.meant ? { meant: known.meant } : {}),
     effect: (args) => known?.effect(args) ?? tape.find('call_intended')?.effect ?? { recovery: 'once', reach: 'none' },
     async before(_, { call }) {
-      const intended = tape.intended(indexOf(call))
+      const intended = tape.intended(callIndex(call))
       if (intended) return intended.before as never
-      // It never came to the intent: the look before it failed.
-      const settled = tape.settled(indexOf(call))?.result
+      // No intent was recorded: the tool's before() failed.
+      const settled = tape.settled(callIndex(call))?.result
       if (settled?.status === 'interrupted') tape.interrupt(tape.whyCutShort(tape.find('step_committed')) ?? 'stopping')
       const [, code = '', message = ''] = /^(\w+): (.*)$/s.exec(settled?.content ?? '') ?? []
       throw new TirelessError(code as ErrorCode, message)
     },
     async run(_, { call }) {
-      const settled = tape.settled(indexOf(call))
+      const settled = tape.settled(callIndex(call))
       if (!settled || tape.isTakenUpAnew() || tape.isHookedAnew('act') || tape.issues()) return tape.die()
       const why = settled.result.status === 'interrupted' ? tape.whyCutShort(tape.find('step_committed')) : undefined
-      // What stands beside it has begun by then, as it had when they were cut short.
+      // Interrupt one tick later, so that parallel calls have started, as in the recorded run.
       if (why) await Promise.resolve().then(() => tape.interrupt(why))
       return settled.result
     },
   }
 }
 
-const indexOf = (call: string): number => Number(call.slice(call.lastIndexOf('.') + 1))
+const callIndex = (call: string): number => Number(call.slice(call.lastIndexOf('.') + 1))
 
-function criticOf(tape: Recording, name: string): Critic {
+function recordedCritic(tape: Recording, name: string): Critic {
   return {
     name,
     judge() {
-      // The program was stopped while it was asked, and its turn was left as it was.
+      // The program was stopped while this critic was judging; the turn stayed open.
       if (tape.isPutDown() || tape.isHookedAnew('critic')) {
         tape.interrupt('stopping')
-        throw new TirelessError('aborted', 'stopped, as it was')
+        throw new TirelessError('aborted', 'stopped, as recorded')
       }
-      const broke = tape.diagnosed(`critic ${name}`)
-      if (broke) throw new TirelessError('plugin_failed', broke.message)
-      const said = tape.find('step_committed')?.verdicts?.find(({ critic }) => critic === name)
-      return said?.verdict ?? { kind: 'continue' }
+      const diagnosis = tape.diagnosed(`critic ${name}`)
+      if (diagnosis) throw new TirelessError('plugin_failed', diagnosis.message)
+      const recorded = tape.find('step_committed')?.verdicts?.find(({ critic }) => critic === name)
+      return recorded?.verdict ?? { kind: 'continue' }
     },
   }
 }
 
-/** Hooks only matter where they broke: each breaks again where it did. */
-function hooksOf(tape: Recording): readonly Hook[] {
+/** Only hooks that failed are replayed: each fails again at the same moment. */
+function recordedHooks(tape: Recording): readonly Hook[] {
   const moments = [
     'on_run_start',
     'on_run_end',
@@ -248,10 +249,10 @@ function hooksOf(tape: Recording): readonly Hook[] {
     ...HOOKED_PHASES.flatMap((name) => [`on_before_${name}`, `on_after_${name}`]),
   ]
   return tape.brokenHooks().map((name) => {
-    const told = (moment: string) => () => {
-      const broke = tape.diagnosed(`hook ${name}: ${moment}`)
-      if (broke) throw new Error(broke.message)
+    const replayMoment = (moment: string) => () => {
+      const diagnosis = tape.diagnosed(`hook ${name}: ${moment}`)
+      if (diagnosis) throw new Error(diagnosis.message)
     }
-    return { name, ...Object.fromEntries(moments.map((moment) => [moment, told(moment)])) } as Hook
+    return { name, ...Object.fromEntries(moments.map((moment) => [moment, replayMoment(moment)])) } as Hook
   })
 }

@@ -1,6 +1,6 @@
 /**
- * What each method of a plugin must return: its shape, and that shape in words.
- * Must not know: who asks, and what follows where something else comes back.
+ * The return value of each plugin method: its shape, and a description for error messages.
+ * Must not know: who calls the method, and what follows from an invalid value.
  */
 
 import type { Verdict } from '../domain/decision.ts'
@@ -39,12 +39,12 @@ const tokens = numberShape({ whole: true, from: 0, upto: MAX_TOKENS })
 const count = numberShape({ whole: true, from: 0 })
 const texts = listShape(textShape)
 
-const asked = fieldsShape({ id: textShape, tool: textShape, args: textShape })
+const requestedCall = fieldsShape({ id: textShape, tool: textShape, args: textShape })
 
 const answer: Shape<Answer> = fieldsShape(
   {
     text: textShape,
-    calls: listShape(asked),
+    calls: listShape(requestedCall),
     finish: oneOfShape(['stop', 'calls', 'length']),
     usage: fieldsShape(
       { input_tokens: tokens, output_tokens: tokens, cached_tokens: tokens },
@@ -65,7 +65,7 @@ export const answerPort = (model: string): Port<Answer> => ({
 
 const parsed: Shape<Parsed> = taggedShape('kind', {
   said: fieldsShape(
-    { kind: oneOfShape(['said']), text: textShape, calls: listShape(asked) },
+    { kind: oneOfShape(['said']), text: textShape, calls: listShape(requestedCall) },
     { notes: recordShape(textShape) },
   ),
   fault: fieldsShape({ kind: oneOfShape(['fault']), reason: textShape }),
@@ -96,7 +96,7 @@ export const isTerminalPort: Port<boolean> = flagPort('env', 'isTerminal')
 
 const memoryView: Shape<MemoryView> = fieldsShape({ from: count, summary: textShape, recalled: texts })
 
-/** `turn`: the one that comes next. */
+/** `turn`: the next turn. */
 export const memoryViewPort = (memory: string, turn: number): Port<MemoryView> => ({
   who: `memory ${memory}`,
   method: 'retrieve',
@@ -136,13 +136,13 @@ export const systemPromptPort = (behaviour: string): Port<SystemPrompt> => ({
 
 const optionalJson = optionalShape(anyShape)
 
-/** Nothing: what is new is the observation. */
+/** Undefined: the new input itself is the observation. */
 export const observationPort = (behaviour: string): Port<Json | undefined> => ({
   ...{ who: `behaviour ${behaviour}`, method: 'observe', expected: 'plain data, or undefined', code: 'state_invalid' },
   shape: optionalJson,
 })
 
-const wanted: Shape<WantedCall> = fieldsShape(
+const proposedCall: Shape<WantedCall> = fieldsShape(
   { tool: textShape },
   {
     args: anyShape,
@@ -152,10 +152,10 @@ const wanted: Shape<WantedCall> = fieldsShape(
 )
 const match: Shape<Match> = matchingShape(/^(any|user_message|system_event|event:.+)$/s)
 
-/** A branch is checked candidate by candidate, so that one that is invalid costs the others nothing. */
-type OneWish = Exclude<Wish, { kind: 'branch' }>
-const wish: Shape<OneWish> = taggedShape('kind', {
-  act: fieldsShape({ kind: oneOfShape(['act']), calls: listShape(wanted) }, { failFast: flagShape }),
+/** Any decision except a branch. The candidates of a branch are checked one by one, so invalid ones can be skipped. */
+type SingleDecision = Exclude<Wish, { kind: 'branch' }>
+const singleDecision: Shape<SingleDecision> = taggedShape('kind', {
+  act: fieldsShape({ kind: oneOfShape(['act']), calls: listShape(proposedCall) }, { failFast: flagShape }),
   final: fieldsShape({ kind: oneOfShape(['final']), answer: textShape }, { summary: textShape }),
   wait: fieldsShape(
     { kind: oneOfShape(['wait']), match, reason: textShape },
@@ -163,11 +163,12 @@ const wish: Shape<OneWish> = taggedShape('kind', {
   ),
 })
 
-export const wishPort = (who: string, method: string): Port<OneWish> => ({
+export const wishPort = (who: string, method: string): Port<SingleDecision> => ({
   ...{ who, method, code: 'decision_invalid' },
   expected:
-    "a decision: { kind: 'act', calls: [{ tool, args }] }, { kind: 'final', answer } or { kind: 'wait', match, reason, until? in whole epoch milliseconds, in the years 1970 to 9999 }",
-  shape: wish,
+    "a decision: { kind: 'act', calls: [{ tool, args }] }, { kind: 'final', answer } or " +
+    "{ kind: 'wait', match, reason, until? in whole epoch milliseconds, in the years 1970 to 9999 }",
+  shape: singleDecision,
 })
 
 export const candidatesPort = (search: string): Omit<Port<unknown>, 'shape'> => ({
@@ -179,7 +180,7 @@ export const scorePort = (search: string): Port<number> => ({
   shape: numberShape(),
 })
 
-/** `length`: of the list that it selects from. */
+/** `length`: number of candidates. */
 export const selectPort = (search: string, length: number): Port<number> => ({
   ...{ who: `search ${search}`, method: 'select', expected: `an index from 0 to ${length - 1}` },
   shape: count,
@@ -219,18 +220,18 @@ const effect = fieldsShape(
   { host: textShape, writes: flagShape, method: textShape, publishes: flagShape, unseen: flagShape },
 ) as Shape<Effect>
 
-const EFFECT_IN_WORDS = `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`
+const EXPECTED_EFFECT = `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`
 
 export const effectPort = (tool: string): Port<Effect> => ({
   who: `tool ${tool}`,
   method: 'effect',
-  expected: EFFECT_IN_WORDS,
+  expected: EXPECTED_EFFECT,
   shape: effect,
 })
 
 const optionalText = optionalShape(textShape)
 
-/** Why a call is refused, or has to be asked about; nothing where it is not. */
+/** The reason why a call is refused or needs approval; undefined: it does not. */
 export const reasonPort = (tool: string, method: 'refuses' | 'asks'): Port<string | undefined> => ({
   ...{ who: `tool ${tool}`, method, expected: 'a text, or undefined' },
   shape: optionalText,
@@ -246,14 +247,14 @@ export const contentPort = (tool: string): Port<readonly string[]> => ({
   shape: texts,
 })
 
-const given: Shape<Given> = fieldsShape({ trust: oneOfShape([...TRUSTS, 'workspace']), private: flagShape })
+const resultLabel: Shape<Given> = fieldsShape({ trust: oneOfShape([...TRUSTS, 'workspace']), private: flagShape })
 
 export const givenPort = (tool: string): Port<Given> => ({
   ...{ who: `tool ${tool}`, method: 'gives', expected: '{ trust: trusted|untrusted|workspace, private }' },
-  shape: given,
+  shape: resultLabel,
 })
 
-/** What the runtime itself reads of a result's facts; everything else in them is the tool's. */
+/** The facts that the runtime reads. Other fields belong to the tool. */
 const facts = fieldsShape(
   {},
   {

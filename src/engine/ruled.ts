@@ -1,6 +1,6 @@
 /**
- * What policy says of a call: the rule, told how things stand with the session, and every ruling written down with its reason.
- * Must not know: what comes of a ruling. That is gate.ts.
+ * The policy check of a call: gathers the session's state, applies the policy rule, and builds the audit entry.
+ * Must not know: the consequences of a ruling, see gate.ts.
  */
 
 import { hash } from 'node:crypto'
@@ -25,13 +25,13 @@ import { prefixOf } from './prefix.ts'
 import { contentPort, destinationsPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
 
-/** What the owner has settled beforehand. As it is now: the configuration may change while a run goes on. */
+/** The owner's standing decisions. Read on every call, because the configuration can change during a run. */
 export interface Policy {
   isAllowed(host: string): boolean
   grants(): readonly Grant[]
-  /** What becomes of a call that has to be asked for where nobody may be. */
+  /** What to do with a call that needs approval: wait for a person, or deny it. */
   readonly unattended: 'park' | 'deny'
-  /** Whether what lies in a workspace may be others'. */
+  /** Whether files in the workspace may come from other people. */
   isForeign(workspace: string): boolean
 }
 
@@ -42,34 +42,38 @@ export interface Ruled {
 
 export async function ruledBy(run: Run, turn: number, call: Call): Promise<Ruled> {
   const destinations = destinationsOf(run.toolbox.get(call.tool), call)
-  let ruling = await judge(run, call, destinations)
-  // What a person has allowed needs no other judge.
+  let ruling = await ruleOn(run, call, destinations)
+  // A call that a person allowed does not need the intent.
   if (ruling.kind === 'consult' && call.approval === undefined) {
     await fixIntent(run, turn)
-    ruling = await judge(run, call, destinations)
+    ruling = await ruleOn(run, call, destinations)
   }
-  const said = ruling.kind === 'consult' ? UNFIXED : ruling
-  const strict = said.kind === 'ask' && run.engine.policy.unattended === 'deny' && call.approval === undefined
-  const clearance: Clearance = strict ? { kind: 'deny', reason: `${said.reason} (policy.unattended: deny)` } : said
+  const effective = ruling.kind === 'consult' ? INTENT_UNKNOWN : ruling
+  const isDenied = effective.kind === 'ask' && run.engine.policy.unattended === 'deny' && call.approval === undefined
+  const clearance: Clearance = isDenied
+    ? { kind: 'deny', reason: `${effective.reason} (policy.unattended: deny)` }
+    : effective
   return { clearance, destinations }
 }
 
-const UNFIXED = {
+const INTENT_UNKNOWN = {
   kind: 'ask',
-  reason: 'what your words alone ask for could not be found out, and the session has read text from outside',
+  reason: 'it is unclear whether your instructions ask for it, and the session has read outside content',
 } as const
 
-async function judge(run: Run, call: Call, destinations: readonly string[]): Promise<Ruling> {
+async function ruleOn(run: Run, call: Call, destinations: readonly string[]): Promise<Ruling> {
   const { tool, effect } = call
   const isOutside = effect.reach !== 'none' && effect.reach !== 'workspace' && effect.reach !== 'private'
-  const standing = isOutside ? await standingOf(run, call, destinations) : { ...NOWHERE, label: run.thread.label }
-  if (!isOutside) return rule({ tool, effect, destinations, ...SAYS_NOTHING }, standing)
+  const standing = isOutside
+    ? await buildStanding(run, call, destinations)
+    : { ...NO_PERMISSIONS, label: run.thread.label }
+  if (!isOutside) return rule({ tool, effect, destinations, ...NO_CONTENT }, standing)
   const isContent = (text: string): boolean => !destinations.some((to) => isSamePlace(to, text))
   const [content, harmful] = contentOf(run.toolbox.get(tool), call)
   return rule(
     {
       ...{ tool, effect, destinations, content },
-      // What a program is told to reach, it reaches only where the call goes.
+      // A sandboxed program can reach only the destinations of the call, so its links do not matter.
       links: effect.unseen ? [] : linksIn(call.args).filter(isContent),
       harmful: { ...harmful, names: harmful.names.filter(isContent) },
       texts: textsIn(call.args).filter(isContent),
@@ -78,12 +82,12 @@ async function judge(run: Run, call: Call, destinations: readonly string[]): Pro
   )
 }
 
-const NOTHING: HarmfulParts = { names: [], amounts: [], switches: [] }
+const NO_HARMFUL_PARTS: HarmfulParts = { names: [], amounts: [], switches: [] }
 
-const SAYS_NOTHING = { links: [], content: [], harmful: NOTHING, texts: [] } as const
+const NO_CONTENT = { links: [], content: [], harmful: NO_HARMFUL_PARTS, texts: [] } as const
 
-/** What stays inside needs nobody's word. */
-const NOWHERE: Omit<Standing, 'label'> = {
+/** Placeholder for calls that reach nothing outside; the rule does not read it. */
+const NO_PERMISSIONS: Omit<Standing, 'label'> = {
   isAllowed: () => false,
   isGranted: false,
   isLinkGranted: () => false,
@@ -93,23 +97,23 @@ const NOWHERE: Omit<Standing, 'label'> = {
   isIntended: undefined,
 }
 
-async function standingOf(run: Run, call: Call, destinations: readonly string[]): Promise<Standing> {
+async function buildStanding(run: Run, call: Call, destinations: readonly string[]): Promise<Standing> {
   const { engine, dispatch, thread } = run
   const { agent_id, session_id } = dispatch
   const { tool, effect, args } = call
   const now = engine.clock.now()
-  const asked: Grantable = {
+  const grantable: Grantable = {
     ...{ tool, agent_id, session_id, method: effect.method, destinations },
     args: hash('sha256', canonical(args)),
   }
   const grants = [...engine.policy.grants(), ...(await engine.store.grants({ tool, now }))]
   return {
-    // Whoever was told by a server what its tools are for has read from outside.
-    label: showsForeign(run) ? lowest(thread.label, UNTRUSTED) : thread.label,
+    // Tool descriptions of a foreign server are outside content too.
+    label: hasForeignTools(run) ? lowest(thread.label, UNTRUSTED) : thread.label,
     isAllowed: (host) => engine.policy.isAllowed(host),
-    isGranted: grants.some((grant) => isGrantedBy(grant, asked, now)),
-    isLinkGranted: (link) => grants.some((grant) => holdsFor(grant, asked, now) && leadsTo(grant, link)),
-    words: mentionsIn(ownersTexts(run)),
+    isGranted: grants.some((grant) => isGrantedBy(grant, grantable, now)),
+    isLinkGranted: (link) => grants.some((grant) => holdsFor(grant, grantable, now) && leadsTo(grant, link)),
+    words: mentionsIn(ownerTexts(run)),
     isLinkedThere: (page) =>
       thread.heard.some(
         ({ host, text }) =>
@@ -120,48 +124,48 @@ async function standingOf(run: Run, call: Call, destinations: readonly string[])
   }
 }
 
-const showsForeign = ({ toolbox }: Run): boolean => [...toolbox.values()].some(({ foreign }) => foreign)
+const hasForeignTools = ({ toolbox }: Run): boolean => [...toolbox.values()].some(({ foreign }) => foreign)
 
-/** A tool that cannot say so has said that all of it counts. */
+/** If the tool's content() fails, all arguments count as content. */
 function contentOf(tool: AnyTool | undefined, { args }: Call): readonly [readonly string[], HarmfulParts] {
   try {
     if (!tool?.content) return [[], harmfulPartsIn(args)]
-    return [askPlugin(contentPort(tool.name), () => tool.content?.(args as never)), NOTHING]
+    return [askPlugin(contentPort(tool.name), () => tool.content?.(args as never)), NO_HARMFUL_PARTS]
   } catch {
-    return [[JSON.stringify(args)], NOTHING]
+    return [[JSON.stringify(args)], NO_HARMFUL_PARTS]
   }
 }
 
 function destinationsOf(tool: AnyTool | undefined, { args, effect }: Call): readonly string[] {
-  const named = destinationsIn(args)
+  const fromArgs = destinationsIn(args)
   try {
-    const places = tool?.destinations
+    const declared = tool?.destinations
       ? askPlugin(destinationsPort(tool.name), () => tool.destinations?.(args as never))
-      : withHost(named, effect.host)
-    return places.flatMap(splitList)
+      : withHost(fromArgs, effect.host)
+    return declared.flatMap(splitList)
   } catch {
-    // Wherever its arguments say: it could not say so itself.
-    return named
+    // The tool's destinations() failed: use those found in the arguments.
+    return fromArgs
   }
 }
 
-/** What the owner has typed or configured, and the program's own prompt: no result, no echo, nothing that is remembered, no description of a server. */
-const ownersTexts = (run: Run): readonly string[] => [prefixOf(run).own, ...ownWords(run.thread)]
+/** The owner's messages and configured prompts. Excludes results, recalled facts and descriptions of server tools. */
+const ownerTexts = (run: Run): readonly string[] => [prefixOf(run).own, ...ownWords(run.thread)]
 
-/** Where each destination comes from, for whoever is asked. */
+/** The source of each destination, shown in the approval. */
 export function sinksOf(run: Run, destinations: readonly string[]): readonly Sink[] {
   return destinations.map((to) => {
-    const isIn = (text: string): boolean => mentionsIn([text]).names(to)
-    const known = run.thread.heard.find(({ text, trusted }) => trusted && isIn(text))
-    const from = known ?? run.thread.heard.find(({ text }) => isIn(text))
-    if (from) return { to, from: from.source, trusted: from.trusted }
-    return isIn(prefixOf(run).own)
+    const mentions = (text: string): boolean => mentionsIn([text]).names(to)
+    const trustedSource = run.thread.heard.find(({ text, trusted }) => trusted && mentions(text))
+    const source = trustedSource ?? run.thread.heard.find(({ text }) => mentions(text))
+    if (source) return { to, from: source.source, trusted: source.trusted }
+    return mentions(prefixOf(run).own)
       ? { to, from: 'the system prompt', trusted: true }
-      : { to, from: "the model's own words", trusted: false }
+      : { to, from: 'written by the model', trusted: false }
   })
 }
 
-/** For the audit: what was ruled, about what, and why. */
+/** The audit entry of a ruling. */
 export function auditOf(
   run: Run,
   at: { readonly turn: number; readonly index: number },

@@ -1,7 +1,9 @@
 /**
- * Run: one claimed dispatch on its session. Holds what a step needs, and the only way it writes: record, then flush.
- * Must not know: who claimed it and why, which store, model or env is behind the ports.
- * Invariants: I1 (no run without a claimed dispatch), I3 (every write carries the fence), I9 (telling cannot fail the teller).
+ * The run: one claimed dispatch with its session. Holds everything a step needs, and the only write path: record, then
+ * flush.
+ * Must not know: which worker claimed the dispatch and why; which store, model or environment is behind the ports.
+ * Invariants: I1 (no run without a claimed dispatch), I3 (every write carries the fence), I9 (a failing listener cannot
+ * fail the run).
  */
 
 import type { Call, CallResult } from '../domain/decision.ts'
@@ -35,7 +37,7 @@ import type { Place } from './place.ts'
 import type { Policy } from './ruled.ts'
 import { emptyThread, fold, type Intended, type Thread } from './thread.ts'
 
-/** Failures that are recovered from before a run is given up: in a row, and in all. */
+/** How many failures a run survives: in a row, and in total. */
 export interface Patience {
   readonly inARow: number
   readonly inAll: number
@@ -46,85 +48,85 @@ export interface Engine {
   readonly clock: Clock
   readonly ids: Ids
   readonly models: Models
-  /** What was heard of each model so far. */
+  /** Outcomes of recent model calls, shared by all runs of the process. */
   readonly breaker: Breaker
   readonly envs: Envs
   readonly behaviours: Behaviours
   readonly tools: ReadonlyMap<string, AnyTool>
-  /** Contract: a tool of that name is among them once it resolves, where a server has one that nobody has looked at yet; never rejects. */
+  /** Contract: adds the tool to `tools` if an MCP server offers it and has not been queried yet; never rejects. */
   readonly meet?: (tool: string) => Promise<void>
-  /** Text protocols by name; `native` is none of them. */
+  /** Text protocols by name. `native` has no parser. */
   readonly parsers: ReadonlyMap<string, Parser>
   readonly memories: ReadonlyMap<string, MemoryKind>
   readonly critics: () => readonly Critic[]
   readonly gates: () => readonly Gate[]
   readonly hooks: () => readonly Hook[]
-  /** Told of a hook that breaks when the journal of its run is closed. */
+  /** Called for a hook that fails after the run's journal is closed. */
   readonly hookFailed?: (failure: HookFailure) => void
   readonly sink: Sink
   readonly secrets: Secrets
   readonly skills: Skills
   readonly snapshots: Snapshots
-  /** What a run may use, where its task says nothing else. */
+  /** The default budget of a run; a task can override it. */
   readonly budget: Budget
   readonly purse: Purse
   readonly policy: Policy
   readonly patience: Patience
-  /** Whoever lives a recorded run again. */
+  /** Set while a recorded run is replayed. */
   readonly replaying?: Replaying
 }
 
 export interface Replaying {
-  /** Told of every record as it is made, before it is on disk. */
+  /** Called with every new record, before it is on disk. */
   made(record: JournalRecord): void
-  /** What became of a call that was interrupted, where that is known. */
+  /** The recorded result of an interrupted call, if there is one. */
   recovered(intended: Intended): CallResult | undefined
-  /** What the call was told instead of being run, where a gate held it back. */
+  /** The recorded result of a call that a gate held back. */
   held(index: number): CallResult | undefined
-  /** What was recalled for the turn that comes. */
+  /** The facts that were recalled for the next turn. */
   recalled(): Recalled | undefined
-  /** Contract: the model that was asked next; throws what was thrown where none was. */
+  /** Contract: the id of the model that was called next; throws the recorded error if no model was called. */
   asked(): string
-  /** US dollars that were set aside for the answer, and what it cost, where that is known. */
+  /** US dollars reserved for the answer. */
   reserved(): number | undefined
   cost(): number | undefined
-  /** Whether another model stood in for one that failed. */
+  /** Whether a fallback model replaced one that failed. */
   standIn(): 'now' | 'later' | undefined
-  /** The calls of the turn under way that a person had allowed. */
+  /** Calls of the current turn that a person had allowed. */
   approved(): readonly Call[]
-  /** What was found to be needed, where that was asked for next. */
+  /** The intent record, if it is the next record. */
   intent(): RecordBody | undefined
-  /** What the result of a call was worth. */
+  /** The recorded label of a call's result. */
   worth(index: number): Worth
 }
 
-/** A claimed dispatch and its session's journal: all it takes to write, also to end a run that cannot be opened. */
+/** A claimed dispatch and its session's journal. Enough to write records, even for a run that cannot be opened. */
 export interface Claimed {
   readonly engine: Engine
   readonly dispatch: Dispatch
   readonly fence: Fence
   readonly thread: Thread
-  /** Records made and not yet on disk. */
+  /** Records that are not on disk yet. */
   readonly unwritten: JournalRecord[]
-  /** What belongs into the commit of those records. */
+  /** Operations for the same commit as those records. */
   readonly alongside: Op[]
-  /** What is to be done once they are. */
+  /** Work to do after that commit. */
   readonly afterwards: (() => Promise<void>)[]
 }
 
-/** A claimed dispatch and those who watch what becomes of it. */
+/** A claimed dispatch with its hooks. */
 export interface Watched extends Claimed {
   readonly hooks: readonly Hook[]
-  /** Names of hooks that were too slow once. */
+  /** Names of hooks that exceeded their time limit; they are no longer awaited. */
   readonly slow: Set<string>
 }
 
 export interface Run extends Watched {
   readonly behaviour: Behaviour
   readonly wishes: Wishes
-  /** The models that may be asked, in order. */
+  /** The models that may be called, in order of preference. */
   readonly chain: readonly Model[]
-  /** The one that is asked, or was last. */
+  /** The model of the current or last request. */
   model: Model
   readonly parser: Parser | undefined
   readonly memory: Memory
@@ -132,18 +134,18 @@ export interface Run extends Watched {
   readonly toolbox: ReadonlyMap<string, AnyTool>
   readonly critics: readonly Critic[]
   readonly workspace: Place
-  /** Aborts for whatever reason the run is to be interrupted; the reason is an Interruption. */
+  /** Aborts when the run is interrupted. The abort reason is an Interruption. */
   readonly signal: AbortSignal
   readonly leaving: Leaving
-  /** What every request of this behaviour begins with, and its digest; made with the first request. */
+  /** System prompt and tools with their digest; built for the first request and then unchanged. */
   prefix?: Prefix
-  /** The phase that the step is in. */
+  /** The current phase of the step. */
   phase: HookedPhase
 }
 
 export interface Prefix {
   readonly system: string
-  /** The same without what tools say of themselves. */
+  /** The system prompt without tool descriptions. */
   readonly own: string
   readonly tools: readonly ToolSpec[]
   readonly digest: string
@@ -152,7 +154,7 @@ export interface Prefix {
   readonly sections: Readonly<Record<string, number>>
 }
 
-/** Records that are folded before the event loop has its turn: some milliseconds. A session may have tens of thousands. */
+/** Records folded between two yields to the event loop: a few milliseconds. A session can have tens of thousands. */
 const FOLDED_AT_ONCE = 500
 
 export async function claimed(engine: Engine, dispatch: Dispatch, records: readonly JournalRecord[]): Promise<Claimed> {
@@ -162,10 +164,10 @@ export async function claimed(engine: Engine, dispatch: Dispatch, records: reado
     fold(thread, record)
   }
   const { input, observation, decided } = thread.open ?? {}
-  // What was read of the turn under way goes to behaviours and critics, like what is recorded from here on.
-  for (const shown of [input, observation, decided]) deepFreeze(shown)
+  // Behaviours and critics receive these values, so they must be frozen like new records.
+  for (const value of [input, observation, decided]) deepFreeze(value)
   const fence = { dispatch_id: dispatch.dispatch_id, token: dispatch.token }
-  // Behaviours are shown it.
+  // Behaviours receive the metadata.
   deepFreeze(dispatch.metadata)
   return { engine, dispatch, fence, thread, unwritten: [], alongside: [], afterwards: [] }
 }
@@ -175,19 +177,20 @@ export const refOf = ({ dispatch }: Claimed): RunRef => ({
   session_id: dispatch.session_id,
 })
 
-/**
- * Without secrets before anything is made of it, and never to be changed from then on: what goes on from here, what watchers are shown and what is
- * read after a crash are the same.
- */
+/** Redacts and freezes the body: the live run, the listeners and a recovery after a crash see the same record. */
 export function record(run: Claimed, body: RecordBody, ts: number = run.engine.clock.now()): JournalRecord {
-  const made = deepFreeze<JournalRecord>({ ...redacted(body, run.engine.secrets.hide), seq: run.thread.head + 1, ts })
-  fold(run.thread, made)
-  run.unwritten.push(made)
-  run.engine.replaying?.made(made)
-  return made
+  const newRecord = deepFreeze<JournalRecord>({
+    ...redacted(body, run.engine.secrets.hide),
+    seq: run.thread.head + 1,
+    ts,
+  })
+  fold(run.thread, newRecord)
+  run.unwritten.push(newRecord)
+  run.engine.replaying?.made(newRecord)
+  return newRecord
 }
 
-/** Everything recorded so far, and `ops` with it, in one commit. When it returns, it is on disk. */
+/** Contract: writes all new records and `ops` in one commit; resolves when it is on disk. */
 export async function flush<const Ops extends readonly Op[]>(run: Claimed, ops: Ops): Promise<ResultsOf<Ops>> {
   const { store } = run.engine
   const records = run.unwritten.splice(0)
@@ -195,13 +198,13 @@ export async function flush<const Ops extends readonly Op[]>(run: Claimed, ops: 
   const append = { op: 'append', session_id: run.dispatch.session_id, records } as const
   const first: readonly Op[] = [append, ...run.alongside.splice(0)]
   const results = await commitOne<readonly Op[]>(store, [...first, ...ops], run.fence)
-  for (const made of records) tell(() => run.engine.sink.recorded(refOf(run), made))
-  for (const then of run.afterwards.splice(0)) await then()
+  for (const newRecord of records) tell(() => run.engine.sink.recorded(refOf(run), newRecord))
+  for (const work of run.afterwards.splice(0)) await work()
   return results.slice(first.length) as unknown as ResultsOf<Ops>
 }
 
-type Said = Delta extends infer D ? (D extends Delta ? Omit<D, keyof RunRef> : never) : never
+type DeltaBody = Delta extends infer D ? (D extends Delta ? Omit<D, keyof RunRef> : never) : never
 
-export function say(run: Claimed, said: Said): void {
-  tell(() => run.engine.sink.delta({ ...refOf(run), ...said } as Delta))
+export function say(run: Claimed, body: DeltaBody): void {
+  tell(() => run.engine.sink.delta({ ...refOf(run), ...body } as Delta))
 }

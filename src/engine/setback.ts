@@ -1,7 +1,7 @@
 /**
- * When a step cannot be completed: the same turn again, the next turn with the fault told to the mind, or the end of the run. One table
- * for every trouble a provider can make is in docs/faults.md; the ruling itself is a pure function here.
- * Must not know: the store's failures. Those are not a run's to judge, and pass through.
+ * The retry policy: decides what follows a failed step. Either the same turn is retried, the next turn starts with the
+ * error as feedback for the model, or the run ends. docs/faults.md lists the result for every provider fault.
+ * Must not know: failures of the store. They are rethrown.
  */
 
 import { createHash } from 'node:crypto'
@@ -25,29 +25,29 @@ import { Suspended } from './suspended.ts'
 import { LEAST_ROOM, type OpenTurn } from './thread.ts'
 import { Unusable } from './unusable.ts'
 
-/** An empty answer is asked for once more only: a provider that says nothing twice has nothing to say. */
+/** An empty answer is requested once more; a second empty answer ends the run. */
 const MAX_EMPTY = 2
-/** How long, and how often, a run waits for money that others have set aside. */
-const BUSY_MS = 5_000
-const MAX_BUSY = 24
+/** How long and how often a run waits for money that other runs have reserved. */
+const BUDGET_WAIT_MS = 5_000
+const MAX_BUDGET_WAITS = 24
 const FIRST_BACKOFF_MS = 500
 const BACKOFF_FACTOR = 4
-const LONGEST_BACKOFF_MS = 3_600_000
+const MAX_BACKOFF_MS = 3_600_000
 
 export async function setBack(run: Run, input: Input, thrown: unknown, began: number): Promise<Moved> {
   if (thrown instanceof Suspended) return park(run, thrown.wait, [])
   const error = asTirelessError(thrown)
   if (error.code.startsWith('store_')) throw error
-  // Whoever says so without having been interrupted has failed like any other.
-  if (error.code === 'aborted' && run.signal.aborted) return interrupted(run)
+  // An `aborted` error without an interruption is an ordinary failure.
+  if (error.code === 'aborted' && run.signal.aborted) return endInterrupted(run)
   const open = run.thread.open ?? openWith(run, input)
   const where = run.phase.toUpperCase() as FailingPhase
   const trouble = { error, failures: open.failures, failed: run.thread.failed, patience: run.engine.patience }
   const now = run.engine.clock.now()
   const asked = where === 'DECIDE' && !open.answer && (open.requested || error.code === 'model_auth')
-  const canWait = someCanWait(run, open)
+  const canWait = canPostponeInput(run, open)
   const ruling: Ruling =
-    error.code === 'model_oversize' && asked && !canWait && isShorter(run, open)
+    error.code === 'model_oversize' && asked && !canWait && canShorten(run, open)
       ? { kind: 'retry', until: null }
       : rule(trouble, {
           asked,
@@ -65,30 +65,30 @@ export async function setBack(run: Run, input: Input, thrown: unknown, began: nu
       return park(run, { kind: 'retry', until: ruling.until, reason: `${error.code}: ${error.message}` }, [])
     }
     case 'feedback':
-      return tellBack(run, open, error, began)
+      return commitWithFeedback(run, open, error, began)
     case 'stop': {
-      const next = await phase(run, 'check_stop', () => ending(run, where, error))
+      const next = await phase(run, 'check_stop', () => endAfterFailure(run, where, error))
       return end(run, next, await closeTurn(run, next))
     }
   }
 }
 
-/** Whether the next request of the turn, the second at most, is shorter: by turns that are given up, or because what is left can be cut. */
-function isShorter(run: Run, { failures }: OpenTurn): boolean {
+/** Whether a second request of this turn can be shorter: older turns can be dropped, or messages shortened. */
+function canShorten(run: Run, { failures }: OpenTurn): boolean {
   return (
     !failures.includes('model_oversize') &&
     (compact(run) || weighConversation(run.thread.conversation).tokens > LEAST_ROOM)
   )
 }
 
-/** Several messages are new, and are much of what was asked: of them some can wait for the next turn. */
-function someCanWait({ thread, dispatch }: Run, open: OpenTurn): boolean {
+/** Whether some new messages can wait for the next turn: there are several, and they are much of the request. */
+function canPostponeInput({ thread, dispatch }: Run, open: OpenTurn): boolean {
   if (messagesIn(open.input, dispatch.dispatch_id).length < 2) return false
   const { tokens } = weighConversation(newConversation(open.messages))
   return tokens > weighConversation(thread.conversation).tokens / 4
 }
 
-async function interrupted(run: Run): Promise<Moved> {
+async function endInterrupted(run: Run): Promise<Moved> {
   const why = whyInterrupted(run.signal)
   if (why !== 'cancelled' && why !== 'time') return release(run)
   const next = await phase(
@@ -99,8 +99,8 @@ async function interrupted(run: Run): Promise<Moved> {
   return end(run, next, await closeTurn(run, next))
 }
 
-/** The step is over without having done what it was to do, and the next one begins with the reason. */
-async function tellBack(run: Run, open: OpenTurn, error: TirelessError, began: number): Promise<Moved> {
+/** Ends the failed step; the next one starts with the error as feedback. */
+async function commitWithFeedback(run: Run, open: OpenTurn, error: TirelessError, began: number): Promise<Moved> {
   if (error instanceof Unusable)
     for (const [index, { id, fault = error.message }] of error.decision.calls.entries())
       record(run, {
@@ -111,28 +111,28 @@ async function tellBack(run: Run, open: OpenTurn, error: TirelessError, began: n
         result: { status: 'error', content: fault },
       })
   const unknowns = await settleInterrupted(run, open)
-  // What the step was to heed and nobody heard is said again.
-  const unheard = open.answer || open.decided ? [] : [open.feedback ?? []].flat()
-  const feedback = [...unheard, error.message].join('\n')
+  // Feedback that the model has not seen yet is repeated.
+  const unseenFeedback = open.answer || open.decided ? [] : [open.feedback ?? []].flat()
+  const feedback = [...unseenFeedback, error.message].join('\n')
   const next = await phase(run, 'check_stop', (): Next => afterFailure(run, began) ?? { kind: 'continue', feedback })
   return commitStep(run, open, { next, patch: undefined, verdicts: [], began }, unknowns)
 }
 
 export interface Trouble {
   readonly error: TirelessError
-  /** Codes of the failures of this turn before this one. */
+  /** Error codes of earlier failures in this turn. */
   readonly failures: readonly ErrorCode[]
-  /** Failures of the run before this one. */
+  /** Earlier failures of the run. */
   readonly failed: { readonly inARow: number; readonly inAll: number; readonly last?: ErrorCode }
   readonly patience: Patience
 }
 
 export interface Asking {
-  /** The model was asked, and nothing usable came back from it. */
+  /** The failed operation was a model call. */
   readonly asked: boolean
-  /** Whether another model may stand in for it. */
+  /** Whether a fallback model can be called: `now`, or `later` after a backoff. */
   readonly standIn?: 'now' | 'later' | undefined
-  /** Of what is new some can wait for the next turn. */
+  /** Some of the new messages can wait for the next turn. */
   readonly canWait: boolean
   readonly run_id: string
   readonly now: number
@@ -143,8 +143,8 @@ export function rule({ error, failures, failed, patience }: Trouble, asking: Ask
   const inARow = failed.inARow + 1
   if (error.code === 'budget_busy') {
     const waits = failures.filter((code) => code === 'budget_busy').length
-    return waits < MAX_BUSY
-      ? { kind: 'retry', until: Math.ceil(now + BUSY_MS * jitter(run_id, waits)) }
+    return waits < MAX_BUDGET_WAITS
+      ? { kind: 'retry', until: Math.ceil(now + BUDGET_WAIT_MS * jitter(run_id, waits)) }
       : { kind: 'stop' }
   }
   if (error.code.startsWith('budget_')) return { kind: 'stop' }
@@ -155,14 +155,14 @@ export function rule({ error, failures, failed, patience }: Trouble, asking: Ask
   if (error.code === 'model_oversize') return canWait ? { kind: 'feedback' } : { kind: 'stop' }
   if (!asked) return { kind: 'feedback' }
   const empty = failures.filter((code) => code === 'model_empty').length + 1
-  const hopeless = error.retry !== 'later' || (error.code === 'model_empty' && empty >= MAX_EMPTY)
-  if (hopeless && !standIn) return { kind: 'stop' }
+  const isFinal = error.retry !== 'later' || (error.code === 'model_empty' && empty >= MAX_EMPTY)
+  if (isFinal && !standIn) return { kind: 'stop' }
   const backoff = FIRST_BACKOFF_MS * BACKOFF_FACTOR ** (inARow - 1) * jitter(run_id, inARow)
-  const wait = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), LONGEST_BACKOFF_MS)
+  const wait = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_BACKOFF_MS)
   return { kind: 'retry', until: Math.ceil(now + wait) }
 }
 
-const STOPPED_BY: { readonly [C in ErrorCode]?: StopReason } = {
+const STOP_REASONS: { readonly [C in ErrorCode]?: StopReason } = {
   model_oversize: 'context_overflow',
   budget_money: 'budget_money',
   budget_unpriced: 'budget_money',
@@ -171,7 +171,7 @@ const STOPPED_BY: { readonly [C in ErrorCode]?: StopReason } = {
   budget_tokens: 'budget_tokens',
 }
 
-function ending(run: Run, phase: FailingPhase, error: TirelessError): End {
+function endAfterFailure(run: Run, phase: FailingPhase, error: TirelessError): End {
   const { code, message } = error
   const { inARow, inAll } = run.thread.failed
   const tries = inARow > 1 ? ` (after ${inARow} failures in a row)` : ''
@@ -184,14 +184,14 @@ function ending(run: Run, phase: FailingPhase, error: TirelessError): End {
         : 'infra'
   return {
     kind: 'end',
-    stop_reason: STOPPED_BY[code] ?? 'unrecoverable_error',
+    stop_reason: STOP_REASONS[code] ?? 'unrecoverable_error',
     failure_class,
     error: `${code}: ${message}${tries}`,
     failure_report: { phase, code, category: categoryOf(code), in_a_row: inARow, in_all: inAll },
   }
 }
 
-/** 0.8 … 1.2, the same for the same run and attempt, so that a replay waits as the run did. */
+/** A factor from 0.8 to 1.2, derived from run and attempt, so that a replay waits equally long. */
 function jitter(run_id: string, failed: number): number {
   return 0.8 + (createHash('sha256').update(`${run_id}.${failed}`).digest().readUInt16BE(0) / 0xffff) * 0.4
 }

@@ -1,15 +1,16 @@
 /**
- * Shapes of plain data, checked by plain code: a step checks what plugins return a dozen times, and a schema costs more than all of that.
- * Must not know: whose data it is, and what follows where it does not fit.
- * Invariants: of what fits, only the fields that its shape names are handed on.
+ * Shapes: fast checks of plain data. A step checks about a dozen return values of plugins, and a schema library would
+ * be too slow for that.
+ * Must not know: where the data comes from, and what follows from a mismatch.
+ * Invariants: the result contains only the fields that its shape names.
  */
 
 import type { Json } from '../domain/json.ts'
 
-/** Contract: what it names of the value, where that fits; never throws. For plain data alone: nothing else is looked into. */
+/** Contract: returns the named fields of a matching value, else a Misfit; never throws. Only for plain data. */
 export type Shape<T> = (value: Json | undefined) => T | Misfit
 
-/** Why a value does not fit, and where in it. */
+/** A mismatch: the reason, and the path inside the value. */
 export class Misfit {
   readonly message: string
   readonly path: (string | number)[] = []
@@ -33,7 +34,7 @@ function typeName(value: Json | undefined): string {
 export const textShape: Shape<string> = (value) => (typeof value === 'string' ? value : unexpected('string', value))
 export const flagShape: Shape<boolean> = (value) => (typeof value === 'boolean' ? value : unexpected('boolean', value))
 
-/** Anything but nothing: that it is plain data has been checked. */
+/** Any value except undefined. The caller has checked that it is plain data. */
 export const anyShape: Shape<Json> = (value) => (value === undefined ? unexpected('nonoptional', value) : value)
 
 interface NumberRange {
@@ -77,13 +78,13 @@ export function listShape<T>(shape: Shape<T>): Shape<readonly T[]> {
   return (value) => {
     if (!Array.isArray(value)) return unexpected('array', value)
     const list: readonly Json[] = value
-    const fitting: T[] = []
+    const checked: T[] = []
     for (let i = 0; i < list.length; i++) {
       const item = shape(list[i])
       if (item instanceof Misfit) return item.within(i)
-      fitting.push(item)
+      checked.push(item)
     }
-    return fitting
+    return checked
   }
 }
 
@@ -92,7 +93,7 @@ type Fields = { readonly [key: string]: Json }
 export const isFields = (value: Json | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Under whichever keys. */
+/** An object with any keys. */
 export function recordShape<T extends Json>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return (value) => {
     if (!isFields(value)) return unexpected('record', value)
@@ -108,33 +109,33 @@ type Shapes<T> = { readonly [K in keyof T]: Shape<T[K]> }
 
 /** `optional`: fields that may be missing. */
 export function fieldsShape<T, O = unknown>(needed: Shapes<T>, optional?: Shapes<O>): Shape<T & Partial<O>> {
-  const named = [...namedIn(needed, false), ...(optional ? namedIn(optional, true) : [])]
+  const fields = [...fieldList(needed, false), ...(optional ? fieldList(optional, true) : [])]
   return (value) => {
     if (!isFields(value)) return unexpected('object', value)
-    const fitting: Record<string, Json> = {}
-    for (const { key, shape, mayMiss } of named) {
-      const given = value[key]
-      if (mayMiss && given === undefined) continue
-      const taken = shape(given)
-      if (taken instanceof Misfit) return taken.within(key)
-      fitting[key] = taken
+    const checked: Record<string, Json> = {}
+    for (const { key, shape, isOptional } of fields) {
+      const input = value[key]
+      if (isOptional && input === undefined) continue
+      const item = shape(input)
+      if (item instanceof Misfit) return item.within(key)
+      checked[key] = item
     }
-    return fitting as T & Partial<O>
+    return checked as T & Partial<O>
   }
 }
 
-interface NamedShape {
+interface FieldShape {
   readonly key: string
   readonly shape: Shape<Json>
-  readonly mayMiss: boolean
+  readonly isOptional: boolean
 }
 
-const namedIn = <T>(shapes: Shapes<T>, mayMiss: boolean): readonly NamedShape[] =>
-  Object.entries(shapes as Record<string, Shape<Json>>).map(([key, shape]) => ({ key, shape, mayMiss }))
+const fieldList = <T>(shapes: Shapes<T>, isOptional: boolean): readonly FieldShape[] =>
+  Object.entries(shapes as Record<string, Shape<Json>>).map(([key, shape]) => ({ key, shape, isOptional }))
 
 type Shaped<S> = S extends Shape<infer T> ? T : never
 
-/** One of several, by the word in its field `tag`; each of them has that field itself. */
+/** One of several shapes, chosen by the value of the field `tag`. Each shape must contain that field. */
 export function taggedShape<S extends Readonly<Record<string, Shape<unknown>>>>(
   tag: string,
   shapes: S,
@@ -144,7 +145,7 @@ export function taggedShape<S extends Readonly<Record<string, Shape<unknown>>>>(
   return (value) => {
     if (!isFields(value)) return unexpected('object', value)
     const word = value[tag]
-    // An object with a `toString` of its own would throw.
+    // String() would throw for an object whose toString fails.
     const shape = typeof word === 'object' ? undefined : byTag.get(String(word))
     return shape ? shape(value) : new Misfit(`Invalid discriminator value. Expected ${tags}`).within(tag)
   }

@@ -1,6 +1,6 @@
 /**
- * What the model is shown of a thread: how the conversation grows, and where it is rendered anew.
- * Invariants: it only grows, until a cut, another parser, or a turn that came to nothing.
+ * The transcript: the conversation that the model is shown, how it grows and when it is rebuilt.
+ * Invariants: messages are only appended, except at a cut, a change of parser, or after a turn without an answer.
  */
 
 import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
@@ -17,7 +17,7 @@ export function saying(thread: Thread, open: OpenTurn, message: Message): void {
   thread.conversation.messages.push(message)
 }
 
-/** Once in a run, before its first input; a first turn that came to nothing is followed by another. */
+/** Adds recalled facts once per run, before its first input; repeated if the first turn has no answer. */
 export function remind(
   thread: Thread,
   open: OpenTurn,
@@ -28,15 +28,18 @@ export function remind(
   if (thread.recalled) saying(thread, open, thread.recalled.message)
 }
 
-/** From here on the model sees of the past what the cut says. */
+/** Rebuilds the conversation so that it shows only what the cut keeps. */
 export function cutHere(thread: Thread, open: OpenTurn, cut: Cut): void {
   thread.cut = cut
   thread.conversation = newConversation(shownWith(thread, open, cut))
 }
 
-/** What the model would be shown with this cut. */
+/** The messages that the model would see with this cut. */
 export function shownWith(thread: Thread, open: OpenTurn, cut: Cut): readonly Message[] {
-  return [...afterCut(thread, cut), ...(cut.input ? shortened(thread, open.messages, cut.longest) : open.messages)]
+  return [
+    ...afterCut(thread, cut),
+    ...(cut.input ? shortenMessages(thread, open.messages, cut.longest) : open.messages),
+  ]
 }
 
 const NO_CUT: Cut = { from: 0, summary: '', recalled: [] }
@@ -44,28 +47,28 @@ const NO_CUT: Cut = { from: 0, summary: '', recalled: [] }
 function afterCut(thread: Thread, cut: Cut): Message[] {
   const { past, recalled } = thread
   const kept = past.filter(({ turn }) => turn >= cut.from).flatMap(({ messages }) => messages)
-  // What is remembered stays in sight, also where the turn is gone that began with it.
+  // Recalled facts stay visible even if the turn that started with them is cut.
   const remembered = recalled && recalled.turn < cut.from ? [recalled.message] : []
-  const shown = shortened(thread, kept, cut.longest)
+  const shown = shortenMessages(thread, kept, cut.longest)
   if (cut.words === undefined) return [...pastMessages(cut), ...remembered, ...shown]
-  return [...remembered, ...opening(thread, cut), ...shown]
+  return [...remembered, ...openingMessages(thread, cut), ...shown]
 }
 
-function opening({ past, words, run_id }: Thread, cut: Cut): Message[] {
-  const gone = past.filter(({ turn }) => turn < cut.from)
-  const [first, last] = [gone[0], gone.at(-1)]
-  // A memory may have something to say before anything was given up.
+function openingMessages({ past, words, run_id }: Thread, cut: Cut): Message[] {
+  const omitted = past.filter(({ turn }) => turn < cut.from)
+  const [first, last] = [omitted[0], omitted.at(-1)]
+  // A memory may supply a summary before any turn is omitted.
   if (!first || !last) return pastMessages(cut)
-  const messages = gone.reduce((sum, turn) => sum + turn.messages.length, 0)
+  const messages = omitted.reduce((sum, turn) => sum + turn.messages.length, 0)
   const task = taskIn(words, run_id)
-  const said = words
+  const ownerTexts = words
     .filter((word) => word.turn < cut.from && (word.isOwner || word === task))
     .map((word) => ({ turn: word.turn, text: word.text, isTask: word === task }))
-  return [openingMessage(cut, said, { first: first.turn, last: last.turn, turns: gone.length, messages })]
+  return [openingMessage(cut, ownerTexts, { first: first.turn, last: last.turn, turns: omitted.length, messages })]
 }
 
-/** What is remembered from other sessions is bounded, and stays whole. */
-function shortened(
+/** Recalled facts have their own limit and are never shortened. */
+function shortenMessages(
   { words, run_id, recalled }: Thread,
   messages: readonly Message[],
   longest: number | undefined,
@@ -86,7 +89,7 @@ export function takeBack(thread: Thread, { before, turn }: OpenTurn): void {
   if (asked?.conversation === conversation) asked.length = Math.min(asked.length, before.length)
 }
 
-/** Some providers count from nought in every answer, or give no id; a history with an id twice would be refused by others. */
+/** Makes call ids unique. Some providers restart their ids in every answer or give none; others refuse duplicates. */
 export function withOwnIds(thread: Thread, turn: number, answer: Answer): Answer {
   if (answer.calls.length === 0) return answer
   const calls = answer.calls.map((call) => {
@@ -98,7 +101,7 @@ export function withOwnIds(thread: Thread, turn: number, answer: Answer): Answer
   return { ...answer, calls }
 }
 
-/** From here on the model writes its calls as text: it is shown those of the past as text, too. */
+/** Switches the parser. If the model now writes its calls as text, past calls are shown as text too. */
 export function refit(thread: Thread, setup: Setup): void {
   const wasInText = inText(thread)
   thread.setup = setup

@@ -1,6 +1,7 @@
 /**
- * Keeps the workspace as it is before a run first writes to it and after each step that did, so that a fork starts from its step's own files.
- * Must not know: how and where files are kept.
+ * Takes snapshots of the workspace: before a run's first write and after each step that writes. A fork starts from the
+ * files of its step.
+ * Must not know: how and where files are stored.
  */
 
 import { writesWorkspace } from '../domain/effect.ts'
@@ -8,7 +9,7 @@ import type { ClearedCall } from './gate.ts'
 import type { Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
-/** Contract: what `work` returns or throws. */
+/** Contract: returns or throws what `work` does. */
 export async function withSnapshots<T>(
   run: Run,
   { turn, intended }: OpenTurn,
@@ -18,12 +19,12 @@ export async function withSnapshots<T>(
   if (!calls.some(({ effect }) => writesWorkspace(effect))) return work()
   const { snapshots } = run.engine
   const { dispatch_id: run_id } = run.dispatch
-  const take = (after: number): Promise<void> => snapshots.take(run.env.root, { run_id, turn: after })
-  // A call that was begun before a crash may have written already: then it is too late for a snapshot of before.
-  if (intended.size === 0 && !(await snapshots.hasAny(run_id))) await take(turn - 1)
+  const takeSnapshot = (after: number): Promise<void> => snapshots.take(run.env.root, { run_id, turn: after })
+  // A call that started before a crash may have written already; then the first snapshot would be wrong.
+  if (intended.size === 0 && !(await snapshots.hasAny(run_id))) await takeSnapshot(turn - 1)
   try {
     return await work()
   } finally {
-    if ([...intended.values()].some(({ effect }) => writesWorkspace(effect))) await take(turn)
+    if ([...intended.values()].some(({ effect }) => writesWorkspace(effect))) await takeSnapshot(turn)
   }
 }

@@ -1,8 +1,8 @@
-/** What a run has used up. */
+/** Usage of a run: steps, time, tokens and money. */
 
 import type { Next } from '../domain/decision.ts'
 
-/** Of time, only what its present attempt has used: each has all of it. */
+/** `ms` counts only the current attempt, because each attempt has the full time limit. */
 export interface Spent {
   steps: number
   ms: number
@@ -13,11 +13,11 @@ export interface Spent {
 export const nothingSpent = (): Spent => ({ steps: 0, ms: 0, tokens: 0, usd: 0 })
 
 export function afterStep(spent: Spent, next: Next, ms: number): Spent {
-  const rests = next.kind === 'park' && next.feedback !== undefined
+  const startsAttempt = next.kind === 'park' && next.feedback !== undefined
   return {
     ...spent,
-    // To wait is no step: it may be woken as often as it takes. To have come to no result is one.
-    steps: spent.steps + (next.kind === 'park' && !rests ? 0 : 1),
-    ms: rests ? 0 : spent.ms + ms,
+    // A wait does not count as a step. A new attempt does.
+    steps: spent.steps + (next.kind === 'park' && !startsAttempt ? 0 : 1),
+    ms: startsAttempt ? 0 : spent.ms + ms,
   }
 }

@@ -1,8 +1,9 @@
 /**
- * The step: the one function by which a session moves (I2). Cron cycle, Hz tick, user message, sub-agent and crash-resume all
- * reach it. A turn that was cut short is in the journal; each phase takes from there what it already has.
+ * The step: the only function that advances a session (I2). Schedules, user messages, sub-agents and crash recovery all
+ * call it. A turn that a crash interrupted is in the journal: each phase reuses the results that are already there.
  *
- * Commits: answer + first intent · result k + intent k+1 · last result + step, with the next step's request where it goes on (I3).
+ * Commits: answer + first intent · result k + intent k+1 · last result + step, with the next step's request when the
+ * run continues (I3).
  */
 
 import { act } from './act.ts'

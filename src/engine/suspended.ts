@@ -1,4 +1,4 @@
-/** Thrown inside a step that cannot go on yet: the turn stays open, the run parks, and the same turn goes on after the wake. */
+/** Thrown in a step that must wait: the run parks with its turn open and resumes the same turn when it is woken. */
 
 import type { Wait } from '../domain/wait.ts'
 

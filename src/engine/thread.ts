@@ -1,8 +1,9 @@
 /**
- * Thread: a session's journal, folded. Loading after a crash and going on live use the same fold, so resume has no code of its own.
+ * The thread: the state of a session, folded from its journal. A live run and a restart after a crash use the same
+ * fold, so there is no separate code for resuming.
  * Must not know: the store, models, tools.
- * Invariants: I4 (an answer in the journal is never asked for again); every call in the conversation has exactly one result, and an
- * id that no other call of it has.
+ * Invariants: I4 (an answer in the journal is never requested again); every call in the conversation has exactly one
+ * result and a unique id.
  */
 
 import { answeredBy } from '../domain/approval.ts'
@@ -28,47 +29,47 @@ import { afterStep, nothingSpent, type Spent } from './spent.ts'
 
 export type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
 
-/** What the journal already knows of a turn that has not been committed. */
+/** A turn that is not committed yet, as far as the journal contains it. */
 export interface OpenTurn {
   readonly turn: number
   readonly input: readonly Observation[]
   readonly observation: Json
-  /** Why the step before was not enough. */
+  /** Feedback on the previous step. */
   readonly feedback?: string | undefined
   readonly failures: ErrorCode[]
-  /** The model that was asked last, and those that failed. */
+  /** The model of the last request. */
   model?: string
   readonly tried: string[]
-  /** It failed, and was not tried again. */
+  /** A failure of this turn was not retried. */
   givenUp: boolean
-  /** Its behaviour puts what the model is told into its own words, and has not done so yet. */
+  /** The behaviour still has to write the model's input with prepare(). */
   unprepared: boolean
-  /** One of its calls brought something new. */
+  /** One of its calls returned something new. */
   news: boolean
   requested: boolean
-  /** Its last request has neither been answered nor failed. */
+  /** The last request has no answer and no failure yet. */
   asking: boolean
-  /** Tokens of the conversation in it, where its record says so. */
+  /** Tokens of the conversation in the last request, if recorded. */
   askedTokens?: number | undefined
-  /** The number of the last request's record, and the US dollars that were set aside for its answer. */
+  /** Sequence number of the last request's record. */
   requestSeq: number
   reserved?: number | undefined
   answer?: Answer
-  /** As the conversation shows it: each call under an id of its own. */
+  /** The answer as shown in the conversation: each call has a unique id. */
   shown?: Answer
   answeredAt: number
   decided?: Decision
-  /** Of several candidates the one that was taken, and the list that it is in where that is not the decided one. */
+  /** Index of the chosen candidate in `expanded`, or in the decision if `expanded` is missing. */
   chosen?: number
   expanded?: readonly Decision[]
   readonly intended: Map<number, Intended>
   readonly settled: Map<number, CallResult>
   readonly messages: Message[]
-  /** The conversation before this turn, and how many messages it had. */
+  /** The conversation before this turn and its number of messages. */
   readonly before: { readonly conversation: Conversation; readonly length: number }
 }
 
-/** A settled call, for whoever looks for repetition. */
+/** A settled call, for the repetition guard. */
 export interface Done {
   readonly tool: string
   readonly args: Json
@@ -79,57 +80,57 @@ export interface Thread {
   head: number
   turn: number
   open?: OpenTurn | undefined
-  /** The run that the journal is in, or was in last. */
+  /** The current run, or the last one. */
   run_id?: string
   ended: boolean
   behaviour?: string
   setup?: Setup
   stateVersion: number
-  /** Committed in this run. */
+  /** Steps committed in this run. */
   turns: number
   spent: Spent
-  /** Tokens of the longest conversation that was answered in this run. */
+  /** Tokens of the longest conversation that a provider accepted in this run. */
   taken: number
-  /** Tokens that the conversation may take: fewer after the provider found it too long, whatever the configuration says. */
+  /** Maximum tokens of the conversation; lowered when the provider rejects a request as too long. */
   roomLearnt: number
-  /** Whether its mind has taken in what the run is about. */
+  /** Whether the first input of the run was answered. */
   begun: boolean
-  /** Failures in a row, and in this run. */
+  /** Failures in a row and in total, in this run. */
   failed: { inARow: number; inAll: number; last?: ErrorCode }
-  /** Times in a row that a critic asked for the step again. */
+  /** Retries in a row that a critic requested. */
   retries: number
-  /** Steps in a row in which a call was held back because it led nowhere. */
+  /** Steps in a row with a call that was blocked as a repetition. */
   stuck: number
-  /** Steps in a row whose calls brought nothing that was not known before. */
+  /** Steps in a row whose calls returned nothing new. */
   barren: number
   last?: Next
   state: Json
   cut?: Cut
   readonly past: (PastTurn & { readonly messages: Message[] })[]
   conversation: Conversation
-  /** What people said to it, and its tasks, in order. */
+  /** Messages from people and the tasks of its runs, in order. */
   readonly words: SaidWords[]
-  /** What the run was shown of what is remembered, and in which turn. */
+  /** The recalled facts that the run was shown, and the turn. */
   recalled?: { readonly turn: number; readonly recalled: Recalled; readonly message: Message } | undefined
-  /** The last request: its prefix, and how many messages of what was said in it still stand. */
+  /** The last request: its prefix, and how many of its messages are still in the conversation. */
   asked?: { readonly prefix: string; readonly conversation: Conversation; length: number }
-  /** Ids of calls that the conversation has used. */
+  /** Call ids used in the conversation. */
   readonly called: Set<string>
   readonly recent: Done[]
-  /** What calls of this run have brought, by digest. */
+  /** Digests of the results of this run's calls. */
   readonly known: Set<string>
   /** Digests of files read or written, by path. */
   readonly seen: Map<string, string>
-  /** The folder of the workspace that the session stands in. */
+  /** Current folder, relative to the workspace. */
   cwd: string
-  /** Approvals that this run has asked for and that nobody has answered: id, and the tool. */
+  /** Open approvals that this run requested: id → tool. */
   readonly unanswered: Map<string, string>
-  /** Approvals that were acted on: each is good for one use. */
+  /** Approvals that were used; each is valid once. */
   readonly used: Set<string>
-  /** The lowest label of what it has read, and what that was. */
+  /** The lowest label of everything the session has read. */
   label: Label
   readonly heard: Heard[]
-  /** What the owner's words need of tools that reach others, as far as anybody has asked. */
+  /** The recorded intent: which outward calls the owner's messages need. Missing until it is first requested. */
   intent?: Extract<JournalRecord, { kind: 'intent_fixed' }>
 }
 
@@ -139,7 +140,7 @@ export function emptyThread(): Thread {
     turn: 0,
     ended: true,
     stateVersion: 0,
-    ...unused(),
+    ...freshRunState(),
     state: null,
     past: [],
     conversation: newConversation(),
@@ -153,8 +154,8 @@ export function emptyThread(): Thread {
   }
 }
 
-/** What every run begins with. */
-function unused(): Pick<
+/** Initial values for a new run. */
+function freshRunState(): Pick<
   Thread,
   | 'turns'
   | 'spent'
@@ -196,7 +197,7 @@ export function fold(thread: Thread, record: JournalRecord): void {
         setup: record.setup,
         stateVersion: record.setup.state_version,
         state: record.state ?? null,
-        ...unused(),
+        ...freshRunState(),
       })
       return
     case 'run_ended':
@@ -218,7 +219,7 @@ export function fold(thread: Thread, record: JournalRecord): void {
       closeTurn(thread, record)
       return
     default:
-      foldOpen(thread, opened(thread), record)
+      foldOpenTurn(thread, opened(thread), record)
   }
 }
 
@@ -251,12 +252,12 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
   for (const message of inputMessages(shown, record.feedback)) saying(thread, thread.open, message)
 }
 
-type InTurn = Exclude<
+type OpenTurnRecord = Exclude<
   JournalRecord,
   { kind: 'run_started' | 'run_ended' | 'input_bound' | 'step_committed' | 'diagnosed' | 'migrated' | 'refitted' }
 >
 
-function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
+function foldOpenTurn(thread: Thread, open: OpenTurn, record: OpenTurnRecord): void {
   switch (record.kind) {
     case 'cut':
       cutHere(thread, open, record.cut)
@@ -266,7 +267,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       open.asking = true
       open.requestSeq = record.seq
       open.reserved = record.reserved
-      // What an earlier request of this turn had set aside is gone: nobody knows what became of it.
+      // A reservation of an earlier request in this turn counts as spent: its cost is unknown.
       thread.spent.usd += record.reserved ?? 0
       open.model = record.model
       if (open.unprepared && record.prepared !== undefined) {
@@ -283,9 +284,9 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       open.failures.push(record.code)
       if (isFreeOfCharge(record.code) || record.code.startsWith('budget_')) thread.spent.usd -= open.reserved ?? 0
       open.reserved = undefined
-      // To wait for others' money is no failure.
+      // Waiting for reserved money is not a failure.
       if (record.code === 'budget_busy') return
-      if (record.code === 'model_oversize' && open.asking) thread.roomLearnt = roomAfter(thread)
+      if (record.code === 'model_oversize' && open.asking) thread.roomLearnt = roomAfterOverflow(thread)
       open.asking = false
       if (record.phase === 'DECIDE' && open.model !== undefined) open.tried.push(open.model)
       open.givenUp ||= record.ruling.kind !== 'retry'
@@ -304,7 +305,7 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     case 'decided':
       open.decided = record.decision
-      for (const { approval } of callsOf(open)) if (approval !== undefined) thread.used.add(approval)
+      for (const { approval } of decidedCalls(open)) if (approval !== undefined) thread.used.add(approval)
       return
     case 'branched':
       if (record.chosen !== null) open.chosen = record.chosen
@@ -320,8 +321,8 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       return
     case 'call_settled': {
       open.settled.set(record.index, record.result)
-      remember(thread, record.result)
-      noteAsked(thread, open, record)
+      noteFacts(thread, record.result)
+      noteApproval(thread, open, record)
       const intended = open.intended.get(record.index)
       const call = intended?.call
       if (call) hearResult(thread, record, call.tool, intended.effect.host)
@@ -330,27 +331,27 @@ function foldOpen(thread: Thread, open: OpenTurn, record: InTurn): void {
       if (isNews(thread.known, call, record.result)) open.news = true
       if (thread.recent.length > RECENT) thread.recent.shift()
       if (open.shown?.calls[record.index])
-        saying(thread, open, resultMessage(open.shown, record.index, shownOf(record), inText(thread)))
-      const allowed = callsOf(open)[record.index]
+        saying(thread, open, resultMessage(open.shown, record.index, journalledResult(record), inText(thread)))
+      const allowed = decidedCalls(open)[record.index]
       if (allowed?.approval === undefined) return
-      saying(thread, open, approvedMessage(allowed.tool, shownOf(record)))
-      // What has not begun has used nothing up.
+      saying(thread, open, approvedMessage(allowed.tool, journalledResult(record)))
+      // A call that did not start has not used its approval.
       if (record.result.status === 'not_started') thread.used.delete(allowed.approval)
       return
     }
   }
 }
 
-/** Where so little was too long, it is not the conversation that is. */
+/** If the provider rejects even this few tokens, the conversation is not the cause. */
 export const LEAST_ROOM = 500
 
-/** What was taken before it was too long, or half of what was not; in any case less than that. */
-function roomAfter({ taken, conversation }: Thread): number {
+/** The longest accepted conversation, or half of the rejected one; always less than the rejected one. */
+function roomAfterOverflow({ taken, conversation }: Thread): number {
   const { tokens } = weighConversation(conversation)
   return Math.floor(Math.max(LEAST_ROOM, Math.min(tokens * 0.9, Math.max(taken, tokens / 2))))
 }
 
-/** A turn without an answer leaves no trace in the conversation: its input is still unread and will be bound again. */
+/** A turn without an answer is removed from the conversation: its input is still unread and will be bound again. */
 function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, { kind: 'step_committed' }>): void {
   const open = opened(thread)
   thread.last = next
@@ -365,7 +366,7 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
   if (open.shown)
     for (const index of open.shown.calls.keys())
       if (!open.settled.has(index)) saying(thread, open, resultMessage(open.shown, index, NOT_STARTED, inText(thread)))
-  for (const [index, { tool, approval }] of callsOf(open).entries())
+  for (const [index, { tool, approval }] of decidedCalls(open).entries())
     if (approval !== undefined && !open.settled.has(index)) saying(thread, open, approvedMessage(tool, NOT_STARTED))
   thread.begun = true
   thread.past.push({ turn: open.turn, messages: open.messages })
@@ -377,27 +378,33 @@ function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, {
 
 const NOT_STARTED: Shown = { result: { status: 'not_started', content: 'this call was not started' } }
 
-/** Nobody who wrote it can have known when it would be journalled. */
-const shownOf = ({ result, outside, ts, turn, index }: Extract<JournalRecord, { kind: 'call_settled' }>): Shown => ({
+/** The nonce depends on the journal time, which the author of the content cannot know. */
+const journalledResult = ({
+  result,
+  outside,
+  ts,
+  turn,
+  index,
+}: Extract<JournalRecord, { kind: 'call_settled' }>): Shown => ({
   result,
   nonce: outside ? nonceOf(ts, turn, index, result.content) : undefined,
 })
 
-/** What was decided without a model. */
-const callsOf = ({ decided }: OpenTurn): readonly Call[] => (decided?.kind === 'act' ? decided.calls : [])
+/** Calls that were decided without a model. */
+const decidedCalls = ({ decided }: OpenTurn): readonly Call[] => (decided?.kind === 'act' ? decided.calls : [])
 
-function noteAsked(
+function noteApproval(
   { unanswered }: Thread,
   { shown, decided }: OpenTurn,
   { index, result: { status, facts } }: Extract<JournalRecord, { kind: 'call_settled' }>,
 ): void {
   const id = (facts as { readonly approval?: unknown } | null | undefined)?.approval
   if (status !== 'parked' || typeof id !== 'string') return
-  const named = shown?.calls[index]?.tool ?? (decided?.kind === 'act' ? decided.calls[index]?.tool : undefined)
-  unanswered.set(id, named ?? 'a call')
+  const toolName = shown?.calls[index]?.tool ?? (decided?.kind === 'act' ? decided.calls[index]?.tool : undefined)
+  unanswered.set(id, toolName ?? 'a call')
 }
 
-function remember(thread: Thread, result: CallResult): void {
+function noteFacts(thread: Thread, result: CallResult): void {
   const { facts } = result
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts)) return
   const { seen, cwd } = facts as { readonly seen?: Readonly<Record<string, string>>; readonly cwd?: string }
@@ -406,6 +413,6 @@ function remember(thread: Thread, result: CallResult): void {
 }
 
 export function opened(thread: Thread): OpenTurn {
-  if (!thread.open) throw new Error('the journal has a record of a turn that was never opened')
+  if (!thread.open) throw new Error('the journal contains a record of a turn that was never opened')
   return thread.open
 }

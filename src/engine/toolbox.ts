@@ -1,5 +1,5 @@
 /**
- * Toolbox: the tools of a behaviour, as the model is shown them and as its calls are checked.
+ * The toolbox: the tools of a run, their descriptions for the model, and the check of its calls.
  * Must not know: how a tool works.
  */
 
@@ -16,23 +16,23 @@ import { effectPort, meantPort } from './return-shapes.ts'
 
 export type Toolbox = ReadonlyMap<string, AnyTool>
 
-/** Contract: lists what is offered; finds also lazy tools, where one of those that are offered can stand for them. */
+/** Contract: lists the offered tools. `get` also finds lazy tools if one like tool_call is offered. */
 export function toolboxOf(names: readonly string[], all: ReadonlyMap<string, AnyTool>): Toolbox {
   const offered = names.flatMap((name): [string, AnyTool][] => {
     const tool = all.get(name)
     return tool ? [[name, tool]] : []
   })
-  return offered.some(([, { meant }]) => meant) ? new Reaching(offered, all) : new Map(offered)
+  return offered.some(([, { meant }]) => meant) ? new LazyToolbox(offered, all) : new Map(offered)
 }
 
-/** Tools of servers come to be known while a run is under way. */
-class Reaching extends Map<string, AnyTool> {
+/** Server tools are discovered during a run, so lazy tools are looked up on every `get`. */
+class LazyToolbox extends Map<string, AnyTool> {
   readonly #all: ReadonlyMap<string, AnyTool>
   constructor(offered: readonly [string, AnyTool][], all: ReadonlyMap<string, AnyTool>) {
     super(offered)
     this.#all = all
   }
-  /** Everything that `get` finds. */
+  /** All tools that `get` can find. */
   reachable(): readonly AnyTool[] {
     return [...new Set([...super.values(), ...[...this.#all.values()].filter(({ lazy }) => lazy)])]
   }
@@ -42,9 +42,9 @@ class Reaching extends Map<string, AnyTool> {
   }
 }
 
-/** What can be called, be it offered or not. */
+/** All callable tools, offered or lazy. */
 export const reachableIn = (toolbox: Toolbox): readonly AnyTool[] =>
-  toolbox instanceof Reaching ? toolbox.reachable() : [...toolbox.values()]
+  toolbox instanceof LazyToolbox ? toolbox.reachable() : [...toolbox.values()]
 
 const NO_EFFECT: Effect = { recovery: 'pure', reach: 'none' }
 
@@ -52,19 +52,19 @@ export function specsOf(toolbox: Toolbox): ToolSpec[] {
   return [...toolbox.values()].map(specOf)
 }
 
-/** A tool is what it is for as long as the program runs, and its schema takes a while to write out. */
+/** Cache: building a JSON schema is slow, and a tool never changes while the program runs. */
 const specs = new WeakMap<AnyTool, ToolSpec>()
 
 function specOf(tool: AnyTool): ToolSpec {
   const known = specs.get(tool)
   if (known) return known
-  const { $schema: _, ...made } = tool.parameters ?? z.toJSONSchema(tool.args, { io: 'input', override: withoutNoise })
+  const { $schema: _, ...made } = tool.parameters ?? z.toJSONSchema(tool.args, { io: 'input', override: dropDefaults })
   const spec = { name: tool.name, description: tool.description, parameters: made as Record<string, Json> }
   specs.set(tool, spec)
   return spec
 }
 
-interface Noisy {
+interface SchemaLimits {
   minimum?: number
   maximum?: number
   minLength?: number
@@ -75,11 +75,8 @@ interface Noisy {
   propertyNames?: unknown
 }
 
-/**
- * How large a number and how long a text may be, what is taken where nothing is said, and that there is nothing else, goes without saying in every request. What a model makes of it
- * all the same is checked before it is run.
- */
-function withoutNoise({ jsonSchema }: { readonly jsonSchema: Noisy }): void {
+/** Drops ranges and defaults from the schema to save tokens. Arguments are checked before a call runs. */
+function dropDefaults({ jsonSchema }: { readonly jsonSchema: SchemaLimits }): void {
   delete jsonSchema.maximum
   delete jsonSchema.minimum
   delete jsonSchema.minLength
@@ -96,50 +93,50 @@ export function checkCall(toolbox: Toolbox, asked: AskedCall): Call {
     raw = JSON.parse(asked.args === '' ? '{}' : asked.args)
   } catch (error) {
     const why = error instanceof Error ? error.message : 'unreadable'
-    return refused(asked, asked.args, `the arguments are not JSON (${why}); send one JSON object`)
+    return refuseCall(asked, asked.args, `the arguments are not valid JSON (${why}); send one JSON object`)
   }
   return checkArgs(toolbox, asked, raw)
 }
 
-export function checkArgs(toolbox: Toolbox, call: Named, raw: unknown): Call {
+export function checkArgs(toolbox: Toolbox, call: CallName, raw: unknown): Call {
   const tool = toolbox.get(call.tool)
   if (!tool) {
     const known = [...toolbox.keys()].join(', ')
-    return refused(call, raw as Json, `there is no tool ${JSON.stringify(call.tool)}; the tools are ${known}`)
+    return refuseCall(call, raw as Json, `there is no tool ${JSON.stringify(call.tool)}; the tools are ${known}`)
   }
   try {
-    return checkedBy(toolbox, tool, call, raw)
+    return checkWithTool(toolbox, tool, call, raw)
   } catch (thrown) {
-    // A tool that breaks while it says what it would do: nothing has been done yet.
-    return refused(call, raw as Json, asTirelessError(thrown).message)
+    // The tool failed while it described the call. It has not run.
+    return refuseCall(call, raw as Json, asTirelessError(thrown).message)
   }
 }
 
-function checkedBy(toolbox: Toolbox, tool: AnyTool, call: Named, raw: unknown): Call {
+function checkWithTool(toolbox: Toolbox, tool: AnyTool, call: CallName, raw: unknown): Call {
   const checked = tool.args.safeParse(raw)
   if (!checked.success) {
     const why = z.prettifyError(checked.error).replaceAll('\n', ' ')
-    return refused(call, raw as Json, `the arguments do not fit: ${why}`)
+    return refuseCall(call, raw as Json, `the arguments are invalid: ${why}`)
   }
-  // From here on they are the same for whoever judges, records and runs the call; a tool that runs is handed a copy.
+  // Frozen, so that gates, journal and audit see the same arguments. The tool receives a copy.
   const args = deepFreeze(plainReturn({ who: `tool ${tool.name}`, method: 'args.parse' }, checked.data))
   if (tool.meant) {
     const meant = askPlugin(meantPort(tool.name), () => tool.meant?.(args as never))
-    if (meant) return checkMeant(toolbox, call, meant)
+    if (meant) return checkInnerCall(toolbox, call, meant)
   }
   const effect = deepFreeze(askPlugin(effectPort(tool.name), () => tool.effect(args as never)))
   return { id: call.id, tool: call.tool, args, effect }
 }
 
-/** From here on there is only the call that is meant. */
-function checkMeant(toolbox: Toolbox, { id, tool: by }: Named, { tool, args }: Meant): Call {
+/** Replaces tool_call by the inner call that it names. */
+function checkInnerCall(toolbox: Toolbox, { id, tool: by }: CallName, { tool, args }: Meant): Call {
   if (toolbox.get(tool)?.lazy) return checkArgs(toolbox, { id, tool }, args)
-  return refused({ id, tool: by }, args, `there is no tool ${JSON.stringify(tool)} that ${by} could call`)
+  return refuseCall({ id, tool: by }, args, `${by} cannot call ${JSON.stringify(tool)}: there is no such tool`)
 }
 
 type Meant = ReturnType<NonNullable<AnyTool['meant']>>
-type Named = Pick<Call, 'id' | 'tool'>
+type CallName = Pick<Call, 'id' | 'tool'>
 
-function refused({ id, tool }: Named, args: Json, fault: string): Call {
+function refuseCall({ id, tool }: CallName, args: Json, fault: string): Call {
   return { id, tool, args, effect: NO_EFFECT, fault }
 }

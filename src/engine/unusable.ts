@@ -1,4 +1,4 @@
-/** Thrown in DECIDE where what came is no decision: it is told back to the mind, and nothing acts on it. */
+/** Thrown in DECIDE for an invalid decision: the model receives the reason as feedback, and no call runs. */
 
 import type { Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'

@@ -5,7 +5,7 @@ const CREDENTIAL_WORDS = new RegExp(
     String.raw`pass(?:word|wd|phrase|code)s?\b|credentials?\b|secret[ _-]?keys?\b|private[ _-]?keys?\b`,
     String.raw`api[ _-]?(?:key|token)s?\b|access[ _-]?(?:key|token)s?\b|\b(?:otp|2fa|tan|cvv|cvc|pin)\b`,
     String.raw`(?:verification|security|recovery|login)[ _-]?codes?\b|seed[ _-]?phrase|passwort|kennwort`,
-    String.raw`mot de passe|contraseña|пароль|密码|口令|验证码|私钥|密钥|パスワード`,
+    'mot de passe|contraseña|пароль|密码|口令|验证码|私钥|密钥|パスワード',
   ].join('|'),
   'giu',
 )

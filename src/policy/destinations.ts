@@ -26,8 +26,8 @@ const AMOUNT_NAMES = /^(?:amount|sum|total|price|cost|fee|quantity|qty|units|sha
 /** Audience, access rights and attachments. */
 const HARMFUL_NAMES = new RegExp(
   [
-    String.raw`attach|file|visib|audience|access|role|permission|scope|shar(?:e|ed|ing)|public|privacy|^cc$|bcc`,
-    String.raw`recipient|invite|member|attendee|guest|follower|forward`,
+    'attach|file|visib|audience|access|role|permission|scope|shar(?:e|ed|ing)|public|privacy|^cc$|bcc',
+    'recipient|invite|member|attendee|guest|follower|forward',
   ].join('|'),
   'i',
 )

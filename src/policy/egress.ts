@@ -1,6 +1,6 @@
 /**
  * Egress rules: which network addresses the program may contact on behalf of an agent. Pure functions.
- * Must not know: how an address is resolved and contacted, which call asks. rule.ts decides whether a call may run.
+ * Must not know: how an address is resolved and contacted, which call asks. policy-rule.ts decides whether calls run.
  * Invariants: only public addresses, unless the owner lists that exact host with its port; a pattern opens public
  * addresses only.
  */

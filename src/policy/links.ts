@@ -98,7 +98,7 @@ export function writtenAddresses(text: string): readonly Address[] {
 }
 
 const WEB_ADDRESS = new RegExp(
-  String.raw`https?://${REST}|(?<![/?=&%])(?:(?<![a-z0-9@._-])localhost|${ASCII_HOST}(?!@)|${IPV4})${PATH}`,
+  `https?://${REST}|(?<![/?=&%])(?:(?<![a-z0-9@._-])localhost|${ASCII_HOST}(?!@)|${IPV4})${PATH}`,
   'giu',
 )
 const matchWebAddresses = (text: string): readonly string[] => text.normalize('NFKC').match(WEB_ADDRESS) ?? []

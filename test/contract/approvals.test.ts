@@ -51,7 +51,7 @@ describe('approvals: asked, answered, done', () => {
     assert.equal(result?.status, 'parked')
     const told = JSON.parse(result?.content ?? '')
     assert.deepEqual([told.parked, told.id], [true, id])
-    assert.match(heard(model, 1), /parked.*do something else, or wait/)
+    assert.match(heard(model, 1), /parked.*Do something else, or wait/)
     assert.deepEqual(await recordsOf(app, run.session_id, 'call_intended'), [])
   })
 
@@ -121,7 +121,7 @@ describe('approvals: asked, answered, done', () => {
     const app = await openApp(t, { clock, model, tools: [sending()] })
     const { status, wait, dispatch_id } = await runTaskIn(app)
     assert.equal(status, 'waiting')
-    assert.match(wait?.reason ?? '', /allow or deny send: tireless approvals allow \S+/)
+    assert.match(wait?.reason ?? '', /send needs approval\. Run: tireless approvals allow \S+/)
     await clock.advance(DAY)
     await drained(app)
     assert.deepEqual([(await theApproval(app)).status, model.requests.length], ['expired', 3])

@@ -126,7 +126,7 @@ describe('a branch', () => {
     const app = await openApp(t, { model, behaviours: [own] })
     const result = await runTaskIn(app, 'choose', OWN)
     assert.equal(result.answer, 'something else')
-    assert.match(heard(model, 0), /all 2 candidates were given up/)
+    assert.match(heard(model, 0), /all 2 candidates were pruned/)
     assert.partialDeepStrictEqual(await recordsOf(app, result.session_id, 'branched'), [
       { scores: [3, 3], chosen: null },
     ])
@@ -148,7 +148,7 @@ describe('a branch', () => {
     [
       'a branch in place of a candidate',
       { name: 'deep', score: () => 0, expand: () => [branch('a')] },
-      /inside a branch/,
+      /must not contain another branch/,
     ],
     ['a choice that is none', { name: 'lost', score: () => 0, select: () => 7 }, /7/],
     [

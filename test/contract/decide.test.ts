@@ -164,16 +164,20 @@ describe('decisions that are none', () => {
   const poke = { tool: 'poke', args: {} }
   const answer = (text: string): Wish => ({ kind: 'final', answer: text })
   const faulty: readonly [string, Wish, RegExp][] = [
-    ['an act without actions', { kind: 'act', calls: [] }, /no action/],
-    ['a branch without candidates', { kind: 'branch', candidates: [] }, /without candidates/],
+    ['an act without actions', { kind: 'act', calls: [] }, /at least one call/],
+    ['a branch without candidates', { kind: 'branch', candidates: [] }, /no candidates/],
     [
       'a branch inside a branch',
       { kind: 'branch', candidates: [{ kind: 'branch', candidates: [answer('b')] }] },
-      /branch inside a branch/,
+      /must not contain another branch/,
     ],
-    ['an empty answer', answer(' \n'), /empty answer/],
+    ['an empty answer', answer(' \n'), /answer was empty/],
     ['a call of a tool that there is not', { kind: 'act', calls: [poke, { tool: 'nope' }] }, /no tool .*nope/],
-    ['arguments that do not fit', { kind: 'act', calls: [poke, { tool: 'create_file', args: {} }] }, /do not fit/],
+    [
+      'arguments that do not fit',
+      { kind: 'act', calls: [poke, { tool: 'create_file', args: {} }] },
+      /arguments are invalid/,
+    ],
     ['a wait for no time at all', { kind: 'wait', match: 'any', until: Number.NaN, reason: 'tea' }, /until/],
     ['something else', { kind: 'dance' } as unknown as Wish, /behaviour own .*dance.*expected a decision/],
   ]

@@ -31,7 +31,7 @@ test('examples/03: only the parser swapped, then only the memory: where the runs
 
 test('examples/04: tried again under one key where that is harmless, stopped when its time is up', async (t) => {
   assert.deepEqual((await output(t, '04-tools.ts')).trim().split('\n'), [
-    'dig timed_out it was told to stop after 50 ms, and has ended: tool_failed: the spade is put away',
+    'dig timed_out stopped after its time limit of 50 ms; its result was: tool_failed: the spade is put away',
     'weather ok sunny in Bern',
     'A small hole, and a sunny day. One key: true, tried 3 times.',
   ])

@@ -39,7 +39,7 @@ describe('gates', () => {
       results.map((message) => message.role === 'tool' && message.tool),
       ['note', 'note', 'send'],
     )
-    assert.match(JSON.stringify(results[0]), /call it again/)
+    assert.match(JSON.stringify(results[0]), /Call it again/)
     await answered(app, 'allow')
     assert.deepEqual([note.asked, send.asked], [[], [LETTER]], 'its neighbours were not allowed with it')
     assert.equal((await replayed(app, run.dispatch_id)).identical, true)
@@ -82,7 +82,7 @@ describe('gates', () => {
       const note = aTool({ name: 'note' })
       const { app, statuses } = await stepOf(t, [call('note')], { tools: [note], ...options })
       assert.deepEqual([statuses, note.asked], [['parked'], []])
-      assert.match((await approvals(app))[0]?.reason ?? '', /failed: |could not say/)
+      assert.match((await approvals(app))[0]?.reason ?? '', /failed: |failed to check the call/)
     })
 
   test('a denied call is an error with its reason, is put to nobody, and keeps none of its neighbours from running', async (t) => {

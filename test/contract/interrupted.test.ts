@@ -21,7 +21,7 @@ import {
 } from './acting.ts'
 
 const CONTINUE: Verdict = { kind: 'continue' }
-const BEFORE = { status: 'not_started', content: 'the run was interrupted before it' }
+const BEFORE = { status: 'not_started', content: 'The run was interrupted before this call started.' }
 
 const poking = (times: number): ScriptedModel =>
   scriptedModel([{ calls: Array.from({ length: times }, (_, n) => ({ tool: 'poke', args: { n } })) }, { text: 'done' }])

@@ -28,7 +28,7 @@ describe('a parked run whose behaviour is missing', () => {
     await passing(clock, without.run('start', { until_idle: true }))
     const parked = await dispatchOf(without, dispatch_id)
     assert.equal(parked.status, 'waiting')
-    assert.match(parked.wait?.reason ?? '', /does not have its behaviour ruled; it goes on when it does/)
+    assert.match(parked.wait?.reason ?? '', /the behaviour ruled is not installed; the run continues when it is/)
     const { degraded } = (await without.run('status', {})) as Health
     assert.match(degraded.join('\n'), /1 parked run needs the behaviour ruled, .*Add it, or cancel/)
     // Looked for again, in vain.

@@ -126,7 +126,7 @@ describe('approvals: one answer, one use', () => {
     const app = await openApp(t, { home, model, tools: [send] })
     await answered(app, 'allow')
     assert.deepEqual(send.asked, [])
-    assert.match(heard(model, 0), /\[approved: send\] \[error\].*not what was shown/)
+    assert.match(heard(model, 0), /\[approved: send\] \[error\].*differs from the call that was shown/)
   })
 
   test('case 54: an approval that came to belong to another session is not run there, and the agent is told', async (t) => {
@@ -147,7 +147,7 @@ describe('approvals: one answer, one use', () => {
     await answered(app, 'allow')
     assert.equal((await theApproval(app)).session_id, other.session_id)
     assert.deepEqual(send.asked, [])
-    assert.match(heard(model, 0), /\[approved: send\] \[error\].*not what was shown/)
+    assert.match(heard(model, 0), /\[approved: send\] \[error\].*differs from the call that was shown/)
   })
 
   const changed = [
@@ -155,12 +155,12 @@ describe('approvals: one answer, one use', () => {
     [
       'stricter by now',
       [sending({ args: z.strictObject({ to: z.string() }) as never })],
-      /is not run: the arguments do not fit/,
+      /is not run: the arguments are invalid/,
     ],
     [
       'one that would make something else of them',
       [sending({ args: z.object({ to: z.string() }) as never })],
-      /is not run: the tool would take other arguments by now/,
+      /is not run: the tool now reads the arguments differently/,
     ],
   ] as const
   for (const [what, tools, said] of changed)

@@ -77,14 +77,14 @@ const refused: readonly [string, Protocol, string, RegExp][] = [
     'cases 27, 55: one malformed call of two',
     'json',
     '{"actions":[{"name":"poke","args":{}},{"name":"nope","args":{}}]}',
-    /no tool|none of your calls/,
+    /no tool|None of your calls/,
   ],
-  ['cases 27, 55: one malformed call of two', 'react', 'Action: poke(n=1)\nAction: nope(n=1)', /none of your calls/],
+  ['cases 27, 55: one malformed call of two', 'react', 'Action: poke(n=1)\nAction: nope(n=1)', /None of your calls/],
   [
     'cases 27, 55: one malformed call of two',
     'xml',
     '<action name="poke"/><action name="nope"/>',
-    /none of your calls/,
+    /None of your calls/,
   ],
 ]
 

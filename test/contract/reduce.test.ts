@@ -144,7 +144,7 @@ describe('reduce', () => {
     const state = { version: 1, schema: schema as unknown as z.ZodType<Json> }
     const { app } = await watchedApp(t, { behaviours: [ruled([poke], { state })] })
     const { issues } = await runRuled(app)
-    assert.match(issues[0]?.message ?? '', /at \.step: .*as its schema makes it.*an instance of Map/)
+    assert.match(issues[0]?.message ?? '', /at \.step: .*after its schema.*an instance of Map/)
   })
 
   for (const [what, more, message] of breaking)
@@ -213,7 +213,7 @@ describe('versions of a state', () => {
   })
 
   for (const [what, after, message] of [
-    ['there is no way to', shapeOf(2), /no way from state version 1 to 2/],
+    ['there is no way to', shapeOf(2), /no migration from state version 1 to 2/],
     ['the way leads nowhere', { ...shapeOf(2), migrate: () => ({ lost: true }) }, /does not fit/],
   ] as const)
     test(`Q6: a state whose new version ${what} ends its run, and says so`, async (t) => {

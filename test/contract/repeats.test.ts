@@ -185,7 +185,7 @@ describe('two or three calls in turn with the same results', () => {
     const app = await openApp(t, { model, tools: [aTool()] })
     const result = await runTaskIn(app)
     assert.deepEqual([result.stop_reason, result.failure_class, asked], ['stagnation', 'invalid_result', 17])
-    assert.match(result.error ?? '', /12 steps in a row brought nothing/)
+    assert.match(result.error ?? '', /12 steps in a row returned nothing new/)
     assert.match(JSON.stringify(await app.run('replay', { run: result.dispatch_id })), /"identical":true/)
   })
 })

@@ -80,7 +80,7 @@ describe('a call that takes too long', () => {
       const tool = aTool({ timeoutMs: 5000, run: late({ status, content: 'the page', facts }) })
       const { result, ms } = await called(t, tool)
       assert.deepEqual([result?.status, result?.facts, ms], ['timed_out', facts, 5000], status)
-      assert.match(result?.content ?? '', /told to stop after 5000 ms.*the page/)
+      assert.match(result?.content ?? '', /time limit of 5000 ms.*the page/)
     }
   })
 

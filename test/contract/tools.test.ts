@@ -32,7 +32,7 @@ describe('before a tool runs', () => {
       const { session_id, status } = await runTaskIn(app)
       assert.equal(status, 'done')
       assert.ok(!kindsOf(await journalOf(app, session_id)).includes('call_intended'), JSON.stringify(args))
-      assert.match(heard(model, 1), /none of your calls was run/)
+      assert.match(heard(model, 1), /None of your calls was run/)
       assert.partialDeepStrictEqual(await resultsOf(app, session_id), [{ status: 'error' }])
     }
     const app = await openApp(t, { model: scriptedModel([calling('greet', { who: 'a' }), done]), tools: [greet] })

@@ -25,7 +25,9 @@ const isPlanning = ({ system }: Pick<ModelRequest, 'system'>): boolean => system
 /** Everybody is sent; each acts until it has done so, and says it. */
 function dutiful({ system, messages }: ModelRequest): ScriptedAnswer {
   if (isPlanning({ system })) return { text: '[{"agent_id":"a"},{"agent_id":"b"}]' }
-  const acted = messages.some((message) => message.role === 'tool' && /^acted$|did take effect/.test(message.text))
+  const acted = messages.some(
+    (message) => message.role === 'tool' && /^acted$|says that it took effect/.test(message.text),
+  )
   return acted ? { text: '## Execution Summary\nacted' } : { calls: [{ tool: 'act' }] }
 }
 

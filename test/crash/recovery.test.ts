@@ -115,7 +115,10 @@ describe('a call that a kill -9 cut short (case 93)', () => {
         (await scene.unknowns()).map(({ status, tool }) => [status, tool]),
         [['told_model', 'act']],
       )
-      assert.match(JSON.stringify(scene.model.requests[0]?.messages.at(-1)), /\[unknown\].*nobody knows/)
+      assert.match(
+        JSON.stringify(scene.model.requests[0]?.messages.at(-1)),
+        /\[unknown\].*It is unknown whether it took effect/,
+      )
     })
 
   test('once, outside: waits for a human; nothing else happens meanwhile', async (t) => {

@@ -209,9 +209,9 @@ describe('a call through tool_call is the call that it stands for', () => {
       toolSearch('act'),
       toolCall('view_file', { path: 'x' }),
     ])
-    assert.match(results[1]?.content ?? '', /the arguments do not fit: .*what/)
-    assert.match(results[2]?.content ?? '', /no tool "a__nothing" that tool_call could call/)
-    assert.match(results[4]?.content ?? '', /no tool "view_file" that tool_call could call/)
+    assert.match(results[1]?.content ?? '', /the arguments are invalid: .*what/)
+    assert.match(results[2]?.content ?? '', /tool_call cannot call "a__nothing"/)
+    assert.match(results[4]?.content ?? '', /tool_call cannot call "view_file"/)
     assert.deepEqual(acting.log('acted'), [])
     assert.equal(model.requests.length, 6)
   })
@@ -230,7 +230,7 @@ describe('a call through tool_call is the call that it stands for', () => {
     const answers = [toolSearch('schema'), { calls: bad }, { calls: good }]
     const { results } = await played(t, { a }, answers)
     const told = results.slice(1, bad.length + 1).map(({ content }) => content)
-    for (const content of told) assert.match(content, /^the arguments do not fit: ./)
+    for (const content of told) assert.match(content, /^the arguments are invalid: ./)
     assert.match(told.join('\n'), /there is no such argument +→ at c\n/)
     assert.match(told.join('\n'), /5 is less than or equal to +5\. +→ at l\.?\[?"?1"?\]?\.n/)
     const done = results.slice(bad.length + 1).map(({ content }) => content)

@@ -79,7 +79,7 @@ test('calls to a server that a kill -9 cut short (case 93)', {
     const told = await unknown('inside')
     assert.deepEqual([told?.status, told?.args], ['told_model', { what: 'inside' }])
     const [request] = model.requests.filter((one) => isFor(one, 'inside'))
-    assert.match(JSON.stringify(request?.messages.at(-1)), /\[unknown\].*nobody knows/)
+    assert.match(JSON.stringify(request?.messages.at(-1)), /\[unknown\].*It is unknown whether it took effect/)
   })
 
   for (const tool of ['once', 'reconcilable'] as const)

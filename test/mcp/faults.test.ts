@@ -36,7 +36,7 @@ describe('a server that dies during a call', () => {
       act,
     ])
     assert.equal(results[1]?.status, 'unknown')
-    assert.match(results[1]?.content ?? '', /nobody knows whether it took effect.*\n.*it ended with 7/)
+    assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it ended with 7/)
     assert.equal(acting.log('acted').length, 1)
     const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
     assert.deepEqual(

@@ -55,7 +55,7 @@ async function world(t: TestContext, { policy = () => ({}), task = () => 'the ta
   const [here, other] = [`site.test:${site.port}`, `other.test:${site.port}`]
   let calls: readonly ReturnType<typeof call>[] = []
   const model = scriptedModel(({ system }, turn): ScriptedAnswer => {
-    if (system.startsWith('You decide, before anything else is read')) return { text: JSON.stringify(needs()) }
+    if (system.startsWith('You decide which tools a task needs')) return { text: JSON.stringify(needs()) }
     const next = calls[turn]
     return next ? { calls: [next] } : { text: 'done' }
   })

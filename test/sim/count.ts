@@ -123,14 +123,14 @@ function ofResult({ status, content }: { readonly status: string; readonly conte
   if (status === 'interrupted') return ['call interrupted']
   if (status === 'parked') return ['call parked for leave']
   if (content.includes('"parked":true')) return ['asked once more']
-  if (content.includes('has to be allowed first')) return ['call held back beside it']
-  if (content === 'the run was interrupted before it') return ['call not started: stopping']
-  if (content.includes('not offered any more')) return ['call refused: tool withdrawn']
+  if (content.includes('another call of this step needs approval')) return ['call held back beside it']
+  if (content === 'The run was interrupted before this call started.') return ['call not started: stopping']
+  if (content.includes('The tool is no longer available')) return ['call refused: tool withdrawn']
   return content.includes('it broke') ? ['tool threw'] : []
 }
 
 function ofEnd({ stop_reason, failure_class, error }: Extract<JournalRecord, { kind: 'run_ended' }>): Branch {
-  if (error?.includes('without a word to its journal')) return 'former run closed'
+  if (error?.includes('without a record in its journal')) return 'former run closed'
   if (stop_reason === 'final') return 'run ended: final'
   if (stop_reason === 'budget_steps') return 'run ended: budget'
   if (stop_reason === 'critic_stop') return 'run ended: critic'

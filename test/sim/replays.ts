@@ -38,7 +38,7 @@ export async function checkReplays(world: World): Promise<void> {
 const NO_STORE = {} as Store
 
 const hasForeignEnd = (records: readonly JournalRecord[]): boolean =>
-  records.some((record) => record.kind === 'run_ended' && record.error?.includes('without a word to its journal'))
+  records.some((record) => record.kind === 'run_ended' && record.error?.includes('without a record in its journal'))
 
 function eventsOf(run_id: string, records: readonly JournalRecord[]): readonly string[] {
   const fold = eventFold({ run_id, session_id: '' })
