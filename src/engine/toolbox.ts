@@ -86,7 +86,7 @@ function dropDefaults({ jsonSchema }: { readonly jsonSchema: SchemaLimits }): vo
   if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames
 }
 
-/** Contract: runs nothing. A call that may not run comes back with its fault. */
+/** Contract: runs nothing; an invalid call is returned with its fault. */
 export function checkCall(toolbox: Toolbox, asked: AskedCall): Call {
   let raw: unknown
   try {
