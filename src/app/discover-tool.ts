@@ -1,13 +1,13 @@
 /** Makes the tools of a configured MCP server known before a run names one. */
 
-import type { Engine } from '../engine/run.ts'
+import type { DiscoverTool } from '../engine/run.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 
 /** Time to wait for a server whose tools are not known yet. */
 const WAIT_MS = 20_000
 
 /** A server's tools become known when it is started for the first time. */
-export function discoverTool(host: PluginHost): NonNullable<Engine['meet']> {
+export function discoverTool(host: PluginHost): DiscoverTool {
   const [config, servers, tools] = [host.get('config'), host.get('mcp'), host.get('tools')]
   return async (tool) => {
     const [server = ''] = tool.split('__', 1)

@@ -95,7 +95,7 @@ export interface Context extends Outside {
   configure(changes: readonly ConfigChange[]): void
   readonly roster: Roster
   /** Reports whether a model answered, for the choice of fallbacks. */
-  readonly breaker: Pick<Breaker, 'heard'>
+  readonly breaker: Breaker
   /** Contract: the default model's name, without a request to the provider; throws if it cannot be used. */
   defaultModel(): string
   readonly calls: Calls

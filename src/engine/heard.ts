@@ -7,7 +7,6 @@ import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { withoutFences } from '../domain/title.ts'
 import { CLEAN, type Label, lowest } from '../domain/trust.ts'
-import type { Thread } from './thread.ts'
 
 export interface Heard {
   readonly text: string
@@ -19,11 +18,15 @@ export interface Heard {
   readonly host?: string
 }
 
-type ProvenanceFold = Pick<Thread, 'label' | 'heard'>
+export interface Provenance {
+  /** The lowest label of everything the session has read. */
+  label: Label
+  readonly heard: Heard[]
+}
 
 /** Contract: the lowest label of all texts in a session's journal, without folding the rest. */
 export function labelOfJournal(records: readonly JournalRecord[]): Label {
-  const provenance: ProvenanceFold = { label: CLEAN, heard: [] }
+  const provenance: Provenance = { label: CLEAN, heard: [] }
   for (const record of records) {
     if (record.kind === 'input_bound') hearInput(provenance, record)
     else if (record.kind === 'call_settled') hearResult(provenance, record, '')
@@ -32,16 +35,16 @@ export function labelOfJournal(records: readonly JournalRecord[]): Label {
 }
 
 export function hearInput(
-  thread: ProvenanceFold,
+  provenance: Provenance,
   { input, recalled, turn }: Extract<JournalRecord, { kind: 'input_bound' }>,
 ): void {
   for (const observation of input) {
-    lowerLabel(thread, observation.label)
-    thread.heard.push(...partsOf(observation, turn))
+    lowerLabel(provenance, observation.label)
+    provenance.heard.push(...partsOf(observation, turn))
   }
   for (const { text, key, trust, private: isPrivate } of recalled?.facts ?? []) {
-    lowerLabel(thread, { trust, private: isPrivate })
-    thread.heard.push({ text, source: `the remembered fact ${key}`, trusted: false })
+    lowerLabel(provenance, { trust, private: isPrivate })
+    provenance.heard.push({ text, source: `the remembered fact ${key}`, trusted: false })
   }
 }
 
@@ -61,24 +64,24 @@ function partsOf(observation: Observation, turn: number): readonly Heard[] {
 }
 
 export function hearResult(
-  thread: ProvenanceFold,
+  provenance: Provenance,
   { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
   tool: string,
   host?: string,
 ): void {
-  lowerLabel(thread, label)
+  lowerLabel(provenance, label)
   // Even a trusted result never counts as written by the owner.
   const source = `${tool} (turn ${turn})`
-  thread.heard.push({ text: result.content, source, trusted: false, ...(host !== undefined && { host }) })
+  provenance.heard.push({ text: result.content, source, trusted: false, ...(host !== undefined && { host }) })
 }
 
-function lowerLabel(thread: ProvenanceFold, label: Label = CLEAN): void {
-  thread.label = lowest(thread.label, label)
+function lowerLabel(provenance: Provenance, label: Label = CLEAN): void {
+  provenance.label = lowest(provenance.label, label)
 }
 
 const OWNER_SOURCE = 'your instructions'
 
 /** The owner's texts so far, without duplicates: the input of a failed turn is bound again. */
-export const ownWords = ({ heard }: Thread): readonly string[] => [
+export const ownWords = ({ heard }: Provenance): readonly string[] => [
   ...new Set(heard.filter(({ source }) => source === OWNER_SOURCE).map(({ text }) => text)),
 ]

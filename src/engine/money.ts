@@ -51,9 +51,14 @@ export function askModel({ engine, model }: Run, call: () => Promise<Answer>): P
   return engine.replaying ? call() : askPluginLater(answerPort(model.id), call)
 }
 
+interface SpendingDeps {
+  readonly store: Store
+  readonly purse: Purse
+}
+
 /** A model call outside a step, with a reservation. Contract: throws `budget_*` before the call, or its error. */
 export async function paidCall(
-  { store, purse }: { readonly store: Store; readonly purse: Purse },
+  { store, purse }: SpendingDeps,
   model: Model,
   request: ModelRequest,
   signal: AbortSignal,

@@ -84,8 +84,8 @@ export async function openRun(claim: Claimed, abort: AbortSignal, cancelling: Ca
   opening.afterwards(() => leaving.close())
   // The time limit of the run starts after the setup.
   opening.afterwards(startTimer(claim, wishes.budget, timeLimit))
-  const components = { ...rest, wishes, behaviour, model, memory, env, workspace }
-  const run: Run = { ...watched, ...components, signal, leaving, phase: 'observe' }
+  const components = { behaviour, model, memory, env, workspace }
+  const run: Run = { ...watched, ...rest, ...components, wishes, signal, leaving, phase: 'observe' }
   return { kind: 'opened', run, close: unopened.close }
 }
 

@@ -28,7 +28,7 @@ export function heldBack(recent: readonly Done[], toolbox: Toolbox, call: CallAr
 }
 
 /** Whether a call of this turn was blocked. */
-export const wasHeldBack = ({ settled }: Pick<OpenTurn, 'settled'>): boolean =>
+export const wasHeldBack = ({ settled }: OpenTurn): boolean =>
   [...settled.values()].some(({ status }) => status === 'blocked')
 
 /** Adds one warning per cycle, to the call that completes the third round. */
@@ -101,10 +101,7 @@ export function isNews(known: Set<string>, call: CallArgs | undefined, { status,
 }
 
 /** Steps in a row whose calls returned nothing new, including this one. A step without calls does not count. */
-export function barrenAfter(
-  { barren }: Pick<Thread, 'barren'>,
-  { settled, news }: Pick<OpenTurn, 'settled' | 'news'>,
-): number {
+export function barrenAfter({ barren }: Thread, { settled, news }: OpenTurn): number {
   if (settled.size === 0) return barren
   return news ? 0 : barren + 1
 }

@@ -43,6 +43,9 @@ export interface Patience {
   readonly inAll: number
 }
 
+/** Contract: adds the tool to `Engine.tools` if an MCP server offers it and has not been queried yet; never rejects. */
+export type DiscoverTool = (tool: string) => Promise<void>
+
 export interface Engine {
   readonly store: Store
   readonly clock: Clock
@@ -53,8 +56,7 @@ export interface Engine {
   readonly envs: Envs
   readonly behaviours: Behaviours
   readonly tools: ReadonlyMap<string, AnyTool>
-  /** Contract: adds the tool to `tools` if an MCP server offers it and has not been queried yet; never rejects. */
-  readonly meet?: (tool: string) => Promise<void>
+  readonly meet?: DiscoverTool
   /** Text protocols by name. `native` has no parser. */
   readonly parsers: ReadonlyMap<string, Parser>
   readonly memories: ReadonlyMap<string, MemoryKind>

@@ -42,7 +42,7 @@ export async function setBack(run: Run, input: Input, thrown: unknown, began: nu
   if (error.code === 'aborted' && run.signal.aborted) return endInterrupted(run)
   const open = run.thread.open ?? openWith(run, input)
   const where = run.phase.toUpperCase() as FailingPhase
-  const trouble = { error, failures: open.failures, failed: run.thread.failed, patience: run.engine.patience }
+  const trouble: Trouble = { error, failures: open.failures, failed: run.thread.failed, patience: run.engine.patience }
   const now = run.engine.clock.now()
   const asked = where === 'DECIDE' && !open.answer && (open.requested || error.code === 'model_auth')
   const canWait = canPostponeInput(run, open)

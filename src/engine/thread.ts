@@ -15,13 +15,13 @@ import { isFreeOfCharge } from '../domain/money.ts'
 import type { Observation } from '../domain/observation.ts'
 import { patched } from '../domain/patch.ts'
 import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
-import { CLEAN, type Label } from '../domain/trust.ts'
+import { CLEAN } from '../domain/trust.ts'
 import type { PastTurn } from '../ports/memory.ts'
 import type { Message } from '../ports/model.ts'
 import { answerMessage, approvedMessage, inputMessages, resultMessage, type Shown } from '../prompt/conversation.ts'
 import { nonceOf } from '../prompt/data-fence.ts'
 import { type Conversation, conversationTokens, newConversation, weighConversation } from './conversation.ts'
-import { type Heard, hearInput, hearResult } from './heard.ts'
+import { hearInput, hearResult, type Provenance } from './heard.ts'
 import { type SaidWords, saidIn } from './owner-words.ts'
 import { barrenAfter, isNews, RECENT, wasHeldBack } from './repeats.ts'
 import { cutHere, inText, refit, remind, saying, takeBack, withOwnIds } from './shown.ts'
@@ -76,16 +76,8 @@ export interface Done {
   readonly result: CallResult
 }
 
-export interface Thread {
-  head: number
-  turn: number
-  open?: OpenTurn | undefined
-  /** The current run, or the last one. */
-  run_id?: string
-  ended: boolean
-  behaviour?: string
-  setup?: Setup
-  stateVersion: number
+/** The part of the state that every run starts anew. */
+export interface RunProgress {
   /** Steps committed in this run. */
   turns: number
   spent: Spent
@@ -103,6 +95,24 @@ export interface Thread {
   stuck: number
   /** Steps in a row whose calls returned nothing new. */
   barren: number
+  /** The last calls, for the repetition guard. */
+  readonly recent: Done[]
+  /** Digests of the results of this run's calls. */
+  readonly known: Set<string>
+  /** Open approvals that this run requested: id → tool. */
+  readonly unanswered: Map<string, string>
+}
+
+export interface Thread extends RunProgress, Provenance {
+  head: number
+  turn: number
+  open?: OpenTurn | undefined
+  /** The current run, or the last one. */
+  run_id?: string
+  ended: boolean
+  behaviour?: string
+  setup?: Setup
+  stateVersion: number
   last?: Next
   state: Json
   cut?: Cut
@@ -116,20 +126,12 @@ export interface Thread {
   asked?: { readonly prefix: string; readonly conversation: Conversation; length: number }
   /** Call ids used in the conversation. */
   readonly called: Set<string>
-  readonly recent: Done[]
-  /** Digests of the results of this run's calls. */
-  readonly known: Set<string>
   /** Digests of files read or written, by path. */
   readonly seen: Map<string, string>
   /** Current folder, relative to the workspace. */
   cwd: string
-  /** Open approvals that this run requested: id → tool. */
-  readonly unanswered: Map<string, string>
   /** Approvals that were used; each is valid once. */
   readonly used: Set<string>
-  /** The lowest label of everything the session has read. */
-  label: Label
-  readonly heard: Heard[]
   /** The recorded intent: which outward calls the owner's messages need. Missing until it is first requested. */
   intent?: Extract<JournalRecord, { kind: 'intent_fixed' }>
 }
@@ -155,21 +157,7 @@ export function emptyThread(): Thread {
 }
 
 /** Initial values for a new run. */
-function freshRunState(): Pick<
-  Thread,
-  | 'turns'
-  | 'spent'
-  | 'taken'
-  | 'roomLearnt'
-  | 'begun'
-  | 'failed'
-  | 'retries'
-  | 'stuck'
-  | 'barren'
-  | 'known'
-  | 'recent'
-  | 'unanswered'
-> {
+function freshRunState(): RunProgress {
   return {
     turns: 0,
     spent: nothingSpent(),
