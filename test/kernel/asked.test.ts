@@ -31,7 +31,10 @@ describe('an open approval parks the work (E8)', () => {
       const [parked] = first.agents
       assert.deepEqual([first.status, first.parked, first.failed, parked?.status], ['partial_success', 1, 0, 'waiting'])
       const [approval] = await approvals(app, { status: 'open' })
-      assert.match(parked?.summary ?? '', new RegExp(`send needs approval\\. Run: tireless approvals allow ${approval?.id}`))
+      assert.match(
+        parked?.summary ?? '',
+        new RegExp(`send needs approval\\. Run: tireless approvals allow ${approval?.id}`),
+      )
       assert.equal(model.requests.length, 2, 'it is asked nothing more until somebody has answered')
       await app.run('approvals allow', { id: approval?.id })
       const next = await once(app)
