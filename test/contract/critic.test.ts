@@ -75,7 +75,7 @@ describe('critics', () => {
     const { app } = await watchedApp(t, { behaviours: [ruled([answer()])], critics: [critic('never', [retry('no')])] })
     const { stop_reason, steps, error, answer: given, failure_class } = await runRuled(app)
     assert.deepEqual([stop_reason, steps, given, failure_class], ['critic_stop', 4, null, 'invalid_result'])
-    assert.match(error ?? '', /3 times in a row.*no/)
+    assert.match(error ?? '', /3 retries in a row.*no/)
   })
 
   test('E8: a critic that stops the run may say what kind of failure that is', async (t) => {

@@ -206,7 +206,7 @@ describe('approvals: cancel, pause, stop', () => {
     await app.run('send', { session: session_id, text: 'are you there?' })
     await drained(app)
     assert.deepEqual(send.asked, [])
-    assert.match(JSON.stringify(model.requests.at(-1)?.messages), /it is denied by now: the run was cancelled/)
+    assert.match(JSON.stringify(model.requests.at(-1)?.messages), /the approval is now denied: the run was cancelled/)
   })
 
   test('case 56: a paused run does what was allowed when it is resumed', async (t) => {

@@ -130,7 +130,7 @@ describe('several calls in one step', () => {
     const { session_id } = await runTaskIn(app)
     assert.deepEqual([log, await recordsOf(app, session_id, 'call_intended')], [[], []])
     assert.deepEqual(
-      (await resultsOf(app, session_id)).map(({ status, content }) => [status, content.includes('malformed')]),
+      (await resultsOf(app, session_id)).map(({ status, content }) => [status, content.includes('was invalid')]),
       [
         ['error', true],
         ['error', true],

@@ -129,7 +129,7 @@ describe('two or three calls in turn with the same results', () => {
         results.flatMap(({ content }, i) => (content.includes('[warning]') ? [i] : [])),
         [last - 1],
       )
-      assert.match(heard(model, last), new RegExp(`the same ${circle.length} calls in turn`))
+      assert.match(heard(model, last), new RegExp(`The same ${circle.length} calls in turn`))
       assert.equal(tool.asked.length, last)
       const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
       assert.equal(replayed.identical, true)

@@ -47,7 +47,7 @@ describe('a call that takes too long', () => {
     const { result, ms } = await called(t, aTool({ timeoutMs: 5000, run: untilAborted }))
     assert.deepEqual([result?.status, ms], ['timed_out', 5000])
     assert.match(result?.content ?? '', /stopped as asked/)
-    assert.match(result?.content ?? '', /after 5000 ms.*has ended/)
+    assert.match(result?.content ?? '', /after its time limit of 5000 ms; its result was/)
   })
 
   test('case 29: one that does not heed it is left behind, and the result says that it may still be running', async (t) => {
