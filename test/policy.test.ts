@@ -288,9 +288,9 @@ describe('policy: what goes to others', () => {
     const asking = aTool({
       name: 'ask',
       effect: { recovery: 'pure', reach: 'network', host: 'api.example.org' },
-      destinations: () => ['https://api.example.org/?q=secret'],
+      destinations: () => ['https://api.example.org/latest'],
     })
-    const yaml = 'policy: { allow_hosts: ["*.example.org"] }'
+    const yaml = 'policy: { allow_hosts: [api.example.org] }'
     const step = (name: string) => ({ calls: [call(name)] })
     const model = mind([step('read'), step('ask'), step('inbox'), step('ask'), done])
     const app = await openApp(t, { model, tools: [asking, read(), inbox()], yaml })
@@ -548,7 +548,7 @@ describe('I12: what a tainted session leaves behind is worth what it has read', 
       name: 'ask',
       effect: { recovery: 'pure', reach: 'network', host: 'api.example.org' },
       gives: () => ({ trust: 'trusted', private: false }),
-      destinations: () => ['https://api.example.org/?q=secret'],
+      destinations: () => ['https://api.example.org/latest'],
     })
     const model: ScriptedModel = scriptedModel((request, turn): ScriptedAnswer => {
       if (isIntent(request)) return { text: '[]' }
@@ -559,7 +559,7 @@ describe('I12: what a tainted session leaves behind is worth what it has read', 
         : [{ calls: [view] }, { calls: [call('ask')] }, done]
       return steps[turn] as ScriptedAnswer
     })
-    const yaml = 'policy: { allow_hosts: ["*.example.org"] }'
+    const yaml = 'policy: { allow_hosts: [api.example.org] }'
     const app = await openApp(t, { model, tools: [asking, inbox()], yaml })
     const workspace = freshFolder(t, 'place')
     await runTaskIn(app, 'look it up', { workspace })

@@ -12,6 +12,11 @@ export function policyOf(config: Services['config'], workspaces: string): Policy
   const settings = () => config.loaded.config.policy
   return {
     isAllowed: (host) => isListed(host, settings().allow_hosts),
+    isAllowedByName: (host) =>
+      isListed(
+        host,
+        settings().allow_hosts.filter((listed) => !listed.includes('*')),
+      ),
     grants: () =>
       settings().grants.map(({ tool, to, agent }, n) => ({
         ...{ id: `policy.grants[${n}]`, tool, to, agent_id: agent, session_id: null, args: null },

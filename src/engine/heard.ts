@@ -3,10 +3,13 @@
  * Must not know: the consequences of a label. They belong to policy.
  */
 
+import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { withoutFences } from '../domain/title.ts'
-import { CLEAN, type Label, lowest } from '../domain/trust.ts'
+import { CLEAN, isClean, type Label, lowest } from '../domain/trust.ts'
+import { webAddressOf } from '../policy/links.ts'
+import { textsIn } from '../policy/senders.ts'
 
 export interface Heard {
   readonly text: string
@@ -16,6 +19,10 @@ export interface Heard {
   readonly trusted: boolean
   /** The host that it came from. */
   readonly host?: string
+  /** The address that was asked for, if the request held exactly one. */
+  readonly address?: string
+  /** The session had read no outside content until then. */
+  readonly isEarly?: true
 }
 
 export interface Provenance {
@@ -29,7 +36,7 @@ export function labelOfJournal(records: readonly JournalRecord[]): Label {
   const provenance: Provenance = { label: CLEAN, heard: [] }
   for (const record of records) {
     if (record.kind === 'input_bound') hearInput(provenance, record)
-    else if (record.kind === 'call_settled') hearResult(provenance, record, '')
+    else if (record.kind === 'call_settled') hearResult(provenance, record, { tool: '', args: null })
   }
   return provenance.label
 }
@@ -63,16 +70,33 @@ function partsOf(observation: Observation, turn: number): readonly Heard[] {
   ]
 }
 
+/** The call that a result belongs to. */
+export interface HeardCall {
+  readonly tool: string
+  readonly args: Json
+  readonly host?: string | undefined
+}
+
 export function hearResult(
   provenance: Provenance,
   { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
-  tool: string,
-  host?: string,
+  { tool, args, host }: HeardCall,
 ): void {
   lowerLabel(provenance, label)
-  // Even a trusted result never counts as written by the owner.
-  const source = `${tool} (turn ${turn})`
-  provenance.heard.push({ text: result.content, source, trusted: false, ...(host !== undefined && { host }) })
+  provenance.heard.push({
+    text: result.content,
+    source: `${tool} (turn ${turn})`,
+    // Even a trusted result never counts as written by the owner.
+    trusted: false,
+    ...(host === undefined ? {} : { host, ...onlyAddressIn(args) }),
+    ...(isClean(provenance.label) ? { isEarly: true } : {}),
+  })
+}
+
+/** Of several, one may have been sent nowhere. */
+function onlyAddressIn(args: Json): Pick<Heard, 'address'> {
+  const [address, ...more] = textsIn(args).filter((text) => webAddressOf(text) !== undefined)
+  return address === undefined || more.length > 0 ? {} : { address }
 }
 
 function lowerLabel(provenance: Provenance, label: Label = CLEAN): void {

@@ -11,6 +11,7 @@ import type { Call } from '../domain/decision.ts'
 import { type Grant, type Grantable, holdsFor, isGrantedBy, leadsTo } from '../domain/grant.ts'
 import { lowest, UNTRUSTED } from '../domain/trust.ts'
 import { callKeyOf } from '../domain/unknown.ts'
+import { hasWord, isListedName } from '../policy/address-parts.ts'
 import { destinationsIn, type HarmfulParts, harmfulPartsIn, splitList, withHost } from '../policy/destinations.ts'
 import { isSamePlace, linksIn, pageOf, writtenAddresses } from '../policy/links.ts'
 import { type Ruling, rule, type Standing } from '../policy/rule.ts'
@@ -28,6 +29,8 @@ import type { Run } from './run.ts'
 /** The owner's standing decisions. Read on every call, because the configuration can change during a run. */
 export interface Policy {
   isAllowed(host: string): boolean
+  /** Whether the host is allowed by its own name, not by a pattern. */
+  isAllowedByName(host: string): boolean
   grants(): readonly Grant[]
   /** What to do with a call that needs approval: wait for a person, or deny it. */
   readonly unattended: 'park' | 'deny'
@@ -93,6 +96,9 @@ const NO_PERMISSIONS: Omit<Standing, 'label'> = {
   isLinkGranted: () => false,
   words: mentionsIn([]),
   isLinkedThere: () => false,
+  isNameFree: () => true,
+  hasRead: () => false,
+  isWordKnown: () => false,
   isSender: () => false,
   isIntended: undefined,
 }
@@ -119,8 +125,20 @@ async function buildStanding(run: Run, call: Call, destinations: readonly string
         ({ host, text }) =>
           host === placeText(page) && writtenAddresses(text).some((linked) => pageOf(linked) === pageOf(page)),
       ),
+    ...knownOfHosts(run),
     isSender: (destination) => thread.heard.some(({ text }) => sendersIn(text).includes(destination.toLowerCase())),
     isIntended: isIntended(run, call, destinations),
+  }
+}
+
+function knownOfHosts({ engine, thread: { heard } }: Run): Pick<Standing, 'isNameFree' | 'hasRead' | 'isWordKnown'> {
+  return {
+    isNameFree: (place) => !engine.policy.isAllowedByName(place) && !heard.some(({ host }) => host === place),
+    hasRead: ({ url }) => heard.some(({ address }) => address !== undefined && isSamePlace(address, url)),
+    isWordKnown: (place, word) =>
+      heard.some(({ text, host, isEarly }) =>
+        host === place ? hasWord(text, word) : isEarly === true && isListedName(text, word),
+      ),
   }
 }
 

@@ -313,7 +313,7 @@ function foldOpenTurn(thread: Thread, open: OpenTurn, record: OpenTurnRecord): v
       noteApproval(thread, open, record)
       const intended = open.intended.get(record.index)
       const call = intended?.call
-      if (call) hearResult(thread, record, call.tool, intended.effect.host)
+      if (call) hearResult(thread, record, { ...call, host: intended.effect.host })
       if (call && record.result.status !== 'not_started')
         thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
       if (isNews(thread.known, call, record.result)) open.news = true

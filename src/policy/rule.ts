@@ -8,10 +8,10 @@ import { type Address, placeText } from '../domain/address.ts'
 import { type Effect, isNeverGranted } from '../domain/effect.ts'
 import { assertNever } from '../domain/error.ts'
 import type { Label } from '../domain/trust.ts'
+import { isPathFromOwner, type KnownOfHost, unknownParts } from './address-parts.ts'
 import { credentialsIn } from './credentials.ts'
 import type { HarmfulParts } from './destinations.ts'
 import { webAddressOf } from './links.ts'
-import type { OwnerMentions } from './words.ts'
 
 export interface Ruled {
   readonly tool: string
@@ -27,7 +27,7 @@ export interface Ruled {
 }
 
 /** The state of the session that makes the call. */
-export interface Standing {
+export interface Standing extends KnownOfHost {
   /** The lowest label of everything the session has read. */
   readonly label: Label
   /** Whether `policy.allow_hosts` covers the host. */
@@ -36,7 +36,6 @@ export interface Standing {
   readonly isGranted: boolean
   /** Whether a standing grant covers a link in the call's texts. */
   readonly isLinkGranted: (link: string) => boolean
-  readonly words: OwnerMentions
   /** Whether a page of the same host contains a link to this address. */
   readonly isLinkedThere: (page: Address) => boolean
   /** Whether a message came from this address, according to the mail program's own sender field. */
@@ -83,9 +82,10 @@ const GRANTED = 'a standing grant covers it'
 function ruleOnReading({ effect: { host }, destinations }: Ruled, standing: Standing): Ruling {
   const { label, isAllowed, isGranted } = standing
   const isTainted = label.trust === 'untrusted'
-  if (host !== undefined && isAllowed(host) && !(isTainted && label.private))
-    return allow(`${host} is in policy.allow_hosts`)
+  const isListed = host !== undefined && isAllowed(host) && !(isTainted && label.private)
+  if (isListed && !isTainted) return allow(`${host} is in policy.allow_hosts`)
   if (isGranted) return allow(GRANTED)
+  if (isListed) return ruleOnListedHost(host, destinations, standing)
   const unnamed = destinations.filter((destination) => !isReadable(destination, standing))
   if (unnamed.length > 0) {
     const why = isTainted && label.private ? ', and the session has read private data' : ''
@@ -98,47 +98,29 @@ function ruleOnReading({ effect: { host }, destinations }: Ruled, standing: Stan
   )
 }
 
+/** Outside content may have written the address: it must tell the host nothing that is neither the owner's nor the host's. */
+function ruleOnListedHost(host: string, destinations: readonly string[], standing: Standing): Ruling {
+  const isListed = (destination: string): boolean => {
+    const address = webAddressOf(destination)
+    return address === undefined || standing.isAllowed(placeText(address))
+  }
+  const asked = destinations.filter((destination) => !isReadable(destination, standing))
+  const elsewhere = asked.filter((destination) => !isListed(destination))
+  if (elsewhere.length > 0) return ask(`it goes to ${quoted(elsewhere)}, which your instructions do not name`)
+  const unknown = asked.flatMap((destination) => unknownParts(destination, host, standing))
+  return unknown.length === 0
+    ? allow(`${host} is in policy.allow_hosts, and the address tells it nothing new`)
+    : ask(
+        `it tells ${host} ${quoted(unknown)}, which neither your instructions nor that host has said, and the session has read outside content`,
+      )
+}
+
 function isReadable(destination: string, { label, words, isLinkedThere }: Standing): boolean {
   if (words.names(destination)) return true
   const address = webAddressOf(destination)
   if (!address || !words.namesHost(placeText(address))) return false
   if (label.trust === 'trusted') return true
   return !label.private && (isLinkedThere(address) || isPathFromOwner(address, words))
-}
-
-const MAX_PATH_LENGTH = 200
-/** Path words that carry no information. */
-const NEUTRAL_PATH_WORDS = [
-  'index',
-  'html',
-  'htm',
-  'wiki',
-  'search',
-  'q',
-  'query',
-  'page',
-  'docs',
-  'en',
-  'de',
-  'zh',
-  'api',
-  'latest',
-  'git',
-]
-
-/** Whether path and query consist of the owner's words. */
-function isPathFromOwner({ url, host }: Address, words: OwnerMentions): boolean {
-  const { pathname, search } = new URL(url)
-  try {
-    const pathAndQuery = decodeURIComponent((pathname + search).replaceAll('+', ' '))
-    return (
-      pathAndQuery.length <= MAX_PATH_LENGTH &&
-      !/[^\p{L}\p{N}]{2}|[^\p{L}\p{N}/?&=+ ,._~-]/u.test(pathAndQuery) &&
-      words.supplies(pathAndQuery, [...NEUTRAL_PATH_WORDS, ...host.split(/[.-]/)])
-    )
-  } catch {
-    return false
-  }
 }
 
 /** Rules on a call that sends something to others. */

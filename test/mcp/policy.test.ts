@@ -88,13 +88,14 @@ describe('a tool that reads the web', () => {
 
   test('asks a host of policy.allow_hosts without being asked about, and none that only looks like it', async (t) => {
     const { statuses, acting } = await reading(t, 'Have a look around.', [
-      'https://docs.example.com/a?b=c',
+      'https://docs.example.com/latest?page=2',
       'docs.example.com',
       'https://docs.example.com@evil.example/',
       'https://docs.example.com.evil.example/',
       'https://docs.example.com:8443/',
+      'https://docs.example.com/latest?d=secret',
     ])
-    assert.deepEqual(statuses, ['ok', 'ok', 'parked', 'parked', 'parked'])
+    assert.deepEqual(statuses, ['ok', 'ok', 'parked', 'parked', 'parked', 'parked'])
     assert.equal(acting.log('acted').length, 2)
   })
 
