@@ -65,13 +65,13 @@ describe('E5: paths that an agent watches', () => {
       await git(['add', '-A'])
       assert.equal((await git(['commit', '-m', subject])).ok, true)
     }
-    assert.match((await watch.survey([{ git: '.' }], undefined)).text, /no git work tree, or one without commits/)
+    assert.match((await watch.survey([{ git: '.' }], undefined)).text, /not a git work tree, or one without commits/)
     await git(['init', '-b', 'main'])
     await commit('one')
     const first = await watch.survey([{ git: '.' }], undefined)
     assert.match(
       first.text,
-      /branch main, at \w{10}\)\nThe last of its 1 commits:\n- \w+ \d{4}-\S+ Ann: one\n 1 file changed/,
+      /branch main, at \w{10}\)\nThe latest of 1 commits:\n- \w+ \d{4}-\S+ Ann: one\n 1 file changed/,
     )
     const before = await watch.look([{ git: '.' }])
     await commit('two')
@@ -80,12 +80,12 @@ describe('E5: paths that an agent watches', () => {
     put('f.txt', 'changed')
     const { text, marks } = await watch.survey([{ git: '.' }], first.marks)
     assert.match(text, /2 new commits since \w{10}:\n- \w+ \S+ Ann: three\n.*\n- \w+ \S+ Ann: two\n/)
-    assert.match(text, /1 changed and not committed:\n- {2}M f\.txt$/)
+    assert.match(text, /1 uncommitted changes:\n- {2}M f\.txt$/)
     assert.match((await watch.survey([{ git: '.' }], marks)).text, /No new commits\./)
     const lost = { newest: 0, heads: { [base]: '0'.repeat(40) } }
     assert.match(
       (await watch.survey([{ git: '.' }], lost)).text,
-      /history was rewritten; the last commits:\n- \w+ .*three/,
+      /history was rewritten\. The latest commits:\n- \w+ .*three/,
     )
   })
 })

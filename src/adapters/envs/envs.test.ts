@@ -1,4 +1,4 @@
-/** The back ends against the suite of the port, and the same tools on all of them. */
+/** Runs the env conformance suite, and the same tool calls, on every back end. */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -21,16 +21,16 @@ import { createSandbox } from './sandbox/sandbox.ts'
 
 const { PATH } = process.env
 
-type Where = 'machine' | 'sandbox' | 'container'
+type CommandSandbox = 'machine' | 'sandbox' | 'container'
 
-/** One for all: whether it holds is tried once. */
+/** Shared by all tests, so that its self-test runs once. */
 const containers = createContainers({
   ...{ image: IMAGE, folder: join(os.tmpdir(), `tireless-containers-${process.pid}`) },
   ...{ hidden: [], env: process.env, clock: systemClock },
 })
 after(() => fs.rmSync(join(os.tmpdir(), `tireless-containers-${process.pid}`), { recursive: true, force: true }))
 
-function place(t: TestContext, where: Where = 'machine') {
+function makeWorkspace(t: TestContext, where: CommandSandbox = 'machine') {
   const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-envs-')))
   t.after(() => fs.rmSync(base, { recursive: true, force: true }))
   const options = { clock: systemClock, env: { PATH } }
@@ -46,13 +46,13 @@ function place(t: TestContext, where: Where = 'machine') {
 const KINDS = ['host', 'repository']
 const SKIPPED = { machine: false, sandbox: WITHOUT_SANDBOX, container: WITHOUT_CONTAINERS } as const
 
-async function openEmpty(t: TestContext, kind: string, where: Where = 'machine'): Promise<Env> {
-  const { ws, open } = place(t, where)
+async function openEmpty(t: TestContext, kind: string, where: CommandSandbox = 'machine'): Promise<Env> {
+  const { ws, open } = makeWorkspace(t, where)
   if (kind === 'repository') execFileSync('git', ['init', '-q', ws])
   return open(ws, kind)
 }
 
-/** What git does in a repository it does on the machine, wherever commands run. */
+/** Not `repository` with `container`: the runtime's git runs on the machine there, which `repository` covers above. */
 const BACK_ENDS = [
   ['host', 'machine'],
   ['repository', 'machine'],
@@ -66,8 +66,8 @@ for (const [kind, where] of BACK_ENDS)
     for (const { name, run } of envConformance) test(name, async (t) => run(await openEmpty(t, kind, where)))
   })
 
-/** What an expression about the env of that folder comes to for somebody without rights: permissions mean nothing to root. */
-function asNobody(t: TestContext, ws: string, expression: string): string | undefined {
+/** Evaluates an expression about the env of `ws` as an unprivileged user, because permissions do not stop root. */
+function evaluateAsNobody(t: TestContext, ws: string, expression: string): string | undefined {
   fs.chmodSync(join(ws, '..'), 0o777)
   const script = `
     import { hostEnvs } from ${JSON.stringify(new URL('./host/host.ts', import.meta.url).href)}
@@ -77,21 +77,21 @@ function asNobody(t: TestContext, ws: string, expression: string): string | unde
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { ...nobody, encoding: 'utf8' })
   if (!/ERR_MODULE_NOT_FOUND|EACCES.*host\.ts/s.test(child.error?.message ?? child.stderr)) return child.stdout
-  t.skip('the sources may be read by root alone')
+  t.skip('only root may read the sources')
   return undefined
 }
 
-test('case 13: a folder that may not be written to is unhealthy, and says why', async (t) => {
-  const { ws } = place(t)
+test('case 13: a read-only folder is unhealthy, with the reason', async (t) => {
+  const { ws } = makeWorkspace(t)
   fs.mkdirSync(ws)
   fs.chmodSync(ws, 0o555)
-  const said = asNobody(t, ws, 'await env.health()')
-  if (said !== undefined) assert.match(said, /"ok":false.*permission denied/)
+  const printed = evaluateAsNobody(t, ws, 'await env.health()')
+  if (printed !== undefined) assert.match(printed, /"ok":false.*permission denied/)
 })
 
-test('Q7: a file may be written to where it and its folder say so, and a folder where it does', async (t) => {
-  if (process.getuid?.() !== 0) return t.skip('needs root, to be somebody else than the owner')
-  const { ws } = place(t)
+test('Q7: a file is writable if it and its folder are, a folder if it is itself', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('needs root, to act as another user')
+  const { ws } = makeWorkspace(t)
   for (const [folder, mode] of Object.entries({ open: 0o777, shut: 0o755 })) {
     fs.mkdirSync(join(ws, folder), { recursive: true })
     fs.chmodSync(join(ws, folder), mode)
@@ -101,16 +101,16 @@ test('Q7: a file may be written to where it and its folder say so, and a folder 
     }
   }
   const paths = ['open', 'open/rw', 'open/ro', 'shut', 'shut/rw', 'shut/ro']
-  const asked = `await Promise.all(${JSON.stringify(paths)}.map((path) => env.getOps('file').writable(path)))`
-  const said = asNobody(t, ws, asked)
-  if (said !== undefined) assert.deepEqual(JSON.parse(said), [true, true, false, false, false, false])
+  const expression = `await Promise.all(${JSON.stringify(paths)}.map((path) => env.getOps('file').writable(path)))`
+  const printed = evaluateAsNobody(t, ws, expression)
+  if (printed !== undefined) assert.deepEqual(JSON.parse(printed), [true, true, false, false, false, false])
 })
 
-describe('the folder decides, unless somebody asks', () => {
+describe('the env kind follows from the folder unless it is given', () => {
   const groups = async (opened: Promise<Env>) => (await opened).groups.join(' ')
 
-  test('Q8: a git work tree is a repository, and so is a worktree of it; every other folder is the host', async (t) => {
-    const { base, ws, open } = place(t)
+  test('Q8: a git work tree and a linked worktree open as repository, any other folder as host', async (t) => {
+    const { base, ws, open } = makeWorkspace(t)
     assert.equal(await groups(open(ws)), 'file process')
     execFileSync('git', ['init', '-q', ws])
     assert.equal(await groups(open(ws)), 'file process git')
@@ -122,28 +122,31 @@ describe('the folder decides, unless somebody asks', () => {
     assert.equal(await groups(open(join(base, 'linked'))), 'file process git')
   })
 
-  test('Q8: a folder below a repository, and a repository that git will not read, are the host', async (t) => {
-    const { ws, open } = place(t)
+  test('Q8: a folder below a repository, and a repository that git cannot read, open as host', async (t) => {
+    const { ws, open } = makeWorkspace(t)
     execFileSync('git', ['init', '-q', ws])
     assert.equal(await groups(open(join(ws, 'below'))), 'file process')
     fs.rmSync(join(ws, '.git/HEAD'))
     assert.equal(await groups(open(ws)), 'file process')
   })
 
-  test('case 12: what cannot be set up throws: a kind there is none of, a file, a folder without git', async (t) => {
-    const { base, ws, open } = place(t)
+  test('case 12: an unknown kind, a file, and a folder without git are refused', async (t) => {
+    const { base, ws, open } = makeWorkspace(t)
     await assert.rejects(open(ws, 'moon'), { code: 'not_found', message: /got moon; expected one of host, repository/ })
     await assert.rejects(open(ws, 'repository'), { code: 'workspace_refused', message: /not the top folder of a git/ })
     fs.writeFileSync(join(base, 'file'), '')
     for (const kind of [undefined, ...KINDS])
-      await assert.rejects(open(join(base, 'file'), kind), { code: 'workspace_refused', message: /no folder/ })
+      await assert.rejects(open(join(base, 'file'), kind), {
+        code: 'workspace_refused',
+        message: /cannot be created or opened/,
+      })
   })
 })
 
 describe('case 28: back ends are interchangeable', () => {
-  async function results(env: Env, calls: readonly (readonly [string, Json])[]): Promise<readonly CallResult[]> {
+  async function runCalls(env: Env, calls: readonly (readonly [string, Json])[]): Promise<readonly CallResult[]> {
     const seen = new Map<string, string>()
-    const told: CallResult[] = []
+    const outcomes: CallResult[] = []
     for (const [index, [name, args]] of calls.entries()) {
       const tool = builtinTools().find((one) => one.name === name)
       assert.ok(tool)
@@ -162,26 +165,26 @@ describe('case 28: back ends are interchangeable', () => {
       })
       const facts = result.facts as { seen?: Record<string, string> } | undefined
       for (const [path, digest] of Object.entries(facts?.seen ?? {})) seen.set(path, digest)
-      told.push({ ...result, content: result.content.replaceAll(env.root, '<root>') })
+      outcomes.push({ ...result, content: result.content.replaceAll(env.root, '<root>') })
     }
-    return told
+    return outcomes
   }
 
-  const OUT = ['../x', '/etc/passwd', 'file:///etc/passwd', 'link/passwd', '<root>-evil/x', 'a\0']
+  const OUTSIDE = ['../x', '/etc/passwd', 'file:///etc/passwd', 'link/passwd', '<root>-evil/x', 'a\0']
 
-  async function onAll(t: TestContext, callsOf: (root: string) => readonly (readonly [string, Json])[]) {
-    const told: (readonly CallResult[])[] = []
+  async function runOnAllBackEnds(t: TestContext, callsOf: (root: string) => readonly (readonly [string, Json])[]) {
+    const outcomes: (readonly CallResult[])[] = []
     for (const [kind, where] of BACK_ENDS.filter((one) => SKIPPED[one[1]] === false)) {
       const env = await openEmpty(t, kind, where)
       fs.symlinkSync('/etc', join(env.root, 'link'))
-      told.push(await results(env, callsOf(env.root)))
+      outcomes.push(await runCalls(env, callsOf(env.root)))
     }
-    for (const other of told.slice(1)) assert.deepEqual(other, told[0])
-    return told[0] ?? []
+    for (const other of outcomes.slice(1)) assert.deepEqual(other, outcomes[0])
+    return outcomes[0] ?? []
   }
 
-  test('case 28: the same calls have the same results on all of them', async (t) => {
-    const told = await onAll(t, () => [
+  test('case 28: the same calls have the same results on every back end', async (t) => {
+    const outcomes = await runOnAllBackEnds(t, () => [
       ['create_file', { path: 'a/b', content: 'one\ntwo\n' }],
       ['edit_file', { path: 'a/b', old: 'two', new: 'three' }],
       ['view_file', { path: 'a/b' }],
@@ -190,22 +193,22 @@ describe('case 28: back ends are interchangeable', () => {
       ['bash', { command: 'cat a/b; pwd; echo "($GIT_DIR)"; exit 4' }],
     ])
     assert.deepEqual(
-      told.map(({ status }) => status),
+      outcomes.map(({ status }) => status),
       ['ok', 'ok', 'ok', 'error', 'ok', 'error'],
     )
-    assert.equal(told.at(-1)?.content, 'one\nthree\n<root>\n()\n[exit 4]')
+    assert.equal(outcomes.at(-1)?.content, 'one\nthree\n<root>\n()\n[exit 4]')
   })
 
-  test('case 37: every file tool refuses every way out, in the same words on all of them', async (t) => {
-    const told = await onAll(t, (root) =>
-      OUT.map((path) => path.replace('<root>', root)).flatMap((path): [string, Json][] => [
+  test('case 37: every file tool refuses every path outside, with the same message on every back end', async (t) => {
+    const outcomes = await runOnAllBackEnds(t, (root) =>
+      OUTSIDE.map((path) => path.replace('<root>', root)).flatMap((path): [string, Json][] => [
         ['view_file', { path }],
         ['create_file', { path, content: 'x' }],
         ['edit_file', { path, old: 'a', new: 'b' }],
         ['list_files', { path }],
       ]),
     )
-    assert.equal(told.length, OUT.length * 4)
-    for (const { status, facts } of told) assert.deepEqual([status, facts], ['error', undefined])
+    assert.equal(outcomes.length, OUTSIDE.length * 4)
+    for (const { status, facts } of outcomes) assert.deepEqual([status, facts], ['error', undefined])
   })
 })

@@ -1,4 +1,4 @@
-/** The envs there are, by kind. A folder that is the top of a git work tree is a repository; every other one is the host's. */
+/** Opens the env of a workspace: `repository` for the top folder of a git work tree, `host` for any other folder. */
 
 import { realpath } from 'node:fs/promises'
 import { TirelessError } from '../../domain/error.ts'
@@ -8,7 +8,7 @@ import { type HostOptions, hostEnvs } from './host/host.ts'
 import { repositoryEnvs, workTreeHealth } from './repository/repository.ts'
 
 export interface EnvOptions extends HostOptions {
-  /** How our own git is confined; default: not at all. */
+  /** How the runtime's own git is sandboxed; default: not at all. */
   readonly git?: GitHost
 }
 
@@ -20,20 +20,20 @@ export function workspaceEnvs(options: EnvOptions): Envs {
   ])
   return {
     async open(workspace, kind) {
-      const wanted = kind ?? (await kindOf(workspace))
-      const envs = kinds.get(wanted)
+      const chosen = kind ?? (await detectKind(workspace))
+      const envs = kinds.get(chosen)
       if (envs) return envs.open(workspace)
       throw new TirelessError('not_found', {
-        what: 'there is no env of that kind',
-        got: wanted,
+        what: 'unknown env kind',
+        got: chosen,
         expected: `one of ${[...kinds.keys()].join(', ')}`,
       })
     },
   }
 }
 
-/** A repository that git will not read is the host's: whoever works there can still mend it. */
-async function kindOf(workspace: string): Promise<string> {
+/** A repository that git cannot read opens as a host env, so that an agent can still repair it. */
+async function detectKind(workspace: string): Promise<string> {
   const root = await realpath(workspace).catch(() => undefined)
   return root !== undefined && (await workTreeHealth(root)).ok ? 'repository' : 'host'
 }

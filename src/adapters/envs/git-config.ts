@@ -1,23 +1,24 @@
 /**
- * A git configuration, read without git. Only the plain form is understood, in which git cannot read anything else than we do: no
- * escapes, quotes, continuation lines, or comments behind a value. Everything else is `undefined`, and its file is not trusted.
+ * Parses a git configuration without running git. It accepts only the plain form, which git reads in exactly the same
+ * way: no escapes, quotes, continuation lines, or comments after a value. Any other text gives `undefined`, and its
+ * file is not trusted.
  */
 
 export interface GitSetting {
-  /** Section and name in lower case, the subsection as it stands: `remote.Origin.url`. */
+  /** Section and name in lower case; the subsection keeps its case: `remote.Origin.url`. */
   readonly key: string
   readonly value: string
 }
 
 const SECTION = /^\[([a-z0-9-]+)(?: "([^"\\\]]*)")?\]$/i
 const SETTING = /^([a-z][a-z0-9-]*)(?:\s*=\s*(.*))?$/i
-/** Git itself puts a value into quotes where it begins or ends with a blank; then the file is not plain. */
+/** Git quotes a value that begins or ends with a blank; such a file is not plain. */
 const PLAIN_VALUE = /^[^"\\;#]*$/
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
 export function readPlainConfig(text: string): readonly GitSetting[] | undefined {
-  // Control characters, and what some terminals or systems read as the end of a line.
-  if (text.length > MOST_BYTES || /[^\n\t\P{Cc}]|[\u2028\u2029\ufeff]/u.test(text)) return undefined
+  // Control characters, and characters that some programs read as a line end.
+  if (text.length > MAX_BYTES || /[^\n\t\P{Cc}]|[\u2028\u2029\ufeff]/u.test(text)) return undefined
   const settings: GitSetting[] = []
   let section = ''
   for (const line of text.split('\n').map((raw) => raw.trim())) {
@@ -34,26 +35,28 @@ export function readPlainConfig(text: string): readonly GitSetting[] | undefined
   return settings
 }
 
-/** Settings that name no program and no other file. */
-const HARMLESS = new RegExp(
+/** Settings that name neither a program nor another file. */
+const HARMLESS_KEYS = new RegExp(
   `^(${[
-    'core\\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev)',
+    'core\\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)',
+    'core\\.(autocrlf|eol|safecrlf|quotepath|abbrev)',
     'extensions\\.(objectformat|refstorage|partialclone)',
-    'remote\\..*\\.(url|pushurl|fetch|tagopt|prune|mirror|promisor|partialclonefilter)|branch\\..*\\.(remote|merge|rebase|pushremote)',
+    'remote\\..*\\.(url|pushurl|fetch|tagopt|prune|mirror|promisor|partialclonefilter)',
+    'branch\\..*\\.(remote|merge|rebase|pushremote)',
     'user\\.(name|email)|init\\.defaultbranch|pull\\.(rebase|ff)|push\\.(default|autosetupremote)|fetch\\.prune',
     'submodule\\.(.*\\.)?(url|active|branch)|color\\..*|commit\\.gpgsign|gc\\.auto',
   ].join('|')})$`,
 )
 
-/** An address that git would hand to a program of its own choice, or of the repository's (`ext::sh -c …`). */
-const PROGRAM_ADDRESS = /^[a-z0-9+.-]*::|^-|^fd:/i
+/** A remote URL that makes git run a program, for example `ext::sh -c …`. */
+const PROGRAM_URL = /^[a-z0-9+.-]*::|^-|^fd:/i
 
 /**
- * Contract: whether a git that obeys this configuration runs nothing because of it, reads no other file, and works on no tree but one that
- * `isOwnTree` admits.
+ * Contract: true if this configuration makes git run no program and read no other file, and `isOwnTree` accepts every
+ * work tree that it names.
  */
 export function isHarmlessConfig(text: string, isOwnTree: (worktree: string) => boolean): boolean {
   const isHarmless = ({ key, value }: GitSetting): boolean =>
-    key === 'core.worktree' ? isOwnTree(value) : HARMLESS.test(key) && !PROGRAM_ADDRESS.test(value)
+    key === 'core.worktree' ? isOwnTree(value) : HARMLESS_KEYS.test(key) && !PROGRAM_URL.test(value)
   return readPlainConfig(text)?.every(isHarmless) ?? false
 }

@@ -1,75 +1,71 @@
-/** What git says of a work tree that somebody watches, in words: its new commits, and what is changed in it. Changes nothing. */
+/** Describes a watched git work tree as text: its new commits and its uncommitted changes. Read-only. */
 
 import { realpath } from 'node:fs/promises'
 import { type Git, type GitHost, gitIn } from './git.ts'
 import { workTreeOf } from './repository/git-folder.ts'
 
-/** Commits and changes that are told one by one. */
-const MOST_COMMITS = 50
-const FIRST_COMMITS = 10
-const MOST_CHANGES = 50
+const MAX_COMMITS = 50
+/** On the first look, and after the history was rewritten. */
+const MAX_FIRST_COMMITS = 10
+const MAX_CHANGES = 50
 
 const STATUS = ['status', '--porcelain', '--ignore-submodules=dirty']
-const NONE = 'no git work tree, or one without commits'
+const NO_COMMITS = 'not a git work tree, or one without commits'
 
-async function gitOf(folder: string, host: GitHost): Promise<Git | undefined> {
+async function openGit(folder: string, host: GitHost): Promise<Git | undefined> {
   const cwd = await realpath(folder)
   const tree = await workTreeOf(cwd)
   return tree && gitIn({ ...tree, cwd }, host)
 }
 
-/** Contract: another text whenever there is another commit or another change. */
+/** Contract: the text differs whenever HEAD or the list of uncommitted changes differs. */
 export async function gitSight(folder: string, host: GitHost): Promise<string> {
-  const git = await gitOf(folder, host)
-  if (!git) return NONE
-  const [head, changes] = [await git(['rev-parse', 'HEAD']), await git(STATUS)]
-  return `${head.output}\n${changes.output}`
+  const git = await openGit(folder, host)
+  if (!git) return NO_COMMITS
+  const [head, status] = [await git(['rev-parse', 'HEAD']), await git(STATUS)]
+  return `${head.output}\n${status.output}`
 }
 
-/** `since`: a commit of before. */
+/** `since`: the HEAD of the previous call; undefined the first time. */
 export async function gitNews(
   folder: string,
   host: GitHost,
   since: string | undefined,
 ): Promise<{ readonly text: string; readonly head: string }> {
-  const git = await gitOf(folder, host)
+  const git = await openGit(folder, host)
   const found = await git?.(['rev-parse', '--verify', '--quiet', 'HEAD'])
-  if (!git || !found?.ok) return { text: `${folder}: ${NONE}`, head: '' }
+  if (!git || !found?.ok) return { text: `${folder}: ${NO_COMMITS}`, head: '' }
   const branch = await git(['rev-parse', '--abbrev-ref', 'HEAD'])
   const head = found.output.trim()
   const text = [
     `${folder} (git work tree, branch ${branch.output.trim()}, at ${head.slice(0, 10)})`,
-    ...(await commits(git, since, head)),
-    ...(await changes(git)),
+    ...(await describeCommits(git, since, head)),
+    ...(await describeChanges(git)),
   ].join('\n')
   return { text, head }
 }
 
-async function commits(git: Git, since: string | undefined, head: string): Promise<string[]> {
+async function describeCommits(git: Git, since: string | undefined, head: string): Promise<string[]> {
   if (since === head) return ['No new commits.']
-  const known = since !== undefined && (await git(['merge-base', '--is-ancestor', since, head])).ok
-  const range = known ? [`${since}..${head}`] : [head]
-  const most = known ? MOST_COMMITS : FIRST_COMMITS
+  const isKnown = since !== undefined && (await git(['merge-base', '--is-ancestor', since, head])).ok
+  const range = isKnown ? [`${since}..${head}`] : [head]
+  const limit = isKnown ? MAX_COMMITS : MAX_FIRST_COMMITS
   const format = '--format=%n- %h %as %an: %s'
-  const log = await git(['log', `--max-count=${most}`, format, '--shortstat', ...range, '--'])
+  const log = await git(['log', `--max-count=${limit}`, format, '--shortstat', ...range, '--'])
   const count = await git(['rev-list', '--count', ...range, '--'])
   const lines = log.output.split('\n').flatMap((line) => line.trimEnd() || [])
-  const heading = known
+  const heading = isKnown
     ? `${count.output.trim()} new commits since ${since.slice(0, 10)}:`
     : since === undefined
-      ? `The last of its ${count.output.trim()} commits:`
-      : 'Its history was rewritten; the last commits:'
+      ? `The latest of ${count.output.trim()} commits:`
+      : 'The history was rewritten. The latest commits:'
   return [heading, ...lines]
 }
 
-async function changes(git: Git): Promise<string[]> {
+async function describeChanges(git: Git): Promise<string[]> {
   const { output } = await git(STATUS)
   const lines = output.split('\n').filter((line) => line !== '')
-  if (lines.length === 0) return ['Nothing is changed and not committed.']
-  const more = lines.length > MOST_CHANGES ? [`- … and ${lines.length - MOST_CHANGES} more`] : []
-  return [
-    `${lines.length} changed and not committed:`,
-    ...lines.slice(0, MOST_CHANGES).map((line) => `- ${line}`),
-    ...more,
-  ]
+  if (lines.length === 0) return ['No uncommitted changes.']
+  const more = lines.length > MAX_CHANGES ? [`- … and ${lines.length - MAX_CHANGES} more`] : []
+  return [`${lines.length} uncommitted changes:`, ...lines.slice(0, MAX_CHANGES).map((line) => `- ${line}`), ...more]
 }

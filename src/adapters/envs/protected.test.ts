@@ -3,17 +3,18 @@ import { test } from 'node:test'
 import { isHarmlessConfig } from './git-config.ts'
 import { whyProtected } from './protected.ts'
 
-test('file tools write no name that git, an editor or another agent obeys, at any depth, in any spelling', () => {
-  const refused = `.git/config a/.git/hooks/x a/.GIT/x git~1/x .vscode/tasks.json a/b/.vscode/x .envrc a/.envrc .husky/pre-commit CLAUDE.md
-    a/claude.md AGENTS.md a/.claude/settings.json .Cursor/x x/.mcp.json tireless.yaml HEAD a/HEAD a/head a/commondir .idea/x`
+test('file tools cannot write protected names, at any depth and in any spelling', () => {
+  const refused = `.git/config a/.git/hooks/x a/.GIT/x git~1/x .vscode/tasks.json a/b/.vscode/x .envrc a/.envrc
+    .husky/pre-commit CLAUDE.md a/claude.md AGENTS.md a/.claude/settings.json .Cursor/x x/.mcp.json tireless.yaml
+    HEAD a/HEAD a/head a/commondir .idea/x`
   for (const path of refused.split(/\s+/)) assert.notEqual(whyProtected(path.split('/')), undefined, path)
   assert.notEqual(whyProtected(['.clau\u200dde', 'x']), undefined)
-  const allowed = `package.json Makefile .github/workflows/ci.yml .gitignore .gitattributes src/config src/refs/x src/objects/x hooks/x a/tireless.yaml
-    .env .editorconfig .npmrc README.md claude.txt head.ts HEADER`
+  const allowed = `package.json Makefile .github/workflows/ci.yml .gitignore .gitattributes src/config src/refs/x
+    src/objects/x hooks/x a/tireless.yaml .env .editorconfig .npmrc README.md claude.txt head.ts HEADER`
   for (const path of allowed.split(/\s+/)) assert.equal(whyProtected(path.split('/')), undefined, path)
 })
 
-test('a configuration of git is harmless only where all of it is understood', () => {
+test('a git configuration is harmless only if every line of it is understood', () => {
   const own =
     '[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote "origin"]\n\turl = https://example.org/a.git\n'
   const isHarmless = (more: string): boolean => isHarmlessConfig(own + more, (tree) => tree === '../sub')

@@ -1,4 +1,4 @@
-/** Where a session works: a folder of the home, or a folder the owner names, in which nothing of theirs may get lost. */
+/** Chooses a session's folder: a new one in the home, or one the owner names, if no work of theirs can get lost. */
 
 import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
@@ -10,7 +10,7 @@ import { gitFolderBinds } from './sandbox/repositories.ts'
 
 export interface PreparedWorkspace {
   readonly path: string
-  /** What the owner should know about it. */
+  /** Shown to the owner. */
   readonly note?: string
 }
 
@@ -24,38 +24,34 @@ export function workspacePreparer(
     if (wanted === undefined) return { path: own }
     const folder = await realFolder(resolve(wanted))
     if (isInside(folder, homeRoot) || isInside(homeRoot, folder))
-      throw refused(
-        folder,
-        'the folder holds the home, or is inside it',
-        'name a folder elsewhere, or leave --workspace out',
-      )
+      throw refused(folder, 'the folder contains the home, or is inside it', 'name another folder, or omit --workspace')
     const entries = await readdir(folder)
     if (entries.length === 0) return { path: folder }
     const tree = await workTreeOf(folder)
     if (!tree && entries.includes('.git'))
       throw refused(
         folder,
-        'its .git leads to a repository that does not know this folder',
-        'name the folder that git worktree list shows, or an empty one',
+        'its .git points to a repository that does not list this folder as a worktree',
+        'name a folder from git worktree list, or an empty one',
       )
     if (!tree)
       throw refused(
         folder,
-        'the folder is not empty and not under git, so changes could not be undone',
+        'the folder is not empty and not a git repository, so changes could not be undone',
         `cd ${folder} && git init && git add -A && git commit -m before, or name an empty folder`,
       )
     const changes = await gitIn({ ...tree, cwd: folder }, host)(STATUS)
     if (!changes.ok)
-      throw refused(folder, `git cannot tell its state (${changes.output})`, 'repair it, or name another folder')
+      throw refused(folder, `git status failed (${changes.output})`, 'repair the repository, or name another folder')
     if (changes.output === '') return { path: folder }
     await addWorktree(tree, own, host)
-    return { path: own, note: `${folder} has uncommitted changes, so the work is done in a worktree of it: ${own}` }
+    return { path: own, note: `${folder} has uncommitted changes, so the agent works in a separate worktree: ${own}` }
   }
 }
 
 const STATUS = ['status', '--porcelain', '--ignore-submodules=dirty']
 
-/** Of the last commit, at `own`, which is not there yet. */
+/** Checks out the last commit at `own`, which must not exist yet. */
 async function addWorktree(tree: WorkTree, own: string, host: GitHost): Promise<void> {
   await mkdir(own, { recursive: true, mode: 0o700 })
   const writable: readonly Bind[] = [...(await gitFolderBinds(tree.common)), { from: own, at: own, writable: true }]
@@ -64,15 +60,15 @@ async function addWorktree(tree: WorkTree, own: string, host: GitHost): Promise<
   await rm(own, { recursive: true, force: true })
   throw refused(
     tree.top,
-    `the folder has uncommitted changes and no worktree can be made beside them (${made.output})`,
-    'commit or stash them',
+    `the folder has uncommitted changes and git worktree add failed (${made.output})`,
+    'commit or stash the changes',
   )
 }
 
-/** What of the home an agent may work in: everything else is the program's own. */
+/** The only folders of the home that agents may work in. */
 const SHARED = /^(inbox|workspaces[\\/][^\\/]+)([\\/]|$)/
 
-/** Where an agent works that has a place of its own: `wanted`, relative to the home. */
+/** For agents with a configured workspace. `wanted`: the configured folder, relative to the home; null: none. */
 export function placePreparer(
   homeRoot: string,
   prepare: (sessionId: string, wanted?: string) => Promise<PreparedWorkspace>,
@@ -82,14 +78,14 @@ export function placePreparer(
     const folder = resolve(homeRoot, wanted)
     if (!isInside(folder, homeRoot)) return prepare(sessionId, folder)
     if (SHARED.test(relative(homeRoot, folder))) return { path: await realFolder(folder) }
-    throw refused(folder, 'it is a part of the home that agents do not work in', 'name inbox, or workspaces/<name>')
+    throw refused(folder, 'agents do not work in this part of the home', 'name inbox, or workspaces/<name>')
   }
 }
 
-/** Contract: into a folder that is not there yet; nothing where there is none to copy. */
+/** Contract: `to` must not exist yet; does nothing if `from` does not exist. */
 export async function copyFolder(from: string, to: string): Promise<void> {
-  const there = await readdir(from).catch(() => undefined)
-  if (there) await cp(from, to, { recursive: true, errorOnExist: true, force: false, verbatimSymlinks: true })
+  const entries = await readdir(from).catch(() => undefined)
+  if (entries) await cp(from, to, { recursive: true, errorOnExist: true, force: false, verbatimSymlinks: true })
 }
 
 async function realFolder(path: string): Promise<string> {
@@ -97,17 +93,13 @@ async function realFolder(path: string): Promise<string> {
     await mkdir(path, { recursive: true })
     return await realpath(path)
   } catch (cause) {
-    throw refused(
-      path,
-      `it is no folder and none can be made there (${String(cause)})`,
-      'name a folder you may write to',
-    )
+    throw refused(path, `the folder cannot be created or opened (${String(cause)})`, 'name a folder that you may write')
   }
 }
 
 function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way === '' || !(way === '..' || way.startsWith(`..${sep}`))
+  const fromFolder = relative(folder, path)
+  return fromFolder === '' || !(fromFolder === '..' || fromFolder.startsWith(`..${sep}`))
 }
 
 function refused(where: string, what: string, fix: string): TirelessError {

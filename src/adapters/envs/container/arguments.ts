@@ -1,4 +1,4 @@
-/** What a container is given, as arguments of the engine: a root that cannot be written to, no rights, no network, and the workspace. Pure. */
+/** Builds the `docker run` or `podman run` arguments: read-only root, no capabilities, no network. Pure. */
 
 import { TirelessError } from '../../../domain/error.ts'
 import { MOST_PROCESSES, mostMemory } from '../sandbox/launcher.ts'
@@ -10,13 +10,13 @@ export interface Wanted {
   readonly image: string
   readonly name: string
   readonly label: string
-  /** A file with the system calls it may make; undefined: the engine's own. */
+  /** Path of a seccomp profile; undefined: the engine's default. */
   readonly filter: string | undefined
   readonly cwd: string
   readonly binds: readonly Bind[]
   readonly environment: Readonly<Record<string, string>>
   readonly command: string
-  /** It reads its standard input. */
+  /** The command reads its standard input. */
   readonly input: boolean
 }
 
@@ -42,23 +42,23 @@ export function runArgs({
     ...['--tmpfs', '/tmp:rw,exec,nosuid,nodev,size=1g,mode=1777'],
     ...['--pids-limit', String(MOST_PROCESSES), '--memory', String(mostMemory())],
     ...['--user', `${uid}:${gid}`, '--workdir', cwd],
-    // Without root, Podman's containers have other users, unless it is told that ours is to be the same.
+    // Rootless Podman maps user ids, unless it is told to keep them.
     ...(engine === 'podman' && uid !== 0 ? ['--userns', 'keep-id'] : []),
     ...Object.entries(environment).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
-    ...binds.flatMap(mounted),
+    ...binds.flatMap(mountArgs),
     ...['--entrypoint', 'bash', image, '-c', '--', command],
   ]
 }
 
-/** Engines take a list with commas, and differ in how one is written inside. */
+/** `--mount` takes a comma-separated list, and engines differ in how they escape a comma in it. */
 export const isMountable = (path: string): boolean => !/[,"\n]/.test(path)
 
-function mounted({ from, at, writable }: Bind): readonly string[] {
+function mountArgs({ from, at, writable }: Bind): readonly string[] {
   if (![from, at].every(isMountable))
     throw new TirelessError('tool_failed', {
-      what: 'it cannot be mounted into a container: there is a comma, a quote or a line break in its path',
+      what: 'cannot mount it into a container: its path contains a comma, a quote or a line break',
       where: from,
-      fix: 'give it another name, or run without sandbox_image',
+      fix: 'rename it, or remove sandbox_image',
     })
   return ['--mount', `type=bind,source=${from},target=${at}${writable ? '' : ',readonly'}`]
 }

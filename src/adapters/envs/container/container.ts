@@ -1,7 +1,7 @@
 /**
- * The container: commands of agents run in an image of the owner's choice, each in a container of its own, by whichever engine there is. The same guards
- * over the workspace as in the sandbox, and tried in the same way before anything is run in it. A container is no process of
- * ours: it is ended by its name, also after a crash.
+ * The container sandbox: each agent command runs in its own container of the owner's image, with Docker or Podman. The
+ * workspace is guarded, and the sandbox is tested before its first use, in the same way as with bubblewrap. A container
+ * is not a child process of the runtime: it is removed by its name, also after a crash.
  */
 
 import { createHash } from 'node:crypto'
@@ -30,56 +30,56 @@ export interface ContainerOptions {
   readonly table?: ProcessTable
 }
 
-/** Seen from inside. */
+/** Paths inside the container. */
 const BASH_ENV = '/.tireless/bash-env'
-const PLACE = '/.tireless/cwd'
+const CWD_FILE = '/.tireless/cwd'
 
-/** Both outputs are one, because engines hand on two in no order; and where bash stands when it ends is a file. */
-const FIRST = `unset BASH_ENV
+/** Merges both outputs, because engines deliver two in no fixed order, and records bash's last folder in a file. */
+const BASH_ENV_TEXT = `unset BASH_ENV
 exec 2>&1
-trap 'pwd -P > ${PLACE}' EXIT
+trap 'pwd -P > ${CWD_FILE}' EXIT
 ${limits('bash')}`
 
 export function createContainers(options: ContainerOptions): Sandbox {
   const { image, folder } = options
-  let known: Trial | undefined
-  let asked: Promise<{ readonly trial: Trial; readonly launch?: Launcher }> | undefined
+  let result: Trial | undefined
+  let testing: Promise<{ readonly trial: Trial; readonly launch?: Launcher }> | undefined
   let engine: ReturnType<typeof findEngine> | undefined
 
-  async function find(): Promise<{ readonly trial: Trial; readonly launch?: Launcher }> {
+  async function findAndTest(): Promise<{ readonly trial: Trial; readonly launch?: Launcher }> {
     engine ??= findEngine(image, options.env)
     const found = await engine
     if ('why' in found) return { trial: { holds: false, ...found } }
-    // What an earlier life of this home has left: whoever holds a home is alone in it.
+    // Removes containers of an earlier process of this home; only one process holds the home at a time.
     await removeAll(found, options.clock, `label=${labelOf(folder)}`)
     const launch = await launcherIn(found, options)
     const named = `a container of ${image} (${found.name} ${found.version})`
     const trial = await trialOf({
       ...{
         ...options,
-        launcher: Object.assign(launch, { end: (call: string) => endIn(found, options.clock, call) }),
+        launcher: Object.assign(launch, { end: (call: string) => removeContainerOf(found, options.clock, call) }),
         named,
       },
-      // Its own, and nothing but nodes that cannot be more than they are.
+      // The container's own /dev; it contains only device nodes that give no extra access.
       harmless: ['/dev writable'],
       shared: ['user'],
-      remedy: `try it by hand: ${found.name} run --rm --network none --entrypoint bash ${image} -c true; or leave out sandbox_image`,
+      remedy: `run ${found.name} run --rm --network none --entrypoint bash ${image} -c true, or remove sandbox_image`,
     })
     return { trial, launch }
   }
 
-  const tried = () => {
-    asked ??= find().catch((thrown) => ({
-      trial: { holds: false as const, why: complaintOf(thrown), remedy: 'see what it says' },
+  const testOnce = () => {
+    testing ??= findAndTest().catch((thrown) => ({
+      trial: { holds: false as const, why: complaintOf(thrown), remedy: 'fix the reported error' },
     }))
-    return asked
+    return testing
   }
 
   async function launch(wanted: ToLaunch): Promise<Launch> {
-    const { trial, launch: raw } = await tried()
+    const { trial, launch: raw } = await testOnce()
     if (trial.holds && raw) return raw(wanted)
     throw new TirelessError('tool_failed', {
-      what: 'no commands can be run: there is no container that holds',
+      what: 'cannot run commands: the container sandbox does not work',
       got: trial.holds ? '' : trial.why,
     })
   }
@@ -87,9 +87,9 @@ export function createContainers(options: ContainerOptions): Sandbox {
   async function end(call: string): Promise<boolean> {
     engine ??= findEngine(image, options.env)
     const found = await engine
-    if (!('why' in found)) return endIn(found, options.clock, call)
+    if (!('why' in found)) return removeContainerOf(found, options.clock, call)
     throw new TirelessError('tool_failed', {
-      what: 'whether a container of the call still runs cannot be told',
+      what: 'cannot tell whether a container of the call is still running',
       got: found.why,
       fix: found.remedy,
     })
@@ -98,21 +98,21 @@ export function createContainers(options: ContainerOptions): Sandbox {
   return {
     launcher: Object.assign(launch, { end }),
     async trial() {
-      known = (await tried()).trial
-      return known
+      result = (await testOnce()).trial
+      return result
     },
-    known: () => known,
+    known: () => result,
   }
 }
 
 async function launcherIn(engine: Engine, { image, folder }: ContainerOptions): Promise<Launcher> {
   const guardOf = guards(keptAside(folder), isMountable)
-  const first = join(folder, 'container-bash-env')
+  const bashEnvFile = join(folder, 'container-bash-env')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await writeFile(first, FIRST, { mode: 0o600 })
-  const filter = engine.filter === undefined ? undefined : await filterIn(folder, engine.filter)
+  await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
+  const filter = engine.filter === undefined ? undefined : await writeProfile(folder, engine.filter)
   return async ({ root, cwd, folder: call, command, env, network, readOnly, input = false }) => {
-    if (typeof network === 'function') throw withoutNetwork()
+    if (typeof network === 'function') throw networkUnavailable()
     const [guard, home] = readOnly
       ? [unguarded(readOnly), undefined]
       : await Promise.all([guardOf({ root, folder: call }), homeFor(folder, root)])
@@ -123,12 +123,12 @@ async function launcherIn(engine: Engine, { image, folder }: ContainerOptions): 
         { from: root, at: root, writable: home !== undefined },
         ...guard.binds,
         ...(home === undefined ? [] : [{ from: home, at: INNER_HOME, writable: true }]),
-        { from: first, at: BASH_ENV, writable: false },
-        { from: join(call, 'cwd'), at: PLACE, writable: true },
+        { from: bashEnvFile, at: BASH_ENV, writable: false },
+        { from: join(call, 'cwd'), at: CWD_FILE, writable: true },
       ],
     })
     return {
-      // Without the marks of the call: what watches over a container is the engine's, and is not to be killed with it.
+      // Without the call's markers: the engine's monitor of the container must not be killed with the call.
       argv: ['env', '-u', 'TIRELESS_CALL', '-u', 'TIRELESS_CALL_SCOPE', engine.program, ...args],
       env: engine.env,
       cwd: '/',
@@ -139,14 +139,14 @@ async function launcherIn(engine: Engine, { image, folder }: ContainerOptions): 
   }
 }
 
-const withoutNetwork = (): TirelessError =>
+const networkUnavailable = (): TirelessError =>
   new TirelessError('tool_failed', {
-    what: 'this needs a network, and commands in a container have none',
-    fix: 'leave out sandbox_image: in bubblewrap there is a way to hosts that are allowed',
+    what: 'the command needs a network, and commands in a container have none',
+    fix: 'remove sandbox_image: commands in bubblewrap can reach allowed hosts',
   })
 
-/** Contract: undefined where it cannot be read; whoever tries the container finds out whether that matters. */
-async function filterIn(folder: string, profile: string): Promise<string | undefined> {
+/** Contract: undefined if `profile` cannot be read; the self-test then shows whether that is safe. */
+async function writeProfile(folder: string, profile: string): Promise<string | undefined> {
   const file = join(folder, 'container-filter.json')
   const text = await readFile(profile, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -156,7 +156,7 @@ async function filterIn(folder: string, profile: string): Promise<string | undef
 
 const INHERITED = ['LANG', 'TERM', 'TZ']
 
-/** The PATH is the image's own. */
+/** PATH comes from the image. */
 const inherited = (env: Environment): Record<string, string> =>
   Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 
@@ -164,22 +164,22 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 const nameOf = (call: string): string => `tireless-${digest(call)}`
 const labelOf = (folder: string): string => `tireless.home=${digest(folder)}`
 
-/** At once, and not after the ten seconds that Podman would wait. */
+/** Without `--time 0`, Podman waits ten seconds. */
 const REMOVE = { docker: ['rm', '--force'], podman: ['rm', '--force', '--time', '0'] } as const
 
-const endIn = (engine: Engine, clock: Clock, call: string): Promise<boolean> =>
+const removeContainerOf = (engine: Engine, clock: Clock, call: string): Promise<boolean> =>
   removeAll(engine, clock, `name=^${nameOf(call)}$`)
 
-/** Between two tries: an engine that is removing it already refuses to do so again. */
-const AGAIN_MS = [50, 200, 1000, 4000]
+/** Waits between attempts: an engine refuses to remove a container that it is already removing. */
+const RETRY_MS = [50, 200, 1000, 4000]
 
-/** Contract: when it returns, there is none any more that fits; says whether there was one. */
+/** Contract: when it resolves, no container matches `filter`; returns whether one did before. */
 async function removeAll(engine: Engine, clock: Clock, filter: string): Promise<boolean> {
   const found = async () =>
     (await engine.ask('ps', '--all', '--quiet', '--filter', filter)).split('\n').filter((id) => id !== '')
   let left = await found()
   if (left.length === 0) return false
-  for (const ms of AGAIN_MS) {
+  for (const ms of RETRY_MS) {
     const isDone = await engine.ask(...REMOVE[engine.name], ...left).then(
       () => true,
       () => false,
@@ -189,8 +189,8 @@ async function removeAll(engine: Engine, clock: Clock, filter: string): Promise<
     await clock.sleep(ms)
   }
   throw new TirelessError('tool_failed', {
-    what: 'a container cannot be removed',
+    what: 'cannot remove a container',
     where: left.join(', '),
-    fix: `look at it: ${engine.name} ps --all`,
+    fix: `run ${engine.name} ps --all to inspect it`,
   })
 }

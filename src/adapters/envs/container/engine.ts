@@ -1,4 +1,4 @@
-/** The engine that runs containers: the command line of Docker or Podman, where it is installed, answers, and has the image. */
+/** Finds the container engine: a docker or podman command that is installed, responds, and has the image. */
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -11,11 +11,11 @@ export interface Engine {
   readonly name: 'docker' | 'podman'
   readonly program: string
   readonly version: string
-  /** The file with the system calls that it lets containers make, where that is too many. */
+  /** Path of the engine's default seccomp profile, if that profile allows too much. */
   readonly filter: string | undefined
-  /** What the command line itself is given of our environment; none of it is seen inside. */
+  /** Environment of the docker or podman command itself; the container does not get it. */
   readonly env: Readonly<Record<string, string>>
-  /** Contract: what it said; rejects with what it complained about. */
+  /** Contract: runs a command of the engine and returns its output; rejects with its error. */
   ask(...args: readonly string[]): Promise<string>
 }
 
@@ -24,19 +24,19 @@ export interface NoEngine {
   readonly remedy: string
 }
 
-/** Its own settings, and where programs are. */
-const HARMLESS =
+/** Variables passed on to the engine: its own settings, and where to find programs. */
+const PASSED_ON =
   /^(PATH|HOME|LANG|USER|XDG_[A-Z]+_(DIR|HOME)|DBUS_SESSION_BUS_ADDRESS|DOCKER_[A-Z_]+|CONTAINERS?_[A-Z_]+)$/
-const ASKED_MS = 30_000
-const ABOUT = {
+const TIMEOUT_MS = 30_000
+const INFO_FORMAT = {
   docker: '{{.ServerVersion}} {{.SecurityOptions}}',
   podman: '{{.Version.Version}} {{.Host.Security.SECCOMPProfilePath}}',
 } as const
 
 /** Contract: the first that answers and has the image; never throws. */
 export async function findEngine(image: string, environment: Environment): Promise<Engine | NoEngine> {
-  const env = harmless(environment)
-  const missing: NoEngine[] = []
+  const env = passedOn(environment)
+  const failures: NoEngine[] = []
   for (const name of ['docker', 'podman'] as const) {
     const program = (env.PATH ?? '')
       .split(':')
@@ -45,12 +45,12 @@ export async function findEngine(image: string, environment: Environment): Promi
     if (program === undefined) continue
     const found = await engineAt(name, program, env, image)
     if (!('why' in found)) return found
-    missing.push(found)
+    failures.push(found)
   }
   const none = { why: 'neither docker nor podman is installed', remedy: 'install one of them' }
-  return missing.length === 0
+  return failures.length === 0
     ? none
-    : { why: missing.map(({ why }) => why).join('; '), remedy: missing.map(({ remedy }) => remedy).join(', or: ') }
+    : { why: failures.map(({ why }) => why).join('; '), remedy: failures.map(({ remedy }) => remedy).join(', or: ') }
 }
 
 async function engineAt(
@@ -60,33 +60,33 @@ async function engineAt(
   image: string,
 ): Promise<Engine | NoEngine> {
   const ask = async (...args: readonly string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)(program, args, { env, cwd: '/', timeout: ASKED_MS })
+    const { stdout } = await promisify(execFile)(program, args, { env, cwd: '/', timeout: TIMEOUT_MS })
     return stdout.trim()
   }
   try {
-    const [version = '', more = ''] = (await ask('info', '--format', ABOUT[name])).split(/ (.*)/s)
+    const [version = '', more = ''] = (await ask('info', '--format', INFO_FORMAT[name])).split(/ (.*)/s)
     if (name === 'docker' && more.includes('name=rootless'))
-      return { why: 'docker runs without root: its containers write as somebody else', remedy: 'use podman there' }
+      return { why: 'docker runs rootless, so its containers write files as another user', remedy: 'use podman' }
     const engine: Engine = { name, program, version, filter: name === 'podman' ? more : undefined, env, ask }
     return await ask('image', 'inspect', '--format', '{{.Id}}', image).then(
       () => engine,
       () => ({ why: `${name} has no image ${image}`, remedy: `${name} pull ${image}` }),
     )
   } catch (thrown) {
-    return { why: `the engine of ${name} does not answer: ${complaintOf(thrown)}`, remedy: `see: ${name} info` }
+    return { why: `${name} does not respond: ${complaintOf(thrown)}`, remedy: `run ${name} info` }
   }
 }
 
-/** The last line that a program has complained with. */
+/** The last line of a program's error output. */
 export function complaintOf(thrown: unknown): string {
   const { stderr = '', message = String(thrown) } = thrown as { stderr?: string; message?: string }
   return (stderr.trim() === '' ? message : stderr).trim().split('\n').at(-1) ?? ''
 }
 
-function harmless(environment: Environment): Record<string, string> {
+function passedOn(environment: Environment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && HARMLESS.test(entry[0]),
+      (entry): entry is [string, string] => entry[1] !== undefined && PASSED_ON.test(entry[0]),
     ),
   )
 }

@@ -58,7 +58,7 @@ async function realFolder(path: string, mode?: number): Promise<string> {
     await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) })
     return await realpath(path)
   } catch (cause) {
-    const what = 'it is no folder, and none can be made there'
+    const what = 'the folder cannot be created or opened'
     throw new TirelessError('workspace_refused', { what, where: path, got: messageOf(cause) }, { cause })
   }
 }

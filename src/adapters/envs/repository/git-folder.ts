@@ -1,7 +1,7 @@
 /**
- * Where the repository of a work tree is. Said to git in so many words, because what lies in the work tree is in the agent's reach
- * and could name the repository of somebody else: a `.git` that leads elsewhere counts only if that repository keeps a note of
- * the work tree inside itself.
+ * Locates the repository of a work tree. The runtime passes this location to git explicitly, because an agent can write
+ * `.git` and point it at another repository. A `.git` file that points elsewhere counts only if that repository
+ * records the work tree.
  */
 
 import { lstat, readFile, realpath } from 'node:fs/promises'
@@ -9,22 +9,22 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { readPlainConfig } from '../git-config.ts'
 
 export interface WorkTree {
-  /** Its top folder, a real path. */
+  /** The top folder of the work tree, a real path. */
   readonly top: string
   readonly gitFolder: string
-  /** Where branches, objects and configuration are: the git folder, or that of the repository a worktree belongs to. */
+  /** Contains branches, objects and configuration: the git folder, or for a linked worktree that of its repository. */
   readonly common: string
 }
 
-/** Contract: the work tree that the folder (a real path) is in; undefined where there is none that can be relied on. */
+/** Contract: the work tree that contains the folder (a real path); undefined if there is none or it is not safe. */
 export async function workTreeOf(folder: string): Promise<WorkTree | undefined> {
   for (let top = folder; ; top = dirname(top)) {
-    if (await lstat(join(top, '.git')).catch(() => undefined)) return withTop(top)
+    if (await lstat(join(top, '.git')).catch(() => undefined)) return workTreeAt(top)
     if (dirname(top) === top) return undefined
   }
 }
 
-async function withTop(top: string): Promise<WorkTree | undefined> {
+async function workTreeAt(top: string): Promise<WorkTree | undefined> {
   const gitFolder = await gitFolderOf(top)
   if (gitFolder !== undefined)
     return { top, gitFolder, common: gitFolder === join(top, '.git') ? gitFolder : dirname(dirname(gitFolder)) }
@@ -32,40 +32,40 @@ async function withTop(top: string): Promise<WorkTree | undefined> {
   return submodule === undefined ? undefined : { top, gitFolder: submodule, common: submodule }
 }
 
-/** Contract: its git folder; undefined where `root` (a real path) is not the top of a work tree. */
+/** Contract: the git folder of a work tree; undefined if `root` (a real path) is not its top. */
 export async function gitFolderOf(root: string): Promise<string | undefined> {
   const at = join(root, '.git')
   const stats = await lstat(at).catch(() => undefined)
-  if (stats?.isFile()) return linkedFolder(root, at).catch(() => undefined)
+  if (stats?.isFile()) return worktreeFolder(root, at).catch(() => undefined)
   if (!stats?.isDirectory()) return undefined
   const common = await lstat(join(at, 'commondir')).catch(() => undefined)
   return common ? undefined : at
 }
 
-/** Of a worktree that `git worktree add` made. */
-async function linkedFolder(root: string, at: string): Promise<string | undefined> {
-  const note = await folderNamedBy(root, at)
-  if (note === undefined) return undefined
-  const named = async (file: string) => realpath(resolve(note, (await readFile(join(note, file), 'utf8')).trim()))
-  const inside = note === join(await named('commondir'), 'worktrees', basename(note))
-  return inside && (await named('gitdir')) === at ? note : undefined
+/** The git folder of a worktree that `git worktree add` created. */
+async function worktreeFolder(root: string, at: string): Promise<string | undefined> {
+  const folder = await readGitFile(root, at)
+  if (folder === undefined) return undefined
+  const pathIn = async (file: string) => realpath(resolve(folder, (await readFile(join(folder, file), 'utf8')).trim()))
+  const isInside = folder === join(await pathIn('commondir'), 'worktrees', basename(folder))
+  return isInside && (await pathIn('gitdir')) === at ? folder : undefined
 }
 
-/** Of a submodule: its configuration names the work tree. */
+/** The git folder of a submodule; its configuration must name the work tree. */
 async function submoduleFolder(root: string): Promise<string | undefined> {
-  const folder = await folderNamedBy(root, join(root, '.git'))
+  const folder = await readGitFile(root, join(root, '.git'))
   if (folder === undefined || (await lstat(join(folder, 'commondir')).catch(() => undefined))) return undefined
   const settings = readPlainConfig(await readFile(join(folder, 'config'), 'utf8')) ?? []
   const worktree = settings.findLast(({ key }) => key === 'core.worktree')?.value
   return worktree !== undefined && (await realpath(resolve(folder, worktree))) === root ? folder : undefined
 }
 
-async function folderNamedBy(root: string, link: string): Promise<string | undefined> {
+async function readGitFile(root: string, link: string): Promise<string | undefined> {
   const line = /^gitdir: (.+)\n$/.exec(await readFile(link, 'utf8'))
   return line?.[1] === undefined ? undefined : realpath(resolve(root, line[1]))
 }
 
-/** Contract: whether git would take the folder for a repository of its own, by its names; says nothing of what they hold. */
+/** Contract: true if git would treat the folder as a repository; checks the names in it, not their content. */
 export async function isGitFolder(folder: string): Promise<boolean> {
   const [head, ...folders] = await Promise.all(
     ['HEAD', 'objects', 'refs'].map((name) => lstat(join(folder, name)).catch(() => undefined)),

@@ -1,4 +1,4 @@
-/** The ops group `git`: what a repository can say of itself, and one way to change it. */
+/** The ops group `git`: reads the state of a repository, and commits to it. */
 
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -7,7 +7,7 @@ import { type Git, type GitHost, type GitOutput, gitIn } from '../git.ts'
 import { gitFolderBinds } from '../sandbox/repositories.ts'
 import type { WorkTree } from './git-folder.ts'
 
-/** Whoever reads the log shall see which commits are ours. */
+/** Identifies the runtime's commits in the log. */
 const AUTHOR = 'Tireless'
 const EMAIL = 'tireless@localhost'
 
@@ -18,7 +18,7 @@ const DIFF = [
   'HEAD',
 ]
 
-/** What may be done with a repository: looked at, or committed to. */
+/** `look` only reads; `change` may also write the git folder. */
 export interface RepositoryGit {
   readonly look: Git
   readonly change: Git
@@ -35,23 +35,23 @@ export async function gitAt(tree: WorkTree, host: GitHost, clock: Clock): Promis
   return { look: gitIn(tree, host, vars), change: gitIn({ ...tree, writable }, host, vars) }
 }
 
-/** `git` answers with the repository as it is at that moment, or throws. */
+/** `git` opens the repository in its present state, or throws. */
 export function gitOps(git: () => Promise<RepositoryGit>): GitOps {
-  const ask = async (args: readonly string[]): Promise<GitOutput> => (await git()).look(args)
-  const told = async (args: readonly string[], how: keyof RepositoryGit = 'look', input?: string) => {
-    const said = await (await git())[how](args, input)
-    if (said.ok) return said
-    throw new TirelessError('tool_failed', { what: `git ${args[0]} failed`, got: said.output })
+  const tryGit = async (args: readonly string[]): Promise<GitOutput> => (await git()).look(args)
+  const runGit = async (args: readonly string[], mode: keyof RepositoryGit = 'look', input?: string) => {
+    const result = await (await git())[mode](args, input)
+    if (result.ok) return result
+    throw new TirelessError('tool_failed', { what: `git ${args[0]} failed`, got: result.output })
   }
 
   async function head() {
-    const { ok, output } = await ask(['rev-parse', '--verify', '--quiet', 'HEAD'])
+    const { ok, output } = await tryGit(['rev-parse', '--verify', '--quiet', 'HEAD'])
     return ok ? output.trim() : null
   }
 
   async function status() {
-    const { output, cut } = await told(STATUS)
-    return { changes: changesIn(output), more: cut }
+    const { output, cut } = await runGit(STATUS)
+    return { changes: parseChanges(output), more: cut }
   }
 
   return {
@@ -59,13 +59,13 @@ export function gitOps(git: () => Promise<RepositoryGit>): GitOps {
     status,
     async diff() {
       if ((await head()) === null) return { patch: '', more: false }
-      const { output, cut } = await told(DIFF)
+      const { output, cut } = await runGit(DIFF)
       return { patch: output, more: cut }
     },
     async log(limit) {
       if ((await head()) === null) return []
-      const { output } = await told(['log', `--max-count=${limit}`, '--no-color', '-z', '--format=%H%n%ct%n%s'])
-      return output.split('\0').filter(Boolean).map(commitIn)
+      const { output } = await runGit(['log', `--max-count=${limit}`, '--no-color', '-z', '--format=%H%n%ct%n%s'])
+      return output.split('\0').filter(Boolean).map(parseCommit)
     },
     async commit(message) {
       const { changes, more } = await status()
@@ -75,32 +75,31 @@ export function gitOps(git: () => Promise<RepositoryGit>): GitOps {
           what: 'nothing was committed: files are in conflict',
           got: conflicts.map(({ path }) => path).join(', '),
         })
-      if (more)
-        throw new TirelessError('tool_failed', 'nothing was committed: there are too many changes for one commit')
+      if (more) throw new TirelessError('tool_failed', 'nothing was committed: too many changes for one commit')
       if (changes.length === 0) return null
-      // Not `add --all`: it would look into submodules, with the help of their own configuration.
+      // Not `add --all`: it would read submodules, and obey their configuration.
       const names = changes.map(({ path }) => `${path}\0`).join('')
-      await told(['update-index', '--add', '--remove', '-z', '--stdin'], 'change', names)
-      await told(['commit', '--quiet', '--no-verify', `--message=${message}`], 'change')
+      await runGit(['update-index', '--add', '--remove', '-z', '--stdin'], 'change', names)
+      await runGit(['commit', '--quiet', '--no-verify', `--message=${message}`], 'change')
       return head()
     },
   }
 }
 
-/** Each is `XY path`, X for the index and Y for the work tree. A folder is another repository, which is not ours to commit. */
-function changesIn(output: string): GitChange[] {
-  const whole = output.slice(0, output.lastIndexOf('\0') + 1)
-  const lines = whole.split('\0').filter((line) => line !== '' && !line.endsWith('/'))
-  return lines.map((line) => ({ path: line.slice(3), kind: kindOf(line.slice(0, 2)) }))
+/** An entry is `XY path`: X is the state in the index, Y in the work tree. A folder is a nested repository: skipped. */
+function parseChanges(output: string): GitChange[] {
+  const entries = output.slice(0, output.lastIndexOf('\0') + 1)
+  const lines = entries.split('\0').filter((line) => line !== '' && !line.endsWith('/'))
+  return lines.map((line) => ({ path: line.slice(3), kind: changeKind(line.slice(0, 2)) }))
 }
 
-function kindOf(xy: string): GitChange['kind'] {
+function changeKind(xy: string): GitChange['kind'] {
   if (/U|AA|DD/.test(xy)) return 'conflict'
   if (xy.includes('D')) return 'gone'
   return /[?A]/.test(xy) ? 'new' : 'changed'
 }
 
-function commitIn(entry: string): GitCommit {
+function parseCommit(entry: string): GitCommit {
   const [id = '', seconds = '', ...subject] = entry.split('\n')
   return { id, ts: Number(seconds) * 1000, subject: subject.join('\n') }
 }

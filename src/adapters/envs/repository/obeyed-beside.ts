@@ -1,12 +1,12 @@
 /**
- * Files of a work tree that the owner's own git obeys without asking, because the owner has said so: its configuration names them, or the hooks
- * that are installed read them. Found without git; a name too many costs an agent a file it may not write.
+ * Finds the files of a work tree that the owner's git runs or obeys: those that the git configuration names, and those
+ * that installed hooks read. Does not run git. A false match only means that an agent cannot write one file.
  */
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** What the common managers of hooks run, once the owner has installed their hooks. */
+/** Files that common hook managers read, once the owner has installed their hooks. */
 const HOOK_MANAGERS: readonly string[] = [
   ...['.pre-commit-config.yaml', '.overcommit.yml', '.lefthook', 'captainhook.json', 'grumphp.yml'],
   ...['', '-local'].flatMap((kind) =>
@@ -14,24 +14,25 @@ const HOOK_MANAGERS: readonly string[] = [
   ),
 ]
 
-/** Settings that name programs. */
-const PROGRAMS =
+/** Names of settings whose value is a program. */
+const PROGRAM_SETTINGS =
   /^(?:fsmonitor|sshcommand|clean|smudge|process|textconv|driver|command|cmd|helper|program|editor|pager|askpass)$/i
 
 const MAX_CONFIG_BYTES = 256 * 1024
 
-/** Contract: real or not yet there, inside the work tree, without its `.git`. `gitFolder`: where its configuration and its hooks lie. */
+/** Contract: paths in the work tree but not in `.git`, existing or not. `gitFolder` contains `config` and `hooks`. */
 export function obeyedBeside(workTree: string, gitFolder: string): readonly string[] {
-  const named = settingsIn(join(gitFolder, 'config')).flatMap(([key, value]) =>
-    pathsNamed(key, value, { workTree, gitFolder }),
+  const fromConfig = readSettings(join(gitFolder, 'config')).flatMap(([key, value]) =>
+    pathsIn(key, value, { workTree, gitFolder }),
   )
-  const managed = hasHooks(join(gitFolder, 'hooks')) ? HOOK_MANAGERS.map((name) => join(workTree, name)) : []
-  const isBeside = (path: string): boolean => path.startsWith(`${workTree}/`) && !path.startsWith(`${workTree}/.git/`)
-  return [...new Set([...named, ...managed])].filter(isBeside)
+  const fromHooks = hasHooks(join(gitFolder, 'hooks')) ? HOOK_MANAGERS.map((name) => join(workTree, name)) : []
+  const isInWorkTree = (path: string): boolean =>
+    path.startsWith(`${workTree}/`) && !path.startsWith(`${workTree}/.git/`)
+  return [...new Set([...fromConfig, ...fromHooks])].filter(isInWorkTree)
 }
 
-/** Generously: what git would not take for a setting may be one here. */
-function settingsIn(config: string): readonly (readonly [key: string, value: string])[] {
+/** Lenient: it may also return lines that git does not read as settings. */
+function readSettings(config: string): readonly (readonly [key: string, value: string])[] {
   const stats = lstatSync(config, { throwIfNoEntry: false })
   if (!stats?.isFile() || stats.size > MAX_CONFIG_BYTES) return []
   const lines = readFileSync(config, 'utf8').matchAll(
@@ -45,13 +46,13 @@ interface Repository {
   readonly gitFolder: string
 }
 
-function pathsNamed(key: string, value: string, { workTree, gitFolder }: Repository): readonly string[] {
-  const whole = value.replaceAll(/^"|"$/g, '')
-  if (key === 'hookspath') return [resolve(workTree, whole)]
-  // Of an include; relative to the configuration itself.
-  if (key === 'path') return [resolve(gitFolder, whole)]
-  if (!PROGRAMS.test(key)) return []
-  const words = whole.split(/[\s"';|&()!\\]+/)
+function pathsIn(key: string, value: string, { workTree, gitFolder }: Repository): readonly string[] {
+  const unquoted = value.replaceAll(/^"|"$/g, '')
+  if (key === 'hookspath') return [resolve(workTree, unquoted)]
+  // `include.path`, relative to the configuration file.
+  if (key === 'path') return [resolve(gitFolder, unquoted)]
+  if (!PROGRAM_SETTINGS.test(key)) return []
+  const words = unquoted.split(/[\s"';|&()!\\]+/)
   return words.filter((word) => word.includes('/') && !word.startsWith('-')).map((word) => resolve(workTree, word))
 }
 

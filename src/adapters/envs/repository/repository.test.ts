@@ -1,4 +1,4 @@
-/** Real repositories, friendly and hostile ones: what the git ops say and do, and what nobody can make them do. */
+/** The git ops on real repositories, harmless and hostile ones. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -13,14 +13,14 @@ import { workspaceEnvs } from '../envs.ts'
 const { PATH } = process.env
 const NOW = Date.UTC(2030, 0, 2, 3, 4, 5)
 
-/** The tester's own git, which knows nothing of the user's configuration either. */
+/** Git for the test itself; it ignores the user's configuration too. */
 function git(folder: string, ...args: string[]): string {
   const env = { PATH, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
-  const known = ['-c', 'user.name=tester', '-c', 'user.email=tester@localhost', '-c', 'protocol.file.allow=always']
-  return execFileSync('git', ['-C', folder, ...known, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim()
+  const identity = ['-c', 'user.name=tester', '-c', 'user.email=tester@localhost', '-c', 'protocol.file.allow=always']
+  return execFileSync('git', ['-C', folder, ...identity, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim()
 }
 
-function place(t: TestContext, more: Record<string, string> = {}) {
+function makeRepository(t: TestContext, more: Record<string, string> = {}) {
   const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-repository-')))
   t.after(() => fs.rmSync(base, { recursive: true, force: true }))
   const ws = join(base, 'ws')
@@ -32,13 +32,13 @@ function place(t: TestContext, more: Record<string, string> = {}) {
     fs.mkdirSync(join(ws, path, '..'), { recursive: true })
     fs.writeFileSync(join(ws, path), text)
   }
-  const opened = () => envs.open(ws, 'repository')
-  return { base, ws, write, opened, ops: async () => opsOf(await opened(), 'git') }
+  const openEnv = () => envs.open(ws, 'repository')
+  return { base, ws, write, openEnv, ops: async () => opsOf(await openEnv(), 'git') }
 }
 
 describe('git ops', () => {
-  test('Q8: before the first commit there is nothing to compare with; then there is', async (t) => {
-    const { ws, write, ops } = place(t)
+  test('Q8: before the first commit, log and diff are empty; a commit changes that', async (t) => {
+    const { ws, write, ops } = makeRepository(t)
     const repository = await ops()
     assert.equal(await repository.head(), null)
     assert.deepEqual(await repository.log(5), [])
@@ -56,8 +56,8 @@ describe('git ops', () => {
     )
   })
 
-  test('Q8: what status tells becomes one commit, whatever it is called, and nothing that is ignored', async (t) => {
-    const { ws, write, ops } = place(t)
+  test('Q8: a commit contains every change that status lists, with any file name, and no ignored file', async (t) => {
+    const { ws, write, ops } = makeRepository(t)
     for (const name of ['changed', 'gone', 'staged-gone', 'file', 'folder/f', 'folder/g']) write(name, 'old\n')
     write('.gitignore', 'ignored\n')
     git(ws, 'add', '-A')
@@ -76,11 +76,11 @@ describe('git ops', () => {
     const index = fs.readFileSync(join(ws, '.git/index'))
     const repository = await ops()
     const { changes } = await repository.status()
-    assert.deepEqual(fs.readFileSync(join(ws, '.git/index')), index, 'looking changes nothing')
-    const told = (kind: string) => changes.flatMap((change) => (change.kind === kind ? [change.path] : [])).sort()
-    assert.deepEqual(told('changed'), ['changed'])
-    assert.deepEqual(told('gone'), ['file', 'folder/f', 'folder/g', 'gone', 'staged-gone'])
-    assert.deepEqual(told('new'), ['file/inside', 'folder', ...odd].sort())
+    assert.deepEqual(fs.readFileSync(join(ws, '.git/index')), index, 'status does not write the index')
+    const pathsOf = (kind: string) => changes.flatMap((change) => (change.kind === kind ? [change.path] : [])).sort()
+    assert.deepEqual(pathsOf('changed'), ['changed'])
+    assert.deepEqual(pathsOf('gone'), ['file', 'folder/f', 'folder/g', 'gone', 'staged-gone'])
+    assert.deepEqual(pathsOf('new'), ['file/inside', 'folder', ...odd].sort())
     const { patch } = await repository.diff()
     assert.match(patch, /^-old\n\+new$/m)
     await repository.commit('all of it')
@@ -91,8 +91,8 @@ describe('git ops', () => {
     assert.equal((await repository.log(9)).length, 2)
   })
 
-  test('Q8: files in conflict are told and not committed', async (t) => {
-    const { ws, write, ops } = place(t)
+  test('Q8: files in conflict are listed and not committed', async (t) => {
+    const { ws, write, ops } = makeRepository(t)
     for (const [branch, text] of [
       ['main', 'base'],
       ['side', 'theirs'],
@@ -110,8 +110,8 @@ describe('git ops', () => {
     await assert.rejects(repository.commit('no'), { code: 'conflict', message: /got f$/ })
   })
 
-  test('Q9: more than anybody reads is cut, told so, and not committed by halves', async (t) => {
-    const { ws, write, ops } = place(t)
+  test('Q9: a very long diff or status is cut and marked as cut, and is never committed in part', async (t) => {
+    const { ws, write, ops } = makeRepository(t)
     write('large', '')
     git(ws, 'add', '-A')
     git(ws, 'commit', '-qm', 'before')
@@ -132,18 +132,18 @@ describe('git ops', () => {
     assert.equal(git(ws, 'log', '--format=%s', '-1'), 'large')
   })
 
-  test('a commit starts no work in the background', async (t) => {
-    const { ws, write, ops } = place(t)
+  test('a commit starts no garbage collection', async (t) => {
+    const { ws, write, ops } = makeRepository(t)
     git(ws, 'config', 'gc.auto', '1')
     git(ws, 'config', 'gc.autoDetach', 'false')
-    // Their ids begin with 17, where git looks to guess how many objects there are.
+    // Their ids begin with 17: git counts only that folder to estimate the number of objects.
     for (const text of ['x132', 'x278']) write(text, `${text}\n`)
     await (await ops()).commit('enough to collect')
     assert.equal(fs.readdirSync(join(ws, '.git/objects/17')).length, 2)
   })
 
-  test('what git says no to is told, with its reason', async (t) => {
-    const { ws, write, ops } = place(t)
+  test('an error of git is reported with its text', async (t) => {
+    const { ws, write, ops } = makeRepository(t)
     const repository = await ops()
     write('a', 'x')
     await assert.rejects(repository.commit(''), {
@@ -159,12 +159,12 @@ describe('git ops', () => {
   })
 })
 
-describe('a repository that is not on our side', () => {
-  /** A command that leaves its name behind wherever git runs it. */
+describe('a hostile repository', () => {
+  /** Returns a command that records its name if git runs it. */
   const trap = (base: string) => (name: string) => `echo ${name} >> ${base}/ran; cat; true`
 
-  test('nothing that its configuration names is run', async (t) => {
-    const { base, ws, write, ops } = place(t)
+  test('no program that its configuration names is run', async (t) => {
+    const { base, ws, write, ops } = makeRepository(t)
     const trapped = trap(base)
     write('a', 'one\n')
     write('lost', 'lost\n')
@@ -212,8 +212,8 @@ describe('a repository that is not on our side', () => {
     assert.equal(fs.existsSync(join(base, 'ran')), false)
   })
 
-  test('another repository inside, a submodule or not, is left alone with its configuration', async (t) => {
-    const { base, ws, write, ops } = place(t)
+  test('nested repositories and submodules are skipped, and their configuration is not obeyed', async (t) => {
+    const { base, ws, write, ops } = makeRepository(t)
     const trapped = trap(base)
     for (const name of ['known', 'unknown']) {
       write(`${name}/f`, 'one\n')
@@ -236,8 +236,8 @@ describe('a repository that is not on our side', () => {
     assert.equal(fs.existsSync(join(base, 'ran')), false)
   })
 
-  test('case 37: a work tree that claims another repository, or another work tree, reaches neither', async (t) => {
-    const { base, ws, write, opened } = place(t)
+  test('case 37: a work tree whose .git or configuration points elsewhere reaches no other repository', async (t) => {
+    const { base, ws, write, openEnv } = makeRepository(t)
     const other = join(base, 'other')
     fs.mkdirSync(other)
     git(other, 'init', '-q')
@@ -246,7 +246,7 @@ describe('a repository that is not on our side', () => {
     write('a', 'x')
 
     git(ws, 'config', 'core.worktree', other)
-    const env = await opened()
+    const env = await openEnv()
     const repository = opsOf(env, 'git')
     assert.deepEqual((await repository.status()).changes, [{ path: 'a', kind: 'new' }])
     await repository.commit('mine')
@@ -282,23 +282,23 @@ describe('a repository that is not on our side', () => {
     assert.equal(git(other, 'log', '--format=%s'), 'theirs')
   })
 
-  test('what the environment says of git is not heard', async (t) => {
-    const { base, ws, write, ops } = place(t, { GIT_DIR: '/nowhere', GIT_INDEX_FILE: '/nowhere/index' })
+  test('git variables and the user configuration are ignored', async (t) => {
+    const { base, ws, write, ops } = makeRepository(t, { GIT_DIR: '/nowhere', GIT_INDEX_FILE: '/nowhere/index' })
     const home = join(base, 'home')
     fs.mkdirSync(home)
     fs.writeFileSync(join(home, '.gitconfig'), '[core]\n\tbare = nonsense\n')
     write('a', 'x')
     assert.equal(await (await ops()).commit('x'), git(ws, 'rev-parse', 'HEAD'))
-    const homely = place(t, { HOME: home })
-    homely.write('a', 'x')
-    assert.ok(await (await homely.ops()).commit('x'))
+    const withHome = makeRepository(t, { HOME: home })
+    withHome.write('a', 'x')
+    assert.ok(await (await withHome.ops()).commit('x'))
   })
 
-  test('Q8: an env whose repository is gone is unhealthy, and says why', async (t) => {
-    const { ws, opened } = place(t)
-    const env = await opened()
+  test('Q8: an env whose repository is broken is unhealthy, with the reason', async (t) => {
+    const { ws, openEnv } = makeRepository(t)
+    const env = await openEnv()
     assert.deepEqual(await env.health(), { ok: true })
     fs.rmSync(join(ws, '.git/HEAD'))
-    assert.match(JSON.stringify(await env.health()), /"ok":false.*git cannot read/)
+    assert.match(JSON.stringify(await env.health()), /"ok":false.*repository is incomplete/)
   })
 })

@@ -1,4 +1,4 @@
-/** The repository env: a git work tree on this machine. Files and commands as the host has them, and git beside them. */
+/** The repository env: a git work tree on this machine. Adds git to the files and commands of the host env. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,28 +14,28 @@ export interface RepositoryOptions {
   readonly git: GitHost
 }
 
-/** `host` supplies everything but git. */
+/** `host` provides everything except git. */
 export function repositoryEnvs(host: Envs, options: RepositoryOptions): Envs {
   return {
     async open(workspace) {
-      const inner = await host.open(workspace)
-      const { root } = inner
+      const hostEnv = await host.open(workspace)
+      const { root } = hostEnv
       const health = async (): Promise<Health> => {
-        const below = await inner.health()
-        return below.ok ? workTreeHealth(root) : below
+        const innerHealth = await hostEnv.health()
+        return innerHealth.ok ? workTreeHealth(root) : innerHealth
       }
       const found = await workTreeHealth(root)
       if (!found.ok) {
-        await inner.close()
+        await hostEnv.close()
         throw new TirelessError('workspace_refused', {
           what: found.reason,
           where: root,
-          fix: 'git init there, or use the host env',
+          fix: 'run git init there, or use the host env',
         })
       }
-      const git = gitOps(async () => gitAt(await repositoryOf(root), options.git, options.clock))
-      const ops = supplying({ file: opsOf(inner, 'file'), process: opsOf(inner, 'process'), git })
-      return { root, ...ops, health, close: () => inner.close() }
+      const git = gitOps(async () => gitAt(await findRepository(root), options.git, options.clock))
+      const ops = supplying({ file: opsOf(hostEnv, 'file'), process: opsOf(hostEnv, 'process'), git })
+      return { root, ...ops, health, close: () => hostEnv.close() }
     },
   }
 }
@@ -43,17 +43,19 @@ export function repositoryEnvs(host: Envs, options: RepositoryOptions): Envs {
 /** Contract: never throws; runs no git. */
 export async function workTreeHealth(root: string): Promise<Health> {
   try {
-    const { common, gitFolder } = await repositoryOf(root)
-    const isWhole = (await isGitFolder(common)) && existsSync(join(gitFolder, 'HEAD'))
-    return isWhole ? { ok: true } : { ok: false, reason: 'git cannot read the repository: a part of it is missing' }
+    const { common, gitFolder } = await findRepository(root)
+    const isComplete = (await isGitFolder(common)) && existsSync(join(gitFolder, 'HEAD'))
+    return isComplete
+      ? { ok: true }
+      : { ok: false, reason: 'the git repository is incomplete: HEAD, objects or refs is missing' }
   } catch (thrown) {
     return { ok: false, reason: thrown instanceof Error ? thrown.message : String(thrown) }
   }
 }
 
-/** Looked for each time: what is in the work tree may have changed since. */
-async function repositoryOf(root: string): Promise<WorkTree> {
+/** Looked up on every call, because an agent may have changed the work tree. */
+async function findRepository(root: string): Promise<WorkTree> {
   const tree = (await gitFolderOf(root)) === undefined ? undefined : await workTreeOf(root)
   if (tree) return tree
-  throw new TirelessError('tool_failed', { what: 'it is not the top folder of a git work tree', where: root })
+  throw new TirelessError('tool_failed', { what: 'not the top folder of a git work tree', where: root })
 }

@@ -1,7 +1,8 @@
 /**
- * Blobs and trees in git's own format, written without git: no process per step, and nothing in the workspace is ever run or obeyed. The
- * folder is a bare repository, so `git --git-dir` can show and compare what is in it. Writing is synchronous: for small files the way to a
- * thread and back costs more than the work, and sessions that step together go on committing together.
+ * Stores blobs and trees in git's format without running git: no process per step, and nothing in the workspace is run
+ * or obeyed. The folder is a bare repository, so `git --git-dir` can show and compare snapshots. Writes are synchronous,
+ * because for small files the thread pool costs more than the write, and so that sessions that step at the same time
+ * still share one commit.
  */
 
 import { createHash } from 'node:crypto'
@@ -24,11 +25,11 @@ export interface ObjectStore {
   writeTree(entries: readonly TreeEntry[]): string
   readBlob(id: string): Promise<Buffer>
   readTree(id: string): Promise<readonly TreeEntry[]>
-  /** Contract: removes every object that no tree of `roots` reaches. */
+  /** Contract: removes every object that is not reachable from a tree in `roots`. */
   prune(roots: readonly string[]): Promise<void>
 }
 
-const FAST = { level: 1 }
+const FAST_COMPRESSION = { level: 1 }
 const decompress = promisify(inflate)
 
 export async function openObjectStore(folder: string): Promise<ObjectStore> {
@@ -44,7 +45,7 @@ export async function openObjectStore(folder: string): Promise<ObjectStore> {
     if (existsSync(file)) return id
     if (!existsSync(dirname(file))) mkdirSync(dirname(file), { mode: 0o700 })
     const draft = `${file}.${process.pid}`
-    writeFileSync(draft, deflateSync(object, FAST), { mode: 0o600 })
+    writeFileSync(draft, deflateSync(object, FAST_COMPRESSION), { mode: 0o600 })
     renameSync(draft, file)
     return id
   }
@@ -67,11 +68,11 @@ export async function openObjectStore(folder: string): Promise<ObjectStore> {
     return entries
   }
 
-  async function reach(id: string, reached: Set<string>): Promise<void> {
+  async function markReachable(id: string, reached: Set<string>): Promise<void> {
     if (reached.has(id)) return
     reached.add(id)
     for (const entry of await readTree(id)) {
-      if (entry.mode === '40000') await reach(entry.id, reached)
+      if (entry.mode === '40000') await markReachable(entry.id, reached)
       else reached.add(entry.id)
     }
   }
@@ -79,7 +80,7 @@ export async function openObjectStore(folder: string): Promise<ObjectStore> {
   return {
     writeBlob: (content) => write('blob', content),
     writeTree(entries) {
-      // Git sorts a folder as if its name ended in a slash.
+      // Git sorts a folder as if its name ended with a slash.
       const key = ({ mode, name }: TreeEntry): Buffer =>
         mode === '40000' ? Buffer.concat([name, Buffer.from('/')]) : name
       const sorted = entries.toSorted((a, b) => Buffer.compare(key(a), key(b)))
@@ -95,7 +96,7 @@ export async function openObjectStore(folder: string): Promise<ObjectStore> {
     readTree,
     async prune(roots) {
       const reached = new Set<string>()
-      for (const root of roots) await reach(root, reached)
+      for (const root of roots) await markReachable(root, reached)
       const objects = join(folder, 'objects')
       for (const start of await readdir(objects)) {
         for (const rest of await readdir(join(objects, start)))

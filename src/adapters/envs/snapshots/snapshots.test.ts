@@ -8,7 +8,7 @@ import type { Snapshots } from '../../../ports/snapshots.ts'
 import { systemClock } from '../../clock.ts'
 import { workspaceSnapshots } from './snapshots.ts'
 
-interface Scene {
+interface Setup {
   readonly snapshots: Snapshots
   readonly workspace: string
   readonly repository: string
@@ -16,7 +16,7 @@ interface Scene {
   readonly target: (name: string) => string
 }
 
-function openScene(t: TestContext): Scene {
+function setUp(t: TestContext): Setup {
   const root = mkdtempSync(join(tmpdir(), 'tireless-snapshots-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const [workspace, repository] = [join(root, 'workspace'), join(root, 'workspaces.git')]
@@ -30,8 +30,8 @@ function openScene(t: TestContext): Scene {
 
 const textIn = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8')
 
-test('a file that is rewritten at once, with the same size and the same times, is read again', async (t) => {
-  const { snapshots, workspace, target } = openScene(t)
+test('a file that is rewritten immediately, with the same size and mtime, is read again', async (t) => {
+  const { snapshots, workspace, target } = setUp(t)
   const file = join(workspace, 'a.txt')
   for (let turn = 0; turn < 20; turn += 1) {
     writeFileSync(file, `turn ${String(turn).padStart(2, '0')}`)
@@ -44,8 +44,8 @@ test('a file that is rewritten at once, with the same size and the same times, i
   }
 })
 
-test('nothing in a workspace is run or obeyed, and names and bytes come back as they were', async (t) => {
-  const { snapshots, workspace, repository, target } = openScene(t)
+test('a snapshot runs and obeys nothing in the workspace, and restores names and bytes exactly', async (t) => {
+  const { snapshots, workspace, repository, target } = setUp(t)
   const proof = target('planted-code-ran')
   mkdirSync(join(workspace, 'nested'))
   execFileSync('git', ['init', '-q', join(workspace, 'nested')])
@@ -63,13 +63,13 @@ test('nothing in a workspace is run or obeyed, and names and bytes come back as 
   assert.equal(await snapshots.copyTo(target('fork'), { workspace, step: { run_id: 'r', turn: 1 }, as: 'f' }), 'kept')
   assert.deepEqual(readFileSync(Buffer.from(`${target('fork')}/nested/\xff name\n`, 'latin1')), bytes)
   assert.throws(() => statSync(proof), { code: 'ENOENT' })
-  const shown = execFileSync('git', ['--git-dir', repository, 'ls-tree', '-r', '--name-only', 'refs/steps/r/1'])
-  assert.match(shown.toString(), /nested\/\.gitattributes/)
+  const listing = execFileSync('git', ['--git-dir', repository, 'ls-tree', '-r', '--name-only', 'refs/steps/r/1'])
+  assert.match(listing.toString(), /nested\/\.gitattributes/)
   execFileSync('git', ['--git-dir', repository, 'fsck', '--strict'])
 })
 
-test('what only forgotten runs needed is removed; what others need stays', async (t) => {
-  const { snapshots, workspace, repository, target } = openScene(t)
+test('objects that only forgotten runs used are removed; shared objects stay', async (t) => {
+  const { snapshots, workspace, repository, target } = setUp(t)
   const objects = (): number => readdirSync(join(repository, 'objects'), { recursive: true }).length
   writeFileSync(join(workspace, 'shared.txt'), 'shared')
   await snapshots.take(workspace, { run_id: 'stays', turn: 1 })
@@ -83,8 +83,8 @@ test('what only forgotten runs needed is removed; what others need stays', async
   assert.deepEqual(readdirSync(target('fork')), ['shared.txt'])
 })
 
-test('a workspace that is too large has no snapshot, rather than an old one', async (t) => {
-  const { snapshots, workspace, warnings } = openScene(t)
+test('a workspace that grows too large loses its snapshots, so that no outdated one is used', async (t) => {
+  const { snapshots, workspace, warnings } = setUp(t)
   await snapshots.take(workspace, { run_id: 'r', turn: 1 })
   assert.equal(await snapshots.hasAny('r'), true)
   for (let n = 0; n <= 10; n += 1) writeFileSync(join(workspace, String(n)), '')

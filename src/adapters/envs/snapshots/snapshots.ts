@@ -1,6 +1,6 @@
 /**
- * Snapshots of workspaces in one bare repository of the home: a ref for each step that wrote. Not fsynced: a snapshot that is lost costs a
- * fork its files, nothing else.
+ * Snapshots of workspaces, in one bare repository of the home: one ref for each step that wrote files. Not fsynced: if
+ * a snapshot is lost, a fork starts from the present files instead.
  */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -14,17 +14,17 @@ import { type ObjectStore, openObjectStore } from './object-store.ts'
 import { type KnownFiles, layOut, TooLarge, TREE_LIMITS, type TreeLimits, writeWorkspace } from './workspace-tree.ts'
 
 export interface SnapshotOptions {
-  /** A larger workspace has no snapshots. */
+  /** A workspace above these limits gets no snapshots. */
   readonly limits?: TreeLimits
-  /** The bare repository. */
+  /** Folder of the bare repository. */
   readonly folder: string
   readonly clock: Clock
-  /** Told why a snapshot is missing. */
+  /** Receives the reason when a snapshot cannot be taken or removed. */
   readonly warn: (message: string, about: { readonly workspace: string }) => void
 }
 
-/** Workspaces whose files are remembered, so that only what changed is read again. */
-const MOST_REMEMBERED = 32
+/** Workspaces whose file list is cached, so that only changed files are read again. */
+const MAX_CACHED = 32
 
 export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }: SnapshotOptions): Snapshots {
   let opened: Promise<ObjectStore> | undefined
@@ -32,36 +32,36 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
     opened ??= openObjectStore(folder)
     return opened
   }
-  const remembered = new Map<string, KnownFiles>()
-  /** Not tried again in this process: each try would read up to the limits. */
+  const cache = new Map<string, KnownFiles>()
+  /** Not tried again in this process, because each attempt reads as much as the limits allow. */
   const tooLarge = new Set<string>()
-  // Pruning must not meet a snapshot that is half written.
-  const underWay = new Set<Promise<unknown>>()
+  // Pruning must not run while a snapshot is being written.
+  const running = new Set<Promise<unknown>>()
   let pruned: Promise<void> = Promise.resolve()
-  const besidePruning = async <T>(work: () => Promise<T>): Promise<T> => {
+  const afterPruning = async <T>(work: () => Promise<T>): Promise<T> => {
     await pruned
     const done = work()
-    const settled = done.catch(() => {}).finally(() => underWay.delete(settled))
-    underWay.add(settled)
+    const settled = done.catch(() => {}).finally(() => running.delete(settled))
+    running.add(settled)
     return done
   }
   const refsOf = (run_id: string): string => join(folder, 'refs', 'steps', run_id)
 
-  function filesOf(workspace: string): KnownFiles {
-    const files: KnownFiles = remembered.get(workspace) ?? new Map()
-    remembered.delete(workspace)
-    remembered.set(workspace, files)
-    const [oldest] = remembered.keys()
-    if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
+  function cachedFiles(workspace: string): KnownFiles {
+    const files: KnownFiles = cache.get(workspace) ?? new Map()
+    cache.delete(workspace)
+    cache.set(workspace, files)
+    const [oldest] = cache.keys()
+    if (cache.size > MAX_CACHED && oldest !== undefined) cache.delete(oldest)
     return files
   }
 
-  function point(run_id: string, turn: number, tree: string): void {
+  function writeRef(run_id: string, turn: number, tree: string): void {
     mkdirSync(refsOf(run_id), { recursive: true, mode: 0o700 })
     writeFileSync(join(refsOf(run_id), String(turn)), `${tree}\n`)
   }
 
-  /** By turn, oldest first. */
+  /** Sorted by turn, oldest first. */
   async function treesOf(run_id: string): Promise<readonly { readonly turn: number; readonly tree: string }[]> {
     const names = await readdir(refsOf(run_id)).catch(() => [])
     const turns = names.filter((name) => /^\d+$/.test(name)).map(Number)
@@ -70,47 +70,47 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
       tree: (await readFile(join(refsOf(run_id), String(turn)), 'utf8')).trim(),
     })
     const found = await Promise.all(turns.sort((a, b) => a - b).map(read))
-    // A kill may have left one half written.
+    // A killed process may have left an incomplete ref.
     return found.filter(({ tree }) => /^[0-9a-f]{40}$/.test(tree))
   }
 
   return {
     take: (workspace, { run_id, turn }) =>
-      besidePruning(async () => {
+      afterPruning(async () => {
         if (tooLarge.has(workspace)) return
         try {
-          const when = { now: clock.now(), limits }
-          point(run_id, turn, await writeWorkspace(await objects(), workspace, filesOf(workspace), when))
+          const options = { now: clock.now(), limits }
+          writeRef(run_id, turn, await writeWorkspace(await objects(), workspace, cachedFiles(workspace), options))
         } catch (thrown) {
           if (thrown instanceof TooLarge) tooLarge.add(workspace)
-          // A later fork must not take an older snapshot for this step's.
+          // Otherwise a later fork would use an older snapshot for this step.
           await rm(refsOf(run_id), { recursive: true, force: true }).catch(() => {})
           warn(asTirelessError(thrown).message, { workspace })
         }
       }),
     hasAny: async (run_id) => existsSync(refsOf(run_id)),
     copyTo: (target, { workspace, step, as }) =>
-      besidePruning(async () => {
+      afterPruning(async () => {
         await copyFolder(workspace, target)
         const trees = await treesOf(step.run_id)
         const upTo = trees.filter(({ turn }) => turn <= step.turn)
-        // The first was taken before the run wrote anything, so it holds for every step before it, too.
+        // The first snapshot precedes every write of the run, so it is also right for all earlier steps.
         const found = upTo.at(-1) ?? trees[0]
         if (!found) return 'now'
         await layOut(await objects(), found.tree, target)
-        for (const { turn, tree } of upTo.length > 0 ? upTo : [found]) point(as, Math.min(turn, step.turn), tree)
+        for (const { turn, tree } of upTo.length > 0 ? upTo : [found]) writeRef(as, Math.min(turn, step.turn), tree)
         return 'kept'
       }),
     forget(run_ids) {
       pruned = pruned.then(async () => {
-        await Promise.all(underWay)
+        await Promise.all(running)
         try {
           for (const run_id of run_ids) await rm(refsOf(run_id), { recursive: true, force: true })
           const left = await readdir(join(folder, 'refs', 'steps')).catch(() => [])
           const trees = (await Promise.all(left.map(treesOf))).flat().map(({ tree }) => tree)
           await (await objects()).prune(trees)
         } catch (thrown) {
-          warn(`old snapshots were not removed: ${asTirelessError(thrown).message}`, { workspace: folder })
+          warn(`cannot remove old snapshots: ${asTirelessError(thrown).message}`, { workspace: folder })
         }
       })
       return pruned

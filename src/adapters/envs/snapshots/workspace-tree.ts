@@ -1,6 +1,6 @@
 /**
- * A workspace as a tree of objects, and back. Links are kept as links and never followed; names are bytes, because file names need not be
- * text. What git keeps for itself and what a package manager can make again is left out.
+ * Writes a workspace into the object store as a tree, and restores it. Symbolic links are stored as links and never
+ * followed. File names are bytes, because they need not be valid text. `.git` and `node_modules` are excluded.
  */
 
 import {
@@ -17,7 +17,7 @@ import {
 import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import type { ObjectStore, TreeEntry } from './object-store.ts'
 
-const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'node_modules'])
+const EXCLUDED: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 export interface TreeLimits {
   readonly files: number
@@ -26,11 +26,11 @@ export interface TreeLimits {
 
 export const TREE_LIMITS: TreeLimits = { files: 5_000, bytes: 128 * 1024 * 1024 }
 
-/** A file that changed this shortly before it was read may change again without a new time stamp. */
-const SETTLED_MS = 100
-const FILES_A_TURN = 50
+/** A file that changed this shortly before it was read may change again without getting a new time stamp. */
+const STAMP_RESOLUTION_MS = 100
+const FILES_PER_PAUSE = 50
 
-/** What is known of the files of a workspace from the snapshot before. */
+/** Stamps and object ids of a workspace's files, from the previous snapshot, by path. */
 export type KnownFiles = Map<string, { readonly stamp: string; readonly id: string }>
 
 export class TooLarge extends Error {
@@ -50,7 +50,7 @@ interface Walk {
   pauseAt: number
 }
 
-/** Contract: the id of the workspace's tree; `known` holds afterwards what is known by now. Throws TooLarge beyond the limits. */
+/** Contract: returns the id of the workspace's tree and updates `known`. Throws TooLarge beyond the limits. */
 export async function writeWorkspace(
   store: ObjectStore,
   root: string,
@@ -65,7 +65,7 @@ export async function writeWorkspace(
     limits,
     files: 0,
     bytes: 0,
-    pauseAt: FILES_A_TURN,
+    pauseAt: FILES_PER_PAUSE,
   }
   const id = await writeFolder(walk, Buffer.from(root))
   known.clear()
@@ -76,7 +76,7 @@ export async function writeWorkspace(
 async function writeFolder(walk: Walk, folder: Buffer): Promise<string> {
   const entries: TreeEntry[] = []
   for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
-    if (LEFT_OUT.has(entry.name.toString())) continue
+    if (EXCLUDED.has(entry.name.toString())) continue
     const path = join(folder, entry.name)
     const written = entry.isDirectory()
       ? ({ mode: '40000', id: await writeFolder(walk, path) } as const)
@@ -87,16 +87,16 @@ async function writeFolder(walk: Walk, folder: Buffer): Promise<string> {
   return walk.store.writeTree(entries)
 }
 
-/** Others get their turn. */
+/** Yields to the event loop. */
 async function pause(walk: Walk): Promise<void> {
-  walk.pauseAt = walk.files + FILES_A_TURN
+  walk.pauseAt = walk.files + FILES_PER_PAUSE
   await new Promise((resolve) => setImmediate(resolve))
 }
 
 function writeEntry(walk: Walk, path: Buffer, entry: Dirent<NonSharedBuffer>): Omit<TreeEntry, 'name'> | undefined {
   if (entry.isSymbolicLink())
     return { mode: '120000', id: walk.store.writeBlob(readlinkSync(path, { encoding: 'buffer' })) }
-  // Sockets, pipes and devices have no content.
+  // Sockets, pipes and devices are skipped: they have no content.
   return entry.isFile() ? writeFileEntry(walk, path, lstatSync(path)) : undefined
 }
 
@@ -108,12 +108,12 @@ function writeFileEntry(walk: Walk, path: Buffer, stats: Stats): Omit<TreeEntry,
   const { ino, size, mtimeMs, ctimeMs } = stats
   const [key, stamp] = [path.toString('latin1'), `${ino} ${size} ${mtimeMs} ${ctimeMs}`]
   const before = walk.known.get(key)
-  const id = before?.stamp === stamp ? before.id : walk.store.writeBlob(readOpened(path))
-  if (ctimeMs < walk.startedAt - SETTLED_MS) walk.seen.set(key, { stamp, id })
+  const id = before?.stamp === stamp ? before.id : walk.store.writeBlob(readWithoutFollowing(path))
+  if (ctimeMs < walk.startedAt - STAMP_RESOLUTION_MS) walk.seen.set(key, { stamp, id })
   return { mode, id }
 }
 
-function readOpened(path: Buffer): Buffer {
+function readWithoutFollowing(path: Buffer): Buffer {
   const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     return readFileSync(handle)
@@ -122,18 +122,18 @@ function readOpened(path: Buffer): Buffer {
   }
 }
 
-/** Contract: what lies in the folder afterwards is what the tree holds; what snapshots leave out stays. */
+/** Contract: afterwards the folder contains exactly the tree, plus excluded names that it already had. */
 export async function layOut(store: ObjectStore, tree: string, folder: string): Promise<void> {
-  await layOutFolder(store, tree, Buffer.from(folder))
+  await restoreFolder(store, tree, Buffer.from(folder))
 }
 
-async function layOutFolder(store: ObjectStore, tree: string, folder: Buffer): Promise<void> {
+async function restoreFolder(store: ObjectStore, tree: string, folder: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true })
   for (const name of await readdir(folder, { encoding: 'buffer' }))
-    if (!LEFT_OUT.has(name.toString())) await rm(join(folder, name) as never, { recursive: true, force: true })
+    if (!EXCLUDED.has(name.toString())) await rm(join(folder, name) as never, { recursive: true, force: true })
   for (const { mode, name, id } of await store.readTree(tree)) {
     const path = join(folder, name)
-    if (mode === '40000') await layOutFolder(store, id, path)
+    if (mode === '40000') await restoreFolder(store, id, path)
     else if (mode === '120000') await symlink(await store.readBlob(id), path)
     else {
       await writeFile(path, await store.readBlob(id), { flag: 'wx' })
