@@ -231,7 +231,10 @@ export const OBEYED_NAMES: readonly string[] = [
     '.dir-locals.el',
   ],
   ...['.gdbinit', 'sub/.lldbinit', '.irbrc', '.Rprofile', '.ghci', '.ocamlinit', '.iex.exs', '.pdbrc', '.perldb'],
-  ...['.hg/hgrc', 'sub/.hg/hgrc', '.sl/config', '.hg/sharedpath'],
+  ...['.hg/hgrc', 'sub/.hg/hgrc', '.sl/config', '.hg/sharedpath', 'nested/.git/sl/config'],
+  ...['.jj/repo/config.toml', 'sub/.jj/repo/config.toml', '.jj/workspace-config.toml', 'led/.jj/repo'],
+  ...['.pijul/config', '_darcs/prefs/defaults', '.bzr/branch/branch.conf', '.fslckout', 'sub/_FOSSIL_'],
+  ...['.p4config', '.arcconfig', '.repo/repo/main.py'],
   // A long s, a Kelvin sign, a wide letter, and marks that nobody sees: some disks take them for the plain ones.
   ...[
     '.v\u017fcode/tasks.json',

@@ -6,7 +6,7 @@ import { whyProtected } from './protected.ts'
 test('file tools cannot write protected names, at any depth and in any spelling', () => {
   const refused = `.git/config a/.git/hooks/x a/.GIT/x git~1/x .vscode/tasks.json a/b/.vscode/x .envrc a/.envrc
     .husky/pre-commit CLAUDE.md a/claude.md AGENTS.md a/.claude/settings.json .Cursor/x x/.mcp.json tireless.yaml
-    HEAD a/HEAD a/head a/commondir .idea/x`
+    HEAD a/HEAD a/head a/commondir .idea/x .jj/repo/config.toml a/.JJ/repo .pijul/config .git/sl/config`
   for (const path of refused.split(/\s+/)) assert.notEqual(whyProtected(path.split('/')), undefined, path)
   assert.notEqual(whyProtected(['.clau\u200dde', 'x']), undefined)
   const allowed = `package.json Makefile .github/workflows/ci.yml .gitignore .gitattributes src/config src/refs/x

@@ -23,6 +23,8 @@ const PROTECTED: ReadonlySet<string> = new Set(
     '.gdbinit .lldbinit .pdbrc .perldb .irbrc .pryrc .rprofile .rdata .octaverc .ghci .ocamlinit .iex.exs',
     // Mercurial and its descendants.
     'hgrc hgrc-not-shared',
+    // Other version control. `.jj` as a whole: `.jj/repo` may lead to any folder, and its configuration has moved within it.
+    '.jj .repo .fslckout _fossil_ .p4config .arcconfig',
   ].flatMap((names) => names.split(' ')),
 )
 /** Only at the top of the workspace. */
@@ -33,6 +35,12 @@ const PROTECTED_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['.config', new Set(['mise', 'mise.toml'])],
   ['.hg', new Set(['config', 'sharedpath'])],
   ['.sl', new Set(['config', 'sharedpath'])],
+  // Sapling in a repository of git: `.git/sl`.
+  ['sl', new Set(['config', 'sharedpath'])],
+  ['.pijul', new Set(['config'])],
+  // Of darcs (`_darcs/prefs`) and Breezy (`.bzr/branch`).
+  ['prefs', new Set(['defaults', 'prefs'])],
+  ['branch', new Set(['branch.conf'])],
 ])
 
 /** Contract: pure; the reason why the path is protected, or undefined. `names`: the path's parts below the root. */
