@@ -57,7 +57,7 @@ describe('remember, recall, forget', () => {
       text: 'Deployments go through the blue pipeline',
       written: new Date().toISOString().slice(0, 10),
     })
-    assert.equal(nothing, 'nothing is remembered about that')
+    assert.equal(nothing, 'no remembered fact matches')
     assert.deepEqual(await itemsOf(app, 'memory list'), [])
     const [over] = await itemsOf(app, 'memory list', { all: true })
     assert.deepEqual(

@@ -260,7 +260,7 @@ describe('where its hands reach', () => {
       results.map(({ status }) => status),
       script.map(([, status]) => status),
     )
-    assert.match(results[0]?.content ?? '', /have not seen/)
+    assert.match(results[0]?.content ?? '', /have not viewed/)
     assert.match(results[4]?.content ?? '', /has changed since/)
     assert.equal(readFileSync(file, 'utf8'), 'three, changed by somebody else')
   })

@@ -98,7 +98,7 @@ describe('fetch', () => {
       results.map(({ status }) => status),
       ['error', 'ok', 'error', 'error'],
     )
-    assert.match(results[0]?.content ?? '', /no text.*save_to/)
+    assert.match(results[0]?.content ?? '', /not text.*save_to/)
     assert.deepEqual(readFileSync(join(workspace, 'pictures/a.png')), PNG)
   })
 
@@ -112,7 +112,7 @@ describe('fetch', () => {
     const { results } = await living(t, calls, { resolve, yaml: listing(`site.test:${port}`) })
     assert.match(
       results[0]?.content ?? '',
-      new RegExp(`redirects to "http://other\\.test:${other.port}/", which was not asked`),
+      new RegExp(`redirect not followed; if you want it, fetch "http://other\\.test:${other.port}/"`),
     )
     assert.deepEqual(other.asked, [])
     assert.deepEqual([results[1]?.status, /404.*not here/s.test(results[1]?.content ?? '')], ['error', true])

@@ -323,7 +323,7 @@ describe('git', () => {
         inGit(workspace, 'config', key, value)
         const { results } = await living(t, [git('status')], {}, { workspace })
         assert.deepEqual(
-          [results[0]?.status, /configuration would have git run or reach/.test(results[0]?.content ?? '')],
+          [results[0]?.status, /the git configuration is unsafe/.test(results[0]?.content ?? '')],
           ['error', true],
           key,
         )
@@ -339,7 +339,7 @@ describe('git', () => {
       results.map(({ status }) => status),
       ['error', 'error', 'ok', 'ok'],
     )
-    assert.match(results[0]?.content ?? '', /no git repository; make one with: init/)
+    assert.match(results[0]?.content ?? '', /not a git repository; create one with: init/)
     assert.ok(existsSync(join(workspace, '.git')))
     const folder = join(freshFolder(t, 'linked'), 'linked')
     mkdirSync(folder)
@@ -388,7 +388,7 @@ describe('git after a crash', RUNS, () => {
     assert.equal((await call.run()).status, 'ok')
     assert.deepEqual(await call.probe(), {
       kind: 'happened',
-      result: { status: 'ok', content: `the commit was made: ${inGit(workspace, 'rev-parse', 'HEAD')}` },
+      result: { status: 'ok', content: `the commit was created: ${inGit(workspace, 'rev-parse', 'HEAD')}` },
     })
     inGit(workspace, 'commit', '-q', '--allow-empty', '-m', 'of somebody else')
     assert.deepEqual(await call.probe(), { kind: 'unclear' })

@@ -115,7 +115,7 @@ describe('send_message', () => {
     const context = { call: row?.id.replace(/^say-/, '') ?? '' }
     assert.deepEqual(await tool?.run({ text: 'once' } as never, context as never), {
       status: 'ok',
-      content: 'it goes out by console',
+      content: 'message queued for console',
     })
     assert.equal((await posted(app)).length, 1)
     assert.equal(row?.id, `say-${session_id}.1.0`)
@@ -149,7 +149,9 @@ describe('ask_user', () => {
     assert.equal(own.told.length, 1)
     assert.match(
       own.told[0] ?? '',
-      new RegExp(`^-: red or blue\\?\\n\\n\\(default asks\\. Answer: tireless send --session ${session_id} "…"\\)$`),
+      new RegExp(
+        `^-: red or blue\\?\\n\\n\\(The agent default asks\\. Answer: tireless send --session ${session_id} "…"\\)$`,
+      ),
     )
     await app.run('start', { until_idle: true })
     assert.deepEqual([model.requests.length, own.told.length], [1, 1], 'waiting costs nothing and asks nobody twice')
@@ -193,7 +195,7 @@ describe('ask_user', () => {
       ],
     })
     const { session_id, status } = await runTaskIn(app)
-    assert.match(heard(model, 1), /call ask_user alone/)
+    assert.match(heard(model, 1), /Call ask_user alone/)
     assert.equal(status, 'done')
     assert.match(JSON.stringify(await resultsOf(app, session_id)), /not today/)
     assert.deepEqual(await posted(app), [])

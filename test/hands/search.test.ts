@@ -59,9 +59,9 @@ describe('search_files', () => {
     assert.equal(results[1]?.content, 'deep/b.md:1: needles (many)')
     assert.equal(
       results[2]?.content,
-      'deep/b.md:2: foo.bar()\n[the pattern is no regular expression, so it was taken as plain text]',
+      'deep/b.md:2: foo.bar()\n[the pattern is not a valid regular expression, so it was used as plain text]',
     )
-    assert.match(results[3]?.content ?? '', /^no line fits, in 2 files$/)
+    assert.match(results[3]?.content ?? '', /^no line matches in 2 files$/)
     assert.deepEqual(
       results.slice(4).map(({ status }) => status),
       ['error', 'error'],

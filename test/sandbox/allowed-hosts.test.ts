@@ -69,7 +69,10 @@ describe('a host that is merely allowed', { skip: WITHOUT_SANDBOX }, () => {
       call('wait', { for: 'reply' }),
     )
     assert.match(told[0] ?? '', /cloned/)
-    assert.ok(told[1]?.includes(`${host} may only be read: GET is not allowed; run the command again with`), told[1])
+    assert.ok(
+      told[1]?.includes(`${host} may only be read: GET is not allowed; to ask your owner, run the command again with`),
+      told[1],
+    )
     assert.ok(
       asked.every((line) => !line.includes('receive-pack')),
       asked.join('\n'),
@@ -88,7 +91,10 @@ describe('a host that is merely allowed', { skip: WITHOUT_SANDBOX }, () => {
       bash(`${MAKE} && git push https://git.test/r.git main; git remote add o https://git.test/r.git; git push o main`),
       bash('git ls-remote https://git.test/r.git'),
     )
-    assert.match(told[0] ?? '', /\[a push names its host; run the command again .* network: \["host"\]/)
+    assert.match(
+      told[0] ?? '',
+      /\[a push must name its host; to ask your owner, run the command again .* network: \["host"\]/,
+    )
     assert.match(
       told[1] ?? '',
       /git\.test resolves to 127\.0\.0\.1/,

@@ -209,7 +209,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
       items.map(({ tool, status }) => [tool, status]),
       [['bash', 'told_model']],
     )
-    assert.match(items[0]?.output_so_far ?? '', /Nothing of it was running any more.*begun/s)
+    assert.match(items[0]?.output_so_far ?? '', /The command was no longer running.*begun/s)
     assert.equal(existsSync(join(workspace, 'twice')), false)
   })
 })

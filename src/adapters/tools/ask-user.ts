@@ -1,4 +1,4 @@
-/** ask_user: a question to the owner. It is posted like any message; then the engine parks the run until somebody has said something. */
+/** ask_user: posts a question to the owner. Afterwards the engine parks the run until a message arrives. */
 
 import { z } from 'zod'
 import { CLEAN } from '../../domain/trust.ts'
@@ -8,21 +8,22 @@ import type { AnyTool } from '../../ports/tool.ts'
 import { told } from './result.ts'
 
 const args = z.strictObject({
-  question: z.string().trim().min(1).max(4000).describe('So that it can be answered by itself.'),
+  question: z.string().trim().min(1).max(4000).describe('Complete; understandable without context.'),
 })
 
 export const askUser = (postbox: Postbox): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'ask_user',
-    description: 'Asks your owner and waits for the answer. Call it alone.',
+    description: 'Asks your owner a question and waits for the answer. Call no other tool with it.',
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
     gives: () => CLEAN,
     destinations: () => [],
     run: ({ question }, { call, origin }) =>
       told(async () => {
-        const text = `${question}\n\n(${origin.agent_id} asks. Answer: tireless send --session ${origin.session_id} "…")`
+        const answer = `tireless send --session ${origin.session_id} "…"`
+        const text = `${question}\n\n(The agent ${origin.agent_id} asks. Answer: ${answer})`
         const { channel } = await postbox.post({ id: `ask-${call}`, to: null, text, urgent: true })
-        return { status: 'ok', content: `asked by ${channel}; the answer follows` }
+        return { status: 'ok', content: `question sent by ${channel}; the answer arrives as a message` }
       }),
   })

@@ -1,4 +1,7 @@
-/** bash: a command in the workspace. Never run twice by itself; what is left of an interrupted one is killed, then told. */
+/**
+ * bash: a command in the workspace. After a crash it is not run again: its processes are killed and its output
+ * reported.
+ */
 
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
@@ -25,7 +28,7 @@ const DEFAULT_SECONDS = 120
 const MOST_SECONDS = 1800
 
 const args = z.strictObject({
-  command: z.string().min(1).describe('For bash -c.'),
+  command: z.string().min(1).describe('Passed to bash -c.'),
   timeout_s: z
     .number()
     .min(0.1)
@@ -36,31 +39,30 @@ const args = z.strictObject({
 })
 type Args = z.infer<typeof args>
 
-const WORK =
-  'Runs a command in the workspace. A `cd` holds for the next call; processes that it leaves behind are killed.'
+const DESCRIPTION =
+  'Runs a command in the workspace. A `cd` applies to later calls too; background processes are killed at its end.'
 
-/** What else is to be known where it runs. */
-const SURROUNDINGS = {
+/** Appended to the description. */
+const WHERE_NOTES = {
   sandbox:
-    ' In a sandbox: no network but for hosts that are allowed or named, /tmp per command, .git/config and .git/hooks read-only.',
-  container: ' In a container: no network, /tmp per command, .git/config and .git/hooks read-only.',
+    ' Sandboxed: no network except allowed or named hosts; own /tmp per command; .git/config and .git/hooks read-only.',
+  container: ' In a container: no network; own /tmp per command; .git/config and .git/hooks read-only.',
   machine: '',
 } as const
 
 export interface Surroundings {
-  /** What it runs in. */
-  readonly where: keyof typeof SURROUNDINGS
-  /** In a sandbox: what commands can be let to. */
+  readonly where: keyof typeof WHERE_NOTES
+  /** Only in a sandbox: the hosts that commands can reach. */
   readonly network?: CommandNetwork
 }
 
-/** On the machine itself it may read whatever its owner may. */
+/** Without a sandbox, a command can read all files of the owner. */
 const OF_MACHINE: Given = { trust: 'untrusted', private: true }
 
 export const bash = ({ where, network }: Surroundings): AnyTool =>
   defineTool<Args>({
     name: 'bash',
-    description: `${WORK}${SURROUNDINGS[where]}`,
+    description: `${DESCRIPTION}${WHERE_NOTES[where]}`,
     args: network ? args : args.omit({ network: true }),
     needs: ['process', 'file'],
     volatile: ['timeout_s'],
@@ -77,9 +79,9 @@ export const bash = ({ where, network }: Surroundings): AnyTool =>
     run: (wanted, { ops, call, signal, cwd, label, say: heard }) =>
       told(async () => {
         const { command, timeout_s } = wanted
-        const way = network && openNetwork(network, namedHosts(wanted.network), label)
-        const options = { timeoutMs: timeout_s * 1000, signal, cwd, heard, ...(way && { network: way }) }
-        return resultOf(await ops('process').run(call, command, options), timeout_s)
+        const opened = network && openNetwork(network, namedHosts(wanted.network), label)
+        const options = { timeoutMs: timeout_s * 1000, signal, cwd, heard, ...(opened && { network: opened }) }
+        return resultFromProcess(await ops('process').run(call, command, options), timeout_s)
       }),
     remains: (_, context) => leftOf(context),
     settled: async ({ ops, call }) => ops('process').forget(call),
@@ -91,10 +93,10 @@ function effect({ command, network }: Args): Effect {
   return publishes(command) ? { ...sent, method: 'push', publishes: true } : { ...sent, method: 'network' }
 }
 
-function resultOf(result: ProcessResult, seconds: number): CallResult {
+function resultFromProcess(result: ProcessResult, seconds: number): CallResult {
   const { output, exit } = result
-  const standing = result.cwd === '' ? '' : `; now in ${shown(result.cwd)}`
-  const content = (last: string) => `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${last}${standing}]`
+  const cwdNote = result.cwd === '' ? '' : `; now in ${shown(result.cwd)}`
+  const content = (last: string) => `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${last}${cwdNote}]`
   const facts = { exit, cwd: result.cwd }
   switch (result.ended) {
     case 'exited':

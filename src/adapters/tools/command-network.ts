@@ -1,6 +1,6 @@
 /**
- * The network of a command: the hosts that its call names, else those that the owner allows, else none. Each command has a proxy of its own, and
- * what that refuses is told with the argument that would open it.
+ * The network of a command: the hosts that its call names, else the hosts that the owner allows, else none. Each
+ * command has its own proxy; its refusals name the argument that would allow the host.
  */
 
 import { z } from 'zod'
@@ -28,9 +28,9 @@ export const networkArg = z
   .array(host)
   .max(MOST_HOSTS)
   .optional()
-  .describe('Hosts that the command needs, such as registry.npmjs.org; your owner is asked.')
+  .describe('Hosts that the command needs, e.g. registry.npmjs.org; your owner must approve them.')
 
-/** Contract: each host once, in one spelling; the port only where it is not the web's. */
+/** Contract: each host once, normalized; with its port unless that is 443. */
 export const namedHosts = (network: readonly string[] | undefined): readonly string[] => [
   ...new Set((network ?? []).map((text) => placeText(placeFrom(text)))),
 ]
@@ -41,15 +41,15 @@ function placeFrom(text: string): Place {
   throw new TypeError(read.why)
 }
 
-/** Contract: why one of these hosts cannot be reached, whoever allows it; or nothing. */
+/** Contract: why one of these hosts is refused even if the owner approves; undefined if none is. */
 export const refusalOfHosts = ({ egress }: CommandNetwork, hosts: readonly string[]): string | undefined =>
   hosts.map((one) => egress.refusal(placeFrom(one))).find((why) => why !== undefined)
 
-/** `hosts`: what the call names, and somebody has allowed. Then those alone are open; what is private and tainted goes nowhere else. */
+/** `hosts`: named by the call and approved. Without them, private data from a tainted session reaches no host. */
 export function openNetwork({ egress }: CommandNetwork, hosts: readonly string[], label: Label): OpenWayOut {
-  if (hosts.length > 0) return async (socket) => explaining(await egress.proxy(isAmong(hosts), socket))
+  if (hosts.length > 0) return async (socket) => withExplanations(await egress.proxy(isAmong(hosts), socket))
   const admits = mayLeave(label) ? egress.isListed : () => false
-  return async (socket) => ({ ...explaining(await egress.proxy(admits, socket, 'read')), environment: NO_PUSH })
+  return async (socket) => ({ ...withExplanations(await egress.proxy(admits, socket, 'read')), environment: NO_PUSH })
 }
 
 const mayLeave = ({ trust, private: isPrivate }: Label): boolean => trust === 'trusted' || !isPrivate
@@ -59,7 +59,10 @@ function isAmong(hosts: readonly string[]): (place: Place) => boolean {
   return (place) => open.some((entry) => covers(entry, place))
 }
 
-/** Where git goes instead, to be refused: over TLS the proxy would not see that it pushes. No guard, because a command can have it otherwise. */
+/**
+ * git rewrites push addresses to this host, which is refused: inside TLS the proxy cannot see a push. This only helps
+ * the model; it is no protection, because a command can override the setting.
+ */
 const PUSHED_TO = 'a-push-names-its-host.invalid'
 const NO_PUSH = {
   GIT_CONFIG_COUNT: '1',
@@ -67,23 +70,23 @@ const NO_PUSH = {
   GIT_CONFIG_VALUE_0: 'https://',
 }
 
-const explaining = (proxy: EgressProxy): WayOut => ({
+const withExplanations = (proxy: EgressProxy): WayOut => ({
   ...proxy,
-  refusals: () => [...new Set(proxy.refusals())].map(explained),
+  refusals: () => [...new Set(proxy.refusals())].map(explainRefusal),
 })
 
 const REFUSED = new RegExp(`^(\\S+) (?:${UNNAMED}|${ONLY_READ})`)
 
-function explained(refusal: string): string {
+function explainRefusal(refusal: string): string {
   const [, named] = REFUSED.exec(refusal) ?? []
   if (named === undefined) return refusal
-  const [why, example] = named === PUSHED_TO ? ['a push names its host', 'host'] : [refusal, named]
-  return `${why}; run the command again with every host that it needs in the argument network: ["${example}"], and your owner is asked`
+  const [why, example] = named === PUSHED_TO ? ['a push must name its host', 'host'] : [refusal, named]
+  return `${why}; to ask your owner, run the command again with all hosts that it needs: network: ["${example}"]`
 }
 
 /**
- * Contract: why a command that names no hosts has to be asked about: it shows a credential to a host that the owner allows. What a script or a file
- * holds is not seen.
+ * Contract: why a command without named hosts needs approval: it sends a credential to an allowed host. Credentials in
+ * scripts and files are not detected.
  */
 export function credentialAsked({ egress }: CommandNetwork, command: string): string | undefined {
   const allowed = (command.match(/https?:\/\/[^\s"'`<>|;()]+/gi) ?? [])
@@ -92,17 +95,23 @@ export function credentialAsked({ egress }: CommandNetwork, command: string): st
       const place = placeOf(host, protocol === 'http:' ? 80 : HTTPS_PORT)
       return place.kind === 'read' && egress.isListed(place.value)
     })
-  const isShown = allowed.some(({ username, password }) => username !== '' || password !== '')
-  if (!isShown && (allowed.length === 0 || !SHOWS_CREDENTIAL.test(command))) return undefined
-  return `it shows a credential to ${[...new Set(allowed.map(({ host }) => host))].join(', ')}`
+  const isInUrl = allowed.some(({ username, password }) => username !== '' || password !== '')
+  if (!isInUrl && (allowed.length === 0 || !SENDS_CREDENTIAL.some((sign) => sign.test(command)))) return undefined
+  return `it sends a credential to ${[...new Set(allowed.map(({ host }) => host))].join(', ')}`
 }
 
-/** Of curl, wget, git and their like. */
-const SHOWS_CREDENTIAL =
-  /(?<![\w-])(?:authorization|cookie|x-api-key|private-token):|\s(?:-u|--user)[\s=]["']?[^\s:"']+:(?!\/\/)|--oauth2-bearer|extraheader/i
+/** Options and headers of curl, wget, git and similar programs. */
+const SENDS_CREDENTIAL: readonly RegExp[] = [
+  /(?<![\w-])(?:authorization|cookie|x-api-key|private-token):/i,
+  /\s(?:-u|--user)[\s=]["']?[^\s:"']+:(?!\/\/)/i,
+  /--oauth2-bearer|extraheader/i,
+]
 
-/** What makes something public, as far as the command line shows it: asked about like any push. */
-const PUBLISHES =
-  /\b(?:git|docker|podman|hg|jj|gem|helm)\b[^\n;|&]*\spush\b|\bsvn\b[^\n;|&]*\s(?:ci|commit)\b|\bpublish\b|\btwine\s+upload\b|\bgh\s+(?:release|gist|pr|issue|repo)\s+(?:create|upload|edit)\b/
+/** Commands that publish something, as far as the command line shows it; they need approval like a push. */
+const PUBLISHES: readonly RegExp[] = [
+  /\b(?:git|docker|podman|hg|jj|gem|helm)\b[^\n;|&]*\spush\b/,
+  /\bsvn\b[^\n;|&]*\s(?:ci|commit)\b|\bpublish\b|\btwine\s+upload\b/,
+  /\bgh\s+(?:release|gist|pr|issue|repo)\s+(?:create|upload|edit)\b/,
+]
 
-export const publishes = (command: string): boolean => PUBLISHES.test(command)
+export const publishes = (command: string): boolean => PUBLISHES.some((sign) => sign.test(command))

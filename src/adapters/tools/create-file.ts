@@ -1,4 +1,4 @@
-/** create_file: a whole new file, or a whole new text for a file that the session knows. Safe to run again. */
+/** create_file: writes a new file, or replaces one that the session has viewed. Idempotent. */
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -8,8 +8,8 @@ import { spelled } from './file-path.ts'
 import { failed, knowing, told } from './result.ts'
 
 const args = z.strictObject({
-  path: z.string().describe('The file; missing folders are made.'),
-  content: z.string().describe('The whole text.'),
+  path: z.string().describe('The file; missing folders are created.'),
+  content: z.string().describe('The complete text.'),
 })
 
 export const createFile = defineTool<z.infer<typeof args>>({
@@ -24,16 +24,16 @@ export const createFile = defineTool<z.infer<typeof args>>({
       const current = await ops('file').read(path)
       const name = spelled(env, path)
       const size = `${Buffer.byteLength(content)} bytes`
-      // Looked at before anything else: the same call again, after a crash, finds its own work.
+      // Checked first: after a crash, the repeated call finds the file that it wrote.
       if (current?.sha === createHash('sha256').update(content).digest('hex'))
-        return knowing(`${name} has this content already (${size})`, name, current.sha)
-      if (current && seen.get(name) !== current.sha) return failed(unseen(name, seen.has(name)))
+        return knowing(`${name} already has this content (${size})`, name, current.sha)
+      if (current && seen.get(name) !== current.sha) return failed(describeUnseen(name, seen.has(name)))
       const { sha } = await ops('file').write(path, content, current?.sha ?? null)
       return knowing(`${current ? 'replaced' : 'created'} ${name} (${size})`, name, sha)
     }),
 })
 
-function unseen(name: string, known: boolean): string {
-  const why = known ? 'has changed since you last saw it' : 'exists and you have not seen it'
+function describeUnseen(name: string, wasSeen: boolean): string {
+  const why = wasSeen ? 'has changed since you last viewed it' : 'exists and you have not viewed it'
   return `nothing was written: ${name} ${why}; view it first`
 }

@@ -1,4 +1,4 @@
-/** What `wait` and `finish` have in common: the model sees a tool, and nothing is ever run. */
+/** Shared parts of `wait` and `finish`: the model sees a tool, but the engine handles the call and never runs it. */
 
 import { TirelessError } from '../../domain/error.ts'
 import { OWN_WORDS } from '../../domain/trust.ts'

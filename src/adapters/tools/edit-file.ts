@@ -1,4 +1,4 @@
-/** edit_file: one passage of a file replaced by another. After a crash the digests before and after tell whether it happened. */
+/** edit_file: replaces one passage of a file. After a crash, digests from before and after show whether it happened. */
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -12,40 +12,40 @@ import { failed, knowing, told } from './result.ts'
 
 const args = z.strictObject({
   path: z.string().describe('The file.'),
-  old: z.string().min(1).describe('Exactly, and occurring once.'),
-  new: z.string().describe('Instead of it.'),
+  old: z.string().min(1).describe('The text to replace, exactly as in the file; must occur once.'),
+  new: z.string().describe('The text that replaces it.'),
 })
 type Args = z.infer<typeof args>
 
-const planned = z.object({ path: z.string(), line: z.number(), before: z.string(), after: z.string() })
-type Plan = z.infer<typeof planned>
+const planSchema = z.object({ path: z.string(), line: z.number(), before: z.string(), after: z.string() })
+type Plan = z.infer<typeof planSchema>
 
 export const editFile = defineTool<Args>({
   name: 'edit_file',
-  description: 'Replaces a passage of a text file that you have viewed.',
+  description: 'Replaces one passage of a text file. View the file first.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'reconcilable', reach: 'workspace' }),
   gives: () => OWN_WORDS,
   before: async (wanted, context) => {
-    const outcome = await attempt(wanted, context).catch(() => undefined)
+    const outcome = await planEdit(wanted, context).catch(() => undefined)
     return outcome?.kind === 'edit' ? outcome.plan : null
   },
   run: (wanted, context) =>
     told(async () => {
-      const outcome = await attempt(wanted, context)
+      const outcome = await planEdit(wanted, context)
       if (outcome.kind === 'refused') return failed(`nothing was changed: ${outcome.why}`)
       await context.ops('file').write(wanted.path, outcome.text, outcome.plan.before)
-      return edited(outcome.plan)
+      return editedResult(outcome.plan)
     }),
   probe: async (wanted, before, { ops }) => {
-    const plan = planned.safeParse(before)
-    // It would have been refused; a rerun is compared with what was seen again, so it cannot do harm.
+    const plan = planSchema.safeParse(before)
+    // The call would have been refused. A rerun checks the viewed version again, so it is safe.
     if (!plan.success) return { kind: 'not' }
     const current = await ops('file')
       .read(wanted.path)
       .catch(() => undefined)
-    if (current?.sha === plan.data.after) return { kind: 'happened', result: edited(plan.data) }
+    if (current?.sha === plan.data.after) return { kind: 'happened', result: editedResult(plan.data) }
     return { kind: current?.sha === plan.data.before ? 'not' : 'unclear' }
   },
 })
@@ -54,19 +54,19 @@ type Attempt =
   | { readonly kind: 'edit'; readonly plan: Plan; readonly text: string }
   | { readonly kind: 'refused'; readonly why: string }
 
-async function attempt({ path, old, new: fresh }: Args, { env, ops, seen }: ToolContext): Promise<Attempt> {
+async function planEdit({ path, old, new: fresh }: Args, { env, ops, seen }: ToolContext): Promise<Attempt> {
   const refuse = (why: string): Attempt => ({ kind: 'refused', why })
   const file = await ops('file').read(path)
-  if (!file) return refuse(`there is no file ${JSON.stringify(path)}; make it with create_file`)
+  if (!file) return refuse(`there is no file ${JSON.stringify(path)}; create it with create_file`)
   const name = spelled(env, path)
-  if (!seen.has(name)) return refuse(`you have not seen ${name}; view it first`)
-  if (seen.get(name) !== file.sha) return refuse(`${name} has changed since you last saw it; view it again`)
+  if (!seen.has(name)) return refuse(`you have not viewed ${name}; view it first`)
+  if (seen.get(name) !== file.sha) return refuse(`${name} has changed since you last viewed it; view it again`)
   const done = replaced(file.text, old, fresh, name, 'view the file')
   if (done.kind === 'refused') return done
   const after = createHash('sha256').update(done.text).digest('hex')
   return { kind: 'edit', plan: { path: name, line: done.line, before: file.sha, after }, text: done.text }
 }
 
-function edited({ path, line, after }: Plan): CallResult {
+function editedResult({ path, line, after }: Plan): CallResult {
   return knowing(`edited ${path} at line ${line}`, path, after)
 }

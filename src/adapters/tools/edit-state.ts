@@ -1,4 +1,7 @@
-/** edit_state: a passage or a section of STATE.md replaced, never the runtime's own block. After a crash the versions tell whether it happened. */
+/**
+ * edit_state: replaces a passage or a section of STATE.md, never the runtime's block. After a crash, the stored
+ * versions show whether it happened.
+ */
 
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
@@ -12,26 +15,26 @@ import { type Replaced, replaced } from './passage.ts'
 import { failed, told } from './result.ts'
 
 const args = z.strictObject({
-  old: z.string().min(1).optional().describe('A passage that occurs once, exactly.'),
-  new: z.string().optional(),
-  section: z.string().trim().min(1).optional().describe('Or: a heading, new or there.'),
-  text: z.string().optional().describe('What stands below it.'),
+  old: z.string().min(1).optional().describe('The text to replace, exactly; must occur once.'),
+  new: z.string().optional().describe('The text that replaces it.'),
+  section: z.string().trim().min(1).optional().describe('Or a section heading; created if missing.'),
+  text: z.string().optional().describe('The new text of the section.'),
 })
 type Args = z.infer<typeof args>
 
-/** Every version is kept that a crash could lie between. */
-const LOOKED_AT = 1000
+/** Latest versions to search after a crash. */
+const MOST_VERSIONS = 1000
 const EDITED: CallResult = { status: 'ok', content: 'edited STATE.md' }
 
 const reasonOf = (call: string): string => `edit_state ${call}`
-/** An agent that is called like somebody who is trusted is not him. */
+/** An agent named `owner` or `system` must not pass for a trusted author. */
 const authorOf = (agent: string): string => (agent === 'owner' || agent === 'system' ? `agent ${agent}` : agent)
 
-/** `seed`: what STATE.md begins with. */
+/** `seed`: the first text of STATE.md. */
 export const editState = (documents: Documents, seed: () => string): AnyTool =>
   defineTool<Args>({
     name: 'edit_state',
-    description: 'Changes STATE.md: a passage (old, new), or a section (section, text).',
+    description: 'Edits STATE.md: replaces a passage (old, new) or a section (section, text).',
     args,
     effect: () => ({ recovery: 'reconcilable', reach: 'none' }),
     gives: () => OWN_WORDS,
@@ -39,7 +42,7 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
       told(async () => {
         let why: string | undefined
         const change = (outside: string): string => {
-          const outcome = edited(outside, wanted)
+          const outcome = applyEdit(outside, wanted)
           why = outcome.kind === 'refused' ? outcome.why : undefined
           return outcome.kind === 'refused' ? outside : outcome.text
         }
@@ -49,21 +52,22 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
         return why === undefined ? EDITED : failed(`nothing was changed: ${why}`)
       }),
     async probe(_, __, { call }) {
-      const versions = await documents.versions('STATE.md', LOOKED_AT)
+      const versions = await documents.versions('STATE.md', MOST_VERSIONS)
       return versions.some(({ reason }) => reason === reasonOf(call))
         ? { kind: 'happened', result: EDITED }
         : { kind: 'not' }
     },
   })
 
-function edited(outside: string, { old, new: fresh, section, text }: Args): Replaced | Written {
+function applyEdit(outside: string, { old, new: fresh, section, text }: Args): Replaced | Written {
   const refuse = (why: string): Replaced => ({ kind: 'refused', why })
-  if ([old, fresh, section, text].some((one) => one?.includes('\0'))) return refuse('STATE.md holds no NUL')
+  if ([old, fresh, section, text].some((one) => one?.includes('\0')))
+    return refuse('STATE.md cannot contain a NUL character')
   if (hasMark(`${fresh ?? ''}\n${section ?? ''}\n${text ?? ''}`))
-    return refuse("the marks of the runtime's block are the runtime's")
+    return refuse("the text contains a marker of the runtime's block; leave it out")
   if (old !== undefined && fresh !== undefined && section === undefined && text === undefined)
     return replaced(outside, old, fresh, 'STATE.md', 'read it with read_state')
   if (section !== undefined && text !== undefined && old === undefined && fresh === undefined)
-    return /[\r\n]/.test(section) ? refuse('a heading is one line') : withSection(outside, section, text)
+    return /[\r\n]/.test(section) ? refuse('a section heading must be one line') : withSection(outside, section, text)
   return refuse('give either old and new, or section and text')
 }

@@ -1,4 +1,4 @@
-/** fetch: one request to the web, through the one way out. To ask changes nothing; everything else is said once. */
+/** fetch: one HTTP request through the egress guard. GET and HEAD may be repeated; other methods run once. */
 
 import { z } from 'zod'
 import { type Address, addressOf, placeText } from '../../domain/address.ts'
@@ -13,28 +13,30 @@ import { webText } from './web-text.ts'
 
 const MOST_TEXT_BYTES = 5 * 1024 * 1024
 const MOST_FILE_BYTES = 10 * 1024 * 1024
-/** What a mind is shown of it. */
+/** Shown to the model; the rest is cut. */
 const MOST_CHARACTERS = 40_000
 
-/** An address that can be read in one way only; refused before anything is asked about it. */
+/** Ambiguous or invalid addresses are refused here, before policy sees the call. */
 export const webAddress = z.string().superRefine((value, context) => {
   const read = addressOf(value)
   if (read.kind === 'refused')
     context.addIssue({ code: 'custom', message: `${read.why}; expected http(s)://host/path` })
 })
 
-/** Those that say how a request is carried are the carrier's. */
-const CARRIERS =
-  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding)$/i
-const isHeader = (name: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !CARRIERS.test(name)
+/** Headers of the transport, set by the HTTP client. */
+const TRANSPORT_HEADERS = new Set([
+  ...['host', 'connection', 'content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'],
+  ...['keep-alive', 'accept-encoding'],
+])
+const isTransportHeader = (name: string): boolean => TRANSPORT_HEADERS.has(name) || name.startsWith('proxy-')
+const isHeader = (name: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !isTransportHeader(name.toLowerCase())
 
-/** Checked here, so that what is wrong with them is not in every request. */
 const headers = z.record(z.string(), z.string()).superRefine((given, context) => {
   for (const [name, value] of Object.entries(given))
     if (!isHeader(name) || /[\r\n\0]/.test(value))
       context.addIssue({
         code: 'custom',
-        message: `${JSON.stringify(name)}: no header, or one that the program sets itself`,
+        message: `${JSON.stringify(name)}: not a valid header, or one that is set automatically`,
       })
 })
 
@@ -42,29 +44,30 @@ const args = z.strictObject({
   url: webAddress.describe('http(s)://…'),
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),
   body: z.string().optional(),
-  headers: headers.optional().describe('Values may be secret:NAME.'),
-  save_to: z.string().optional().describe('A new file to keep it in.'),
+  headers: headers.optional().describe('A value may be secret:NAME.'),
+  save_to: z.string().optional().describe('Save the response body to this new file.'),
 })
 type Args = z.infer<typeof args>
 
 export const fetch = (egress: Egress): AnyTool =>
   defineTool<Args>({
     name: 'fetch',
-    description: 'Asks the web; pages come as text. A redirect to another host is told, not followed.',
+    description:
+      'Sends an HTTP request. HTML is returned as text. A redirect to another host is reported, not followed.',
     args,
     needs: ['file'],
     secrets: ['headers'],
     effect: (wanted) => ({ ...effectOf(wanted), ...(wanted.save_to === undefined ? {} : { writes: true }) }),
     gives: () => UNTRUSTED,
-    destinations: ({ url }) => [known(url).url],
-    // Nobody who was told to read has been told to send: the method has to be among the words, too.
+    destinations: ({ url }) => [parseUrl(url).url],
+    // Includes the method: an owner who asked to read has not asked to send.
     content: ({ method, body = '', headers }) => [method.toLowerCase(), body, ...freeHeaders(headers)],
-    refuses: ({ url }) => egress.refusal(known(url)),
-    run: (wanted, context) => told(() => answerTo(egress, wanted, context)),
+    refuses: ({ url }) => egress.refusal(parseUrl(url)),
+    run: (wanted, context) => told(() => sendRequest(egress, wanted, context)),
   })
 
 function effectOf({ url, method, headers, save_to }: Args): Effect {
-  const host = placeText(known(url))
+  const host = placeText(parseUrl(url))
   if (method === 'DELETE') return { recovery: 'once', reach: 'destructive', host, method }
   if (!isSafe(method)) return { recovery: 'once', reach: 'third_party', host, method }
   const recovery = save_to === undefined ? 'pure' : 'idempotent'
@@ -73,7 +76,7 @@ function effectOf({ url, method, headers, save_to }: Args): Effect {
     : { recovery: 'idempotent', reach: 'third_party', host, method }
 }
 
-/** What headers tell the host beside a secret that was set for it. */
+/** Headers other than a secret: data that the call sends to the host. */
 const freeHeaders = (headers: Args['headers'] = {}): readonly string[] =>
   Object.entries(headers).flatMap(([name, value]) =>
     /^(?:\w+ )?secret:[\w-]+$/.test(value) ? [] : [`${name}: ${value}`],
@@ -81,35 +84,35 @@ const freeHeaders = (headers: Args['headers'] = {}): readonly string[] =>
 
 const isSafe = (method: Args['method']): boolean => method === 'GET' || method === 'HEAD'
 
-/** Whoever has come so far has been read already. */
-function known(url: string): Address {
+/** The schema has already refused invalid addresses. */
+function parseUrl(url: string): Address {
   const read = addressOf(url)
   if (read.kind === 'read') return read.value
   throw new TypeError(read.why)
 }
 
-async function answerTo(
+async function sendRequest(
   egress: Egress,
   { url, method, body, headers, save_to }: Args,
   context: ToolContext,
 ): Promise<CallResult> {
-  if (isSafe(method) && body !== undefined) return failed(`${method} sends nothing; leave body out, or use POST`)
+  if (isSafe(method) && body !== undefined) return failed(`${method} cannot send a body; leave body out, or use POST`)
   const outgoing = {
-    ...{ to: known(url), method, maxBytes: save_to === undefined ? MOST_TEXT_BYTES : MOST_FILE_BYTES },
-    headers: { ...(body === undefined ? {} : { 'content-type': kindOf(body) }), ...lowerCased(headers) },
+    ...{ to: parseUrl(url), method, maxBytes: save_to === undefined ? MOST_TEXT_BYTES : MOST_FILE_BYTES },
+    headers: { ...(body === undefined ? {} : { 'content-type': contentTypeFor(body) }), ...lowerCased(headers) },
     ...(body === undefined ? {} : { body }),
   }
   const answered = await egress.ask(outgoing, context.signal)
-  if (answered.kind === 'sent_on') return sentOn(answered)
-  if (save_to !== undefined && answered.status < 300) return saved(answered, save_to, context)
-  return shown(answered)
+  if (answered.kind === 'sent_on') return redirectResult(answered)
+  if (save_to !== undefined && answered.status < 300) return saveBody(answered, save_to, context)
+  return showBody(answered)
 }
 
 const lowerCased = (headers: Args['headers'] = {}): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** Nobody says it for the model, and servers want to know. */
-function kindOf(body: string): string {
+/** Servers need a content type, and the model seldom gives one. */
+function contentTypeFor(body: string): string {
   if (isJson(body)) return 'application/json'
   return /^[^\s=&]+=[^\s&]*(&[^\s=&]+=[^\s&]*)*$/.test(body)
     ? 'application/x-www-form-urlencoded'
@@ -124,25 +127,29 @@ function isJson(body: string): boolean {
   }
 }
 
-const sentOn = ({ status, to }: SentOn): CallResult => ({
+const redirectResult = ({ status, to }: SentOn): CallResult => ({
   status: 'ok',
-  content: `HTTP ${status}: it redirects to ${JSON.stringify(to.slice(0, 2000))}, which was not asked; fetch that if you mean it`,
+  content: `HTTP ${status}: redirect not followed; if you want it, fetch ${JSON.stringify(to.slice(0, 2000))}`,
 })
 
-async function saved({ from, body, cut, headers }: Answered, path: string, { ops }: ToolContext): Promise<CallResult> {
-  if (cut) return failed(`nothing was saved: the answer is larger than ${MOST_FILE_BYTES} bytes`)
+async function saveBody(
+  { from, body, cut, headers }: Answered,
+  path: string,
+  { ops }: ToolContext,
+): Promise<CallResult> {
+  if (cut) return failed(`nothing was saved: the response is larger than ${MOST_FILE_BYTES} bytes`)
   await ops('file').write(path, body, null)
-  const type = headers['content-type'] ?? 'of unknown kind'
+  const type = headers['content-type'] ?? 'unknown type'
   return { status: 'ok', content: `saved ${body.length} bytes (${type.slice(0, 100)}) of ${from.url} to ${path}` }
 }
 
-function shown({ from, status, headers, body, cut }: Answered): CallResult {
+function showBody({ from, status, headers, body, cut }: Answered): CallResult {
   const type = (headers['content-type'] ?? '').slice(0, 200)
   const head = `HTTP ${status} ${from.url}${type === '' ? '' : ` (${type})`}`
   const text = webText(body, type, from.url)
   if (text === undefined)
-    return failed(`${head}\nit is no text (${body.length}${cut ? ' or more' : ''} bytes); give save_to to keep it`)
-  const end = cut || text.length > MOST_CHARACTERS ? '\n[cut here; use save_to for the whole]' : ''
+    return failed(`${head}\nnot text (${body.length}${cut ? ' or more' : ''} bytes); use save_to to save it`)
+  const end = cut || text.length > MOST_CHARACTERS ? '\n[cut here; use save_to for the full text]' : ''
   const content = `${head}\n\n${text.slice(0, MOST_CHARACTERS).toWellFormed()}${end}`
   return status < 400 ? { status: 'ok', content } : failed(content)
 }

@@ -1,14 +1,14 @@
-/** A path as every tool spells it, so that a file has one name in what a session has seen. */
+/** Paths in one spelling for all tools, so that a file has one name among the files that a session has viewed. */
 
 import { posix } from 'node:path'
 import type { Env } from '../../ports/env.ts'
 
-/** Contract: relative to the root, without `.` and `..`; only for a path that the env has accepted. */
+/** Contract: relative to the root, without `.` and `..`. Precondition: the env has accepted the path. */
 export function spelled(env: Env, path: string): string {
   return posix.relative(env.root, posix.resolve(env.root, path)) || '.'
 }
 
-/** Names come from anybody; a line break in one must not look like another entry. */
+/** Escapes control characters: a line break in a file name must not look like another entry. */
 export function shown(path: string): string {
   return path.replaceAll(/\p{Cc}/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }

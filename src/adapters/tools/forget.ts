@@ -1,4 +1,4 @@
-/** forget: what is remembered under a key is gone for good. What was written after the call was intended is another matter, and stays. */
+/** forget: deletes the fact under a key. A fact written after the call's intent was recorded stays. */
 
 import { z } from 'zod'
 import { OWN_WORDS } from '../../domain/trust.ts'
@@ -7,19 +7,19 @@ import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 
 const args = z.strictObject({
-  key: z.string().trim().min(1).describe('Its name, exactly.'),
+  key: z.string().trim().min(1).describe('The exact key of the fact.'),
 })
 
 export const forget = (store: Store): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'forget',
-    description: 'Forgets what was remembered under a name.',
+    description: 'Deletes a remembered fact.',
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
     gives: () => OWN_WORDS,
     async run({ key }, { origin, intendedAt }) {
       const { agent_id } = origin
       const [{ forgotten }] = await commitOne(store, [{ op: 'forget', agent_id, key, before: intendedAt }])
-      return { status: 'ok', content: forgotten ? 'forgotten' : `nothing is remembered under ${JSON.stringify(key)}` }
+      return { status: 'ok', content: forgotten ? 'forgotten' : `no fact has the key ${JSON.stringify(key)}` }
     },
   })

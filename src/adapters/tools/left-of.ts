@@ -1,4 +1,4 @@
-/** What is left of a command that a crash interrupted: killed where it still ran, then told. */
+/** Kills a command that a crash interrupted, and describes its output and the changed files. */
 
 import type { ToolContext } from '../../ports/tool.ts'
 import { shown } from './file-path.ts'
@@ -7,10 +7,10 @@ export async function leftOf({ ops, call, intendedAt }: ToolContext): Promise<st
   const { output, killed } = await ops('process').reap(call)
   const changed = await ops('file').changedSince(intendedAt)
   return [
-    killed ? 'It was still running and was killed.' : 'Nothing of it was running any more.',
+    killed ? 'The command was still running and was killed.' : 'The command was no longer running.',
     output === '' ? 'It had written no output.' : `Its output so far:\n${output}`,
     changed.length === 0
-      ? 'No path of the workspace has changed since it was started.'
-      : `Paths changed since it was started (a folder when names in it came or went):\n${changed.map(shown).join('\n')}`,
+      ? 'No file in the workspace has changed since it started.'
+      : `Paths changed since it started (a folder if entries were added or removed):\n${changed.map(shown).join('\n')}`,
   ].join('\n')
 }

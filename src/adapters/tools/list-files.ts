@@ -1,4 +1,4 @@
-/** list_files: what is in a folder, a few levels deep. */
+/** list_files: the content of a folder, a few levels deep. */
 
 import { z } from 'zod'
 import { OF_WORKSPACE } from '../../domain/trust.ts'
@@ -9,16 +9,16 @@ import { told } from './result.ts'
 
 const MOST_ENTRIES = 500
 const MOST_CHARACTERS = 64 * 1024
-const MORE = '[there is more; list a folder below, or with a smaller depth]'
+const MORE = '[there are more entries; list a subfolder, or use a smaller depth]'
 
 const args = z.strictObject({
   path: z.string().default('.').describe('The folder.'),
-  depth: z.number().int().min(1).max(20).default(2).describe('Levels.'),
+  depth: z.number().int().min(1).max(20).default(2).describe('How many levels deep.'),
 })
 
 export const listFiles = defineTool<z.infer<typeof args>>({
   name: 'list_files',
-  description: 'Lists the files of a folder.',
+  description: 'Lists the files in a folder.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
@@ -26,11 +26,11 @@ export const listFiles = defineTool<z.infer<typeof args>>({
   run: ({ path, depth }, { ops }) =>
     told(async () => {
       const { entries, more } = await ops('file').list(path, depth, MOST_ENTRIES)
-      return { status: 'ok', content: entries.length === 0 ? '[the folder is empty]' : listing(entries, more) }
+      return { status: 'ok', content: entries.length === 0 ? '[the folder is empty]' : formatEntries(entries, more) }
     }),
 })
 
-function listing(entries: readonly FileEntry[], more: boolean): string {
+function formatEntries(entries: readonly FileEntry[], more: boolean): string {
   let text = ''
   for (const { path, bytes } of entries) {
     const line = path.endsWith('/') ? `${shown(path)}\n` : `${shown(path)}  ${bytes} bytes\n`

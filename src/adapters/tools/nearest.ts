@@ -1,4 +1,4 @@
-/** The names most like one that is not there. */
+/** Existing names similar to a missing one, the most similar first. */
 
 const MOST = 5
 
@@ -10,7 +10,7 @@ export function nearest(wanted: string, names: readonly string[]): string[] {
     .map(({ name }) => name)
 }
 
-/** How many letters must be put in, taken out or changed (Levenshtein), one row of the table at a time. */
+/** Levenshtein distance, computed one table row at a time. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (const [line, letter] of [...a].entries()) {

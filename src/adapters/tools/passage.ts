@@ -1,21 +1,21 @@
-/** One passage of a text replaced by another, and why it cannot be. */
+/** Replaces the only occurrence of a passage, or explains why it cannot. */
 
 export type Replaced =
   | { readonly kind: 'replaced'; readonly text: string; readonly line: number }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** `look`: how the model sees the text as it is. */
+/** `look`: tells the model how to view the current text. */
 export function replaced(text: string, old: string, fresh: string, name: string, look: string): Replaced {
   const refuse = (why: string): Replaced => ({ kind: 'refused', why })
   if (old === fresh) return refuse('old and new are the same')
   const [at, ...more] = occurrences(text, old)
   if (at === undefined) return refuse(`old does not occur in ${name}; ${hint(text, old, look)}`)
-  if (more.length > 0) return refuse(severalTimes(text, [at, ...more]))
+  if (more.length > 0) return refuse(describeAmbiguity(text, [at, ...more]))
   const after = text.slice(0, at) + fresh + text.slice(at + old.length)
   return { kind: 'replaced', text: after, line: lineOf(text, at) }
 }
 
-/** Overlapping ones too: where two would do, the edit is ambiguous. */
+/** Includes overlapping occurrences: they make the edit ambiguous too. */
 function occurrences(text: string, passage: string): number[] {
   const found: number[] = []
   for (let at = text.indexOf(passage); at !== -1; at = text.indexOf(passage, at + 1)) found.push(at)
@@ -24,10 +24,10 @@ function occurrences(text: string, passage: string): number[] {
 
 const MOST_LINES = 20
 
-function severalTimes(text: string, found: readonly number[]): string {
+function describeAmbiguity(text: string, found: readonly number[]): string {
   const lines = found.slice(0, MOST_LINES).map((at) => lineOf(text, at))
   const where = `${lines.join(', ')}${found.length > MOST_LINES ? ', …' : ''}`
-  return `old occurs ${found.length} times, at lines ${where}; make it longer, so that it occurs once`
+  return `old occurs ${found.length} times, at lines ${where}; include more text so that it occurs once`
 }
 
 const MOST_HINTED = 4000

@@ -1,4 +1,4 @@
-/** read_skill: how something is done here, as the owner has approved it. What is not as it was approved is not shown. */
+/** read_skill: shows a skill that the owner has approved. Content that changed since the approval is not shown. */
 
 import { z } from 'zod'
 import { OWN_WORDS } from '../../domain/trust.ts'
@@ -8,20 +8,20 @@ import type { AnyTool } from '../../ports/tool.ts'
 import { told } from './result.ts'
 
 const args = z.strictObject({
-  name: z.string().describe('One of the skills.'),
-  file: z.string().optional().describe('Another file of it; default: SKILL.md.'),
+  name: z.string().describe('Name of the skill.'),
+  file: z.string().optional().describe('A file of the skill; default: SKILL.md.'),
 })
 
-/** Contract of `read`: throws `not_found` where there is none that is approved. */
+/** Contract of `read`: throws `not_found` if no approved skill has that name. */
 export const readSkill = (
   read: (agentId: string, name: string, file: string | undefined) => Promise<string>,
 ): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: READ_SKILL,
-    description: 'Shows how something is done: a skill, or a file that belongs to it.',
+    description: 'Shows a skill (instructions for a kind of task), or one of its files.',
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
-    // Approved and pinned by the owner, and looked at again when it is read.
+    // The owner approved the content, and each read compares it with the approved digest.
     gives: () => OWN_WORDS,
     run: ({ name, file }, { origin }) =>
       told(async () => ({ status: 'ok', content: await read(origin.agent_id, name, file) })),

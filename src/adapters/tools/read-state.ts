@@ -1,4 +1,4 @@
-/** read_state: STATE.md as it stands, without what the runtime writes into it. */
+/** read_state: the current STATE.md without the runtime's block. */
 
 import { z } from 'zod'
 import { outsideBlock } from '../../domain/runtime-block.ts'
@@ -10,7 +10,7 @@ import type { AnyTool } from '../../ports/tool.ts'
 export const readState = (documents: Documents): AnyTool =>
   defineTool({
     name: 'read_state',
-    description: 'Shows STATE.md, which all agents share.',
+    description: 'Shows STATE.md, the document that all agents share.',
     args: z.strictObject({}),
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     gives: () => OWN_WORDS,

@@ -1,4 +1,6 @@
-/** A page of HTML as text to read: headings, lists, tables and links stay, everything that is not shown goes. One pass, however long it is. */
+/**
+ * Converts HTML to text in one pass: keeps headings, lists, tables and links; drops everything that is not displayed.
+ */
 
 const HIDDEN = new Set([
   'script',
@@ -100,24 +102,24 @@ export interface Readable {
   readonly text: string
 }
 
-/** `base`: what its links are relative to. */
+/** `base`: the address that relative links start from. */
 export function readable(html: string, base: string): Readable {
   const page = new Page(base)
   for (let at = 0; at < html.length; ) {
     const next = html.indexOf('<', at)
-    page.say(html.slice(at, next < 0 ? html.length : next))
-    at = next < 0 ? html.length : afterMarkup(html, next, page)
+    page.addText(html.slice(at, next < 0 ? html.length : next))
+    at = next < 0 ? html.length : readMarkup(html, next, page)
   }
-  return page.read()
+  return page.toText()
 }
 
-/** Contract: where it goes on behind what begins at `at`. */
-function afterMarkup(html: string, at: number, page: Page): number {
-  if (html.startsWith('<!--', at)) return behind(html, '-->', at + 4)
-  if (/[!?]/.test(html[at + 1] ?? '')) return behind(html, '>', at + 1)
+/** Contract: handles the markup at `at` and returns the position after it. */
+function readMarkup(html: string, at: number, page: Page): number {
+  if (html.startsWith('<!--', at)) return indexAfter(html, '-->', at + 4)
+  if (/[!?]/.test(html[at + 1] ?? '')) return indexAfter(html, '>', at + 1)
   const [, slash = '', name = ''] = matchAt(/<(\/?)([a-z][a-z0-9-]*)/iy, html, at) ?? []
   if (name === '') {
-    page.say('<')
+    page.addText('<')
     return at + 1
   }
   const start = at + 1 + slash.length + name.length
@@ -133,12 +135,12 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text)
 }
 
-function behind(html: string, mark: string, at: number): number {
+function indexAfter(html: string, mark: string, at: number): number {
   const end = html.indexOf(mark, at)
   return end < 0 ? html.length : end + mark.length
 }
 
-/** A `>` in quotes does not end it. */
+/** A `>` inside a quoted attribute does not end the tag. */
 function endOfTag(html: string, at: number): number {
   let quote = ''
   for (let i = at; i < html.length; i += 1) {
@@ -152,7 +154,7 @@ function endOfTag(html: string, at: number): number {
 
 function endOfElement(html: string, tag: string, at: number): number {
   const end = matchAt(new RegExp(`</${tag}(?![a-z0-9-])`, 'gi'), html, at)
-  return end ? behind(html, '>', end.index) : html.length
+  return end ? indexAfter(html, '>', end.index) : html.length
 }
 
 function attribute(attributes: string, name: string): string | undefined {
@@ -160,10 +162,10 @@ function attribute(attributes: string, name: string): string | undefined {
     attributes.slice(0, 4096),
   )
   const value = found?.[1] ?? found?.[2] ?? found?.[3]
-  return value === undefined ? undefined : decoded(value).trim()
+  return value === undefined ? undefined : decodeEntities(value).trim()
 }
 
-function decoded(text: string): string {
+function decodeEntities(text: string): string {
   return text.replaceAll(/&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});/gi, (whole, word: string) => {
     if (!word.startsWith('#')) return NAMED[word] ?? whole
     const point = /^#x/i.test(word) ? Number.parseInt(word.slice(2), 16) : Number(word.slice(1))
@@ -176,18 +178,18 @@ class Page {
   #text: string[] = []
   #title = ''
   #inTitle = false
-  #kept = 0
+  #preDepth = 0
   readonly #links: (string | undefined)[] = []
 
   constructor(base: string) {
     this.#base = base
   }
 
-  say(raw: string): void {
+  addText(raw: string): void {
     if (raw === '') return
-    const text = decoded(raw)
+    const text = decodeEntities(raw)
     if (this.#inTitle) this.#title += text
-    else this.#text.push(this.#kept > 0 ? text : text.replaceAll(/\s+/g, ' '))
+    else this.#text.push(this.#preDepth > 0 ? text : text.replaceAll(/\s+/g, ' '))
   }
 
   open(tag: string, attributes: string): void {
@@ -200,7 +202,7 @@ class Page {
     else if (tag === 'img') this.#text.push(imageText(attribute(attributes, 'alt')))
     else if (tag === 'a') this.#openLink(attribute(attributes, 'href'))
     else if (BLOCKS.has(tag)) this.#text.push('\n\n')
-    if (tag === 'pre') this.#kept += 1
+    if (tag === 'pre') this.#preDepth += 1
   }
 
   close(tag: string): void {
@@ -208,7 +210,7 @@ class Page {
     else if (tag === 'a') this.#closeLink()
     else if (tag === 'tr') this.#text.push('\n')
     else if (BLOCKS.has(tag) || /^h[1-6]$/.test(tag)) this.#text.push('\n\n')
-    if (tag === 'pre') this.#kept = Math.max(0, this.#kept - 1)
+    if (tag === 'pre') this.#preDepth = Math.max(0, this.#preDepth - 1)
   }
 
   #openLink(href: string | undefined): void {
@@ -223,7 +225,7 @@ class Page {
     if (link !== undefined) this.#text.push(`](${link})`)
   }
 
-  read(): Readable {
+  toText(): Readable {
     const lines = this.#text
       .join('')
       .split('\n')

@@ -1,4 +1,4 @@
-/** recall: facts of this agent that have words in common with a question. A line of JSON each: nothing in one can pass for another. */
+/** recall: facts of this agent that share words with the query, one JSON line each, so one cannot imitate another. */
 
 import { z } from 'zod'
 import type { Fact } from '../../domain/fact.ts'
@@ -10,13 +10,13 @@ import type { AnyTool } from '../../ports/tool.ts'
 const MOST = 8
 
 const args = z.strictObject({
-  query: z.string().trim().min(1).describe('Words that would stand in it.'),
+  query: z.string().trim().min(1).describe('Words that the fact may contain.'),
 })
 
 export const recall = (store: Store): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'recall',
-    description: 'Looks up what was remembered, best match first.',
+    description: 'Searches the remembered facts, best match first.',
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     gives: () => OWN_WORDS,
@@ -25,7 +25,7 @@ export const recall = (store: Store): AnyTool =>
       const facts = await store.recallFacts({ agent_id, text: query, now: clock.now(), limit: MOST })
       return {
         status: 'ok',
-        content: facts.length === 0 ? 'nothing is remembered about that' : facts.map(line).join('\n'),
+        content: facts.length === 0 ? 'no remembered fact matches' : facts.map(formatFact).join('\n'),
         facts: { label: { ...facts.map(labelOf).reduce(lowest, CLEAN) } },
       }
     },
@@ -33,5 +33,5 @@ export const recall = (store: Store): AnyTool =>
 
 const labelOf = ({ trust, private: isPrivate }: Fact): Label => ({ trust, private: isPrivate })
 
-const line = ({ key, text, created_at }: Fact): string =>
+const formatFact = ({ key, text, created_at }: Fact): string =>
   JSON.stringify({ key, text, written: created_at.slice(0, 10) })

@@ -1,4 +1,4 @@
-/** remember: writes a fact down for later sessions. It is worth what the session has read, and no more. */
+/** remember: stores a fact for later sessions. The fact gets the session's label (trust, private). */
 
 import { z } from 'zod'
 import { parseInstant } from '../../domain/duration.ts'
@@ -12,15 +12,15 @@ import type { AnyTool } from '../../ports/tool.ts'
 import { failed } from './result.ts'
 
 const args = z.strictObject({
-  key: z.string().trim().min(1).max(MOST_KEY).describe('A short name; the same one replaces it.'),
-  text: z.string().trim().min(1).max(MOST_TEXT).describe('So that it makes sense by itself.'),
-  until: z.string().min(1).optional().describe('Holds until: an ISO instant, or 30d.'),
+  key: z.string().trim().min(1).max(MOST_KEY).describe('A short name; a fact with the same key is replaced.'),
+  text: z.string().trim().min(1).max(MOST_TEXT).describe('The fact; understandable without context.'),
+  until: z.string().min(1).optional().describe('Expires: an ISO time, or a duration such as 30d.'),
 })
 
 export const remember = (store: Store): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'remember',
-    description: 'Remembers a fact for later sessions.',
+    description: 'Stores a fact for later sessions.',
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
     gives: () => OWN_WORDS,
@@ -37,8 +37,11 @@ export const remember = (store: Store): AnyTool =>
         expires_at: expires === null ? null : iso(expires),
       } as const
       const [{ superseded, dropped }] = await commitOne(store, [{ op: 'remember', fact, now: clock.now() }])
-      const said = superseded ? 'remembered, in place of what it stood for' : 'remembered'
+      const said = superseded ? 'remembered; replaced the earlier fact' : 'remembered'
       const room = dropped.map((gone) => JSON.stringify(gone)).join(', ')
-      return { status: 'ok', content: room === '' ? said : `${said}; to make room, the oldest was dropped: ${room}` }
+      return {
+        status: 'ok',
+        content: room === '' ? said : `${said}; memory was full, so the oldest facts were dropped: ${room}`,
+      }
     },
   })

@@ -1,4 +1,4 @@
-/** What a tool says back: results, and refusals of the env turned into results that the model can act on. */
+/** Results of tools, and errors that become results so that the model can act on them. */
 
 import type { CallResult } from '../../domain/decision.ts'
 import { type ErrorCode, TirelessError } from '../../domain/error.ts'
@@ -7,21 +7,21 @@ export function failed(content: string): CallResult {
   return { status: 'error', content }
 }
 
-/** A file as the session now knows it. */
+/** Also records that the session has seen this version of the file. */
 export function knowing(content: string, path: string, sha: string): CallResult {
   return { status: 'ok', content, facts: { seen: { [path]: sha } } }
 }
 
-const TOLD: readonly ErrorCode[] = [
+const SHOWN_TO_MODEL: readonly ErrorCode[] = [
   ...(['path_refused', 'egress_refused', 'conflict', 'not_found', 'tool_failed', 'document_refused'] as const),
 ]
 
-/** Contract: what the model can do something about becomes an error result; everything else is thrown on. */
+/** Contract: an error that the model can act on becomes an error result; all others are rethrown. */
 export async function told(work: () => Promise<CallResult>): Promise<CallResult> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof TirelessError && TOLD.includes(error.code)) return failed(error.message)
+    if (error instanceof TirelessError && SHOWN_TO_MODEL.includes(error.code)) return failed(error.message)
     throw error
   }
 }

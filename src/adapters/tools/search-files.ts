@@ -1,4 +1,4 @@
-/** search_files: the lines of the workspace that a pattern fits. Bounded in files, bytes, lines and time; a pattern that runs wild is stopped. */
+/** search_files: lines of workspace files that match a pattern. Files, bytes, lines and time are limited. */
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
@@ -14,43 +14,43 @@ const MOST_FILES = 5000
 const MOST_BYTES = 64 * 1024 * 1024
 const MOST_HITS = 200
 const MOST_OF_A_LINE = 300
-const DEEPEST = 64
+const MOST_LEVELS = 64
 const WITHIN_MS = 5_000
 
 const args = z.strictObject({
-  pattern: z.string().min(1).max(1000).describe('A regular expression, or plain text.'),
-  path: z.string().default('.').describe('A folder or file.'),
+  pattern: z.string().min(1).max(1000).describe('A JavaScript regular expression, or plain text.'),
+  path: z.string().default('.').describe('The folder or file to search.'),
 })
 
 export const searchFiles = defineTool<z.infer<typeof args>>({
   name: 'search_files',
-  description: 'Finds lines in files.',
+  description: 'Finds lines in files that match a pattern.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
   gives: () => OF_WORKSPACE,
   run: ({ pattern, path }, context) =>
     told(async () => {
-      const { paths, more } = await pathsBelow(context, path)
-      const found = await hitsIn(paths, pattern, context)
+      const { paths, more } = await listPaths(context, path)
+      const found = await findHits(paths, pattern, context)
       const notes = [
-        ...(more || found.unread ? ['there is more than was looked at; search a folder below'] : []),
+        ...(more || found.unread ? ['not all files were searched; search a subfolder'] : []),
         ...(found.hits.length >= MOST_HITS ? [`only the first ${MOST_HITS} lines are shown`] : []),
-        ...(found.literal ? ['the pattern is no regular expression, so it was taken as plain text'] : []),
+        ...(found.literal ? ['the pattern is not a valid regular expression, so it was used as plain text'] : []),
       ]
-      const lines = found.hits.map(({ path: at, line, text }) => `${shown(at)}:${line}: ${clippedLine(text)}`)
-      if (lines.length === 0) lines.push(`no line fits, in ${found.files} files`)
+      const lines = found.hits.map(({ path: at, line, text }) => `${shown(at)}:${line}: ${clipLine(text)}`)
+      if (lines.length === 0) lines.push(`no line matches in ${found.files} files`)
       return { status: 'ok', content: [...lines, ...notes.map((note) => `[${note}]`)].join('\n') }
     }),
 })
 
-async function pathsBelow(
+async function listPaths(
   { env, ops }: ToolContext,
   path: string,
 ): Promise<{ paths: readonly string[]; more: boolean }> {
-  // A file is searched by itself; whatever else it is, to list it says what is wrong with it.
-  if ((await textIn(ops('file'), path)) !== undefined) return { paths: [spelled(env, path)], more: false }
-  const { entries, more } = await ops('file').list(path, DEEPEST, MOST_FILES)
+  // A text file is searched alone. Anything else is listed, which reports an error if it is not a folder.
+  if ((await readText(ops('file'), path)) !== undefined) return { paths: [spelled(env, path)], more: false }
+  const { entries, more } = await ops('file').list(path, MOST_LEVELS, MOST_FILES)
   return { paths: entries.map((entry) => entry.path).filter((name) => !name.endsWith('/')), more }
 }
 
@@ -61,7 +61,11 @@ interface Found {
   readonly literal: boolean
 }
 
-async function hitsIn(paths: readonly string[], pattern: string, { ops, clock, signal }: ToolContext): Promise<Found> {
+async function findHits(
+  paths: readonly string[],
+  pattern: string,
+  { ops, clock, signal }: ToolContext,
+): Promise<Found> {
   const over = new AbortController()
   const matcher = matcherOf(pattern, { late: clock.sleep(WITHIN_MS, over.signal), signal })
   const hits: (Hit & { readonly path: string })[] = []
@@ -69,7 +73,7 @@ async function hitsIn(paths: readonly string[], pattern: string, { ops, clock, s
   try {
     for (const path of paths) {
       if (hits.length >= MOST_HITS || bytes > MOST_BYTES) return { hits, files, unread: true, literal: matcher.literal }
-      const text = await textIn(ops('file'), path)
+      const text = await readText(ops('file'), path)
       if (text === undefined) continue
       files += 1
       bytes += text.length
@@ -83,8 +87,8 @@ async function hitsIn(paths: readonly string[], pattern: string, { ops, clock, s
   }
 }
 
-/** Contract: undefined where it is no text of ours: binary, too large, a link, gone. */
-async function textIn(file: FileOps, path: string): Promise<string | undefined> {
+/** Contract: undefined if it is not a readable text file: binary, too large, a link, or missing. */
+async function readText(file: FileOps, path: string): Promise<string | undefined> {
   try {
     return (await file.read(path))?.text
   } catch (thrown) {
@@ -93,5 +97,5 @@ async function textIn(file: FileOps, path: string): Promise<string | undefined> 
   }
 }
 
-const clippedLine = (text: string): string =>
+const clipLine = (text: string): string =>
   text.length <= MOST_OF_A_LINE ? text : `${text.slice(0, MOST_OF_A_LINE).toWellFormed()} […]`

@@ -1,4 +1,6 @@
-/** send_message: words to the owner, or by a channel to others. It is in the outbox when the call is over, once, whatever happens meanwhile. */
+/**
+ * send_message: a message to the owner, or to others through a channel. When the call ends, it is in the outbox once.
+ */
 
 import { z } from 'zod'
 import { CLEAN } from '../../domain/trust.ts'
@@ -8,14 +10,14 @@ import type { AnyTool } from '../../ports/tool.ts'
 import { told } from './result.ts'
 
 const args = z.strictObject({
-  to: z.string().trim().min(1).optional().describe('A channel, or channel:chat; default: your owner.'),
+  to: z.string().trim().min(1).optional().describe('A channel, or CHANNEL:CHAT; default: your owner.'),
   text: z.string().trim().min(1).max(8000),
 })
 
 export const sendMessage = (postbox: Postbox): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'send_message',
-    description: 'Tells your owner, or others.',
+    description: 'Sends a message to your owner or to other people.',
     args,
     effect: ({ to }) => ({
       recovery: 'idempotent',
@@ -28,6 +30,6 @@ export const sendMessage = (postbox: Postbox): AnyTool =>
     run: ({ to = null, text }, { call }) =>
       told(async () => {
         const { channel } = await postbox.post({ id: `say-${call}`, to, text, urgent: false })
-        return { status: 'ok', content: `it goes out by ${channel}` }
+        return { status: 'ok', content: `message queued for ${channel}` }
       }),
   })

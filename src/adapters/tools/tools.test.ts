@@ -18,7 +18,7 @@ import { builtinTools } from './tools.ts'
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** A session as the engine keeps it: arguments are parsed, and what was seen is remembered. */
+/** Calls tools like the engine: parses arguments and remembers the file versions that were seen. */
 async function session(t: TestContext) {
   const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-tools-')))
   t.after(() => fs.rmSync(base, { recursive: true, force: true }))
@@ -29,18 +29,18 @@ async function session(t: TestContext) {
   }).open(join(base, 'ws'))
   const seen = new Map<string, string>()
   const abort = new AbortController()
-  const begun = Date.now()
+  const startedAt = Date.now()
   const contextOf = (name: string): ToolContext => ({
     env,
     ops(group) {
-      assert.ok(tool(name).needs?.includes(group), `Q8: ${name} asks for ${group} and does not say that it needs it`)
+      assert.ok(tool(name).needs?.includes(group), `Q8: ${name} uses the group ${group} without declaring it`)
       return opsOf(env, group)
     },
     clock: systemClock,
     signal: abort.signal,
     call: 's/1/0',
     origin: { agent_id: 'default', session_id: 'session', turn: 1 },
-    intendedAt: begun,
+    intendedAt: startedAt,
     cwd: '',
     say: () => {},
     seen,
@@ -85,8 +85,8 @@ function assertRefused(result: CallResult, what: RegExp): void {
   assert.equal(result.facts, undefined)
 }
 
-describe('the toolbox', () => {
-  test('offers the tools of the contract, each argument described, nothing else accepted', () => {
+describe('the built-in tools', () => {
+  test('have the names and arguments of the contract; each argument is described, unknown ones are refused', () => {
     const shapes = builtinTools().map((one) => {
       const schema = z.toJSONSchema(one.args, { io: 'input' })
       const properties = Object.entries(schema.properties ?? {})
@@ -94,7 +94,8 @@ describe('the toolbox', () => {
         assert.ok(typeof property === 'object' && property.description, `${one.name}.${name}`)
       assert.equal(schema.additionalProperties, false)
       assert.ok(one.description.length > 20)
-      return `${one.name}(${properties.map(([name]) => (schema.required?.includes(name) ? name : `${name}?`)).join(', ')})`
+      const names = properties.map(([name]) => (schema.required?.includes(name) ? name : `${name}?`))
+      return `${one.name}(${names.join(', ')})`
     })
     assert.deepEqual(shapes, [
       'view_file(path, from?, to?)',
@@ -108,7 +109,7 @@ describe('the toolbox', () => {
     ])
   })
 
-  test('declares effects that recovery and policy can rely on', () => {
+  test('declare the effects that recovery and policy use', () => {
     const effects = Object.fromEntries(
       builtinTools().map((one) => [one.name, Object.values(one.effect({} as never)).join(' ')]),
     )
@@ -144,13 +145,13 @@ describe('the toolbox', () => {
     assert.deepEqual(tool('list_files').args.parse({}), { path: '.', depth: 2 })
   })
 
-  test('wait and finish are decisions: running one is a mistake of the engine', async (t) => {
+  test('wait and finish throw when they are run: the engine handles them as decisions', async (t) => {
     const s = await session(t)
     await assert.rejects(s.call('wait', { for: 'user_message' }), /decision/)
     await assert.rejects(s.call('finish', { answer: 'x' }), /decision/)
   })
 
-  test('Q8: says which ops groups it needs, and asks for no other', () => {
+  test('Q8: each tool declares the groups of operations that it uses', () => {
     const needs = builtinTools().map((one) => `${one.name}: ${(one.needs ?? []).join(' ')}`)
     assert.deepEqual(needs, [
       'view_file: file',
@@ -164,7 +165,7 @@ describe('the toolbox', () => {
     ])
   })
 
-  test('case 37: every file tool answers an escape with an error result', async (t) => {
+  test('case 37: every file tool refuses a path outside the workspace with an error result', async (t) => {
     const s = await session(t)
     fs.symlinkSync('/etc', s.path('link'))
     for (const path of ['../x', '/etc/passwd', 'file:///etc/passwd', 'a\0', 'link/passwd', `${s.root}-evil/x`]) {
@@ -179,7 +180,7 @@ describe('the toolbox', () => {
 })
 
 describe('view_file', () => {
-  test('shows the text, or lines of it, and makes the file known', async (t) => {
+  test('shows the text or a range of lines, and records the version as seen', async (t) => {
     const s = await session(t)
     const text = 'one\ntwo\r\nthree\n\nlast'
     fs.writeFileSync(s.path('f'), text)
@@ -194,7 +195,7 @@ describe('view_file', () => {
     assert.equal((await s.call('view_file', { path: 'empty' })).content, '[the file is empty]')
   })
 
-  test('Q9: cuts a large file at a line and says how to go on, until the end', async (t) => {
+  test('Q9: cuts a large file at a line and says how to continue, until the end', async (t) => {
     const s = await session(t)
     const lines = Array.from({ length: 20_000 }, (_, n) => `${n + 1} 中文\n`)
     fs.writeFileSync(s.path('large'), lines.join(''))
@@ -202,7 +203,9 @@ describe('view_file', () => {
     for (let from: string | undefined = '1'; from !== undefined; ) {
       const { content } = await s.call('view_file', { path: 'large', from: Number(from) })
       assert.ok(Buffer.byteLength(content) < 66_000)
-      from = /\[cut here at 64 kB, before line \d+ of 20000; view the rest with from: (\d+)\]$/.exec(content)?.[1]
+      from = /\[cut here at 64 kB, before line \d+ of 20000; to continue, view it with from: (\d+)\]$/.exec(
+        content,
+      )?.[1]
       text += content.replace(/\[cut here.*$/, '')
     }
     assert.equal(text, lines.join(''))
@@ -210,20 +213,20 @@ describe('view_file', () => {
     const { content } = await s.call('view_file', { path: 'line' })
     assert.match(
       content,
-      /\n\[line 1 of 2 is too long and was cut after 21845 characters; the lines after it: from: 2\]$/,
+      /\n\[line 1 of 2 is too long and was cut after 21845 characters; to view the next lines, use from: 2\]$/,
     )
     assert.equal((await s.call('view_file', { path: 'line', from: 2 })).content, 'next\n')
   })
 
-  test('names the nearest files when there is none of that name', async (t) => {
+  test('suggests similar names if the file is missing', async (t) => {
     const s = await session(t)
     for (const path of ['src/Server.ts', 'src/client.ts', 'src/other.md', 'src/server/x'])
       await opsOf(s.env, 'file').write(path, '', null)
     assertRefused(
       await s.call('view_file', { path: 'src/sever.ts' }),
-      /no file "src\/sever.ts"; the nearest names in src\/ are Server.ts, /,
+      /no file "src\/sever.ts"; similar names in src\/ are Server.ts, /,
     )
-    assertRefused(await s.call('view_file', { path: 'scr/server.ts' }), /nor a folder "scr"/)
+    assertRefused(await s.call('view_file', { path: 'scr/server.ts' }), /and no folder "scr"/)
     assertRefused(await s.call('view_file', { path: 'src' }), /folder/)
     fs.writeFileSync(s.path('src/b'), Buffer.from([0xff]))
     assertRefused(await s.call('view_file', { path: 'src/b' }), /binary/)
@@ -231,7 +234,7 @@ describe('view_file', () => {
 })
 
 describe('create_file', () => {
-  test('case 38: makes a new file; replaces one only as the session has seen it', async (t) => {
+  test('case 38: creates a file; replaces one only in the version that the session has seen', async (t) => {
     const s = await session(t)
     const created = await s.call('create_file', { path: 'a/b/f', content: 'one' })
     assert.deepEqual(created, {
@@ -243,12 +246,12 @@ describe('create_file', () => {
     fs.writeFileSync(s.path('a/b/f'), 'theirs')
     assertRefused(
       await s.call('create_file', { path: 'a/b/f', content: 'three' }),
-      /changed since you last saw it; view it first/,
+      /changed since you last viewed it; view it first/,
     )
     fs.writeFileSync(s.path('old'), 'old')
     assertRefused(
       await s.call('create_file', { path: 'old', content: 'new' }),
-      /exists and you have not seen it; view it first/,
+      /exists and you have not viewed it; view it first/,
     )
     assert.equal(fs.readFileSync(s.path('old'), 'utf8'), 'old')
     await s.call('view_file', { path: 'old' })
@@ -257,7 +260,7 @@ describe('create_file', () => {
     assert.equal(fs.readFileSync(s.path('old'), 'utf8'), 'new')
   })
 
-  test('is idempotent: the same call again is fine, seen or not', async (t) => {
+  test('is idempotent: the same call succeeds again, also without a viewed file', async (t) => {
     const s = await session(t)
     await s.call('create_file', { path: 'f', content: 'x' })
     s.seen.clear()
@@ -267,7 +270,7 @@ describe('create_file', () => {
 })
 
 describe('edit_file', () => {
-  test('replaces the one passage, literally', async (t) => {
+  test('replaces the only occurrence literally', async (t) => {
     const s = await session(t)
     await s.call('create_file', { path: 'f', content: 'a\nb $& c\nd\n' })
     const result = await s.call('edit_file', { path: './f', old: 'b $& c', new: "$& $1 $' b" })
@@ -277,27 +280,27 @@ describe('edit_file', () => {
     assert.equal((await s.call('edit_file', { path: 'f', old: '\nd\n', new: '' })).status, 'ok')
   })
 
-  test('case 38: is refused on a file that was not seen or has changed since; a touched one is fine', async (t) => {
+  test('case 38: is refused if the file was not seen or has changed; a new date alone does not matter', async (t) => {
     const s = await session(t)
     fs.writeFileSync(s.path('f'), 'old')
     const edit = { path: 'f', old: 'old', new: 'new' }
-    assertRefused(await s.call('edit_file', edit), /have not seen f; view it first/)
+    assertRefused(await s.call('edit_file', edit), /have not viewed f; view it first/)
     await s.call('view_file', { path: 'f' })
     fs.writeFileSync(s.path('f'), 'old!')
-    assertRefused(await s.call('edit_file', edit), /changed since you last saw it; view it again/)
+    assertRefused(await s.call('edit_file', edit), /changed since you last viewed it; view it again/)
     assert.equal(fs.readFileSync(s.path('f'), 'utf8'), 'old!')
     await s.call('view_file', { path: 'f' })
     fs.utimesSync(s.path('f'), 1, 1)
     assert.equal((await s.call('edit_file', edit)).status, 'ok')
-    assertRefused(await s.call('edit_file', { ...edit, path: 'none' }), /no file "none"; make it with create_file/)
+    assertRefused(await s.call('edit_file', { ...edit, path: 'none' }), /no file "none"; create it with create_file/)
   })
 
-  test('must match once: says where it matches more often, and what nearly matches', async (t) => {
+  test('needs exactly one match: lists the lines of several matches, and hints at a near match', async (t) => {
     const s = await session(t)
     await s.call('create_file', { path: 'f', content: 'x\naaa\nx\n  if (a)   {\n' })
     assertRefused(
       await s.call('edit_file', { path: 'f', old: 'x', new: 'y' }),
-      /occurs 2 times, at lines 1, 3; make it longer/,
+      /occurs 2 times, at lines 1, 3; include more text/,
     )
     assertRefused(await s.call('edit_file', { path: 'f', old: 'aa', new: 'y' }), /occurs 2 times, at lines 2, 2/)
     assertRefused(
@@ -313,7 +316,7 @@ describe('edit_file', () => {
     )
   })
 
-  test('after a crash its probe tells what happened, without changing anything', async (t) => {
+  test('after a crash its probe reports what happened and changes nothing', async (t) => {
     const s = await session(t)
     await s.call('create_file', { path: 'f', content: 'old' })
     const edit = { path: 'f', old: 'old', new: 'new' }
@@ -333,7 +336,7 @@ describe('edit_file', () => {
 })
 
 describe('list_files', () => {
-  test('lists names and sizes, two levels deep unless told', async (t) => {
+  test('lists names and sizes, two levels deep by default', async (t) => {
     const s = await session(t)
     assert.equal((await s.call('list_files', {})).content, '[the folder is empty]')
     for (const path of ['a/b/c/d', 'a/x', 'z']) await opsOf(s.env, 'file').write(path, '123', null)
@@ -346,17 +349,17 @@ describe('list_files', () => {
     assertRefused(await s.call('list_files', { path: 'none' }), /no such folder/)
   })
 
-  test('Q9: is bounded, and says that there is more', async (t) => {
+  test('Q9: is limited, and says that there are more entries', async (t) => {
     const s = await session(t)
     for (let n = 0; n < 501; n += 1) fs.writeFileSync(s.path(`${'n'.repeat(200)}-${n}`), '')
     const { content } = await s.call('list_files', {})
-    assert.match(content, /\n\[there is more; .*\]$/)
+    assert.match(content, /\n\[there are more entries; .*\]$/)
     assert.ok(content.length < 66_000)
   })
 })
 
 describe('bash', () => {
-  test('returns output and exit, and says how it ended', async (t) => {
+  test('returns output and exit code, and says how the command ended', async (t) => {
     const s = await session(t)
     assert.deepEqual(await s.call('bash', { command: 'echo hi' }), {
       status: 'ok',
@@ -384,20 +387,20 @@ describe('bash', () => {
     assert.equal(fs.existsSync(s.path('ran')), false)
   })
 
-  test('O13: tells what remains of an interrupted call, and forgets it once that is settled', async (t) => {
+  test('O13: describes an interrupted call, and deletes its files once it is settled', async (t) => {
     const s = await session(t)
     await s.call('bash', { command: 'echo so far; echo x > made' })
     const remains = await s.remains('bash', { command: 'true' })
     assert.match(
       remains,
-      /^Nothing of it was running any more\.\nIts output so far:\nso far\n\nPaths changed .*:\n\.\/\nmade$/,
+      /^The command was no longer running\.\nIts output so far:\nso far\n\nPaths changed .*:\n\.\/\nmade$/,
     )
     assert.equal(fs.readdirSync(s.calls).length, 1)
     await s.settled('bash')
     assert.deepEqual(fs.readdirSync(s.calls), [])
     assert.match(
       await s.remains('bash', { command: 'true' }),
-      /^Nothing of it was running any more\.\nIt had written no output\./,
+      /^The command was no longer running\.\nIt had written no output\./,
     )
   })
 })

@@ -27,34 +27,34 @@ import { wait } from './wait.ts'
 
 export type { Launching } from './browser/launch.ts'
 
-const SHUT: Surroundings = { where: 'sandbox' }
+const NO_NETWORK: Surroundings = { where: 'sandbox' }
 
-/** `shell`: what commands run in. */
-export function builtinTools(shell: Surroundings = SHUT): AnyTool[] {
+/** `shell`: where commands run. */
+export function builtinTools(shell: Surroundings = NO_NETWORK): AnyTool[] {
   return [viewFile, createFile, editFile, listFiles, searchFiles, bash(shell), wait, finish]
 }
 
-/** Those that reach the network. */
+/** Tools that use the network. */
 export function webTools(egress: Egress): AnyTool[] {
   return [fetch(egress), git(egress)]
 }
 
-/** Those that are offered to agents that name them. */
+/** Tools that only agents get which list them in their configuration. */
 export function namedTools(launching: Launching | undefined): AnyTool[] {
   return launching ? [browser(launching)] : []
 }
 
-/** Those by which an agent speaks to people. */
+/** Tools that send messages to people. */
 export function messageTools(postbox: Postbox): AnyTool[] {
   return [sendMessage(postbox), askUser(postbox)]
 }
 
-/** Those by which an agent remembers over its sessions. */
+/** Tools for facts that an agent keeps across sessions. */
 export function memoryTools(store: Store): AnyTool[] {
   return [remember(store), recall(store), forget(store)]
 }
 
-/** Those by which an agent knows and changes what all agents know. `seed`: what STATE.md begins with. */
+/** Tools for STATE.md, which all agents share. `seed`: its first text. */
 export function stateTools(documents: Documents, seed: () => string): AnyTool[] {
   return [readState(documents), editState(documents, seed)]
 }

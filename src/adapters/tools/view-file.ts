@@ -1,4 +1,4 @@
-/** view_file: the text of a file, or some of its lines. What it shows, the session may edit. */
+/** view_file: shows a text file or some of its lines. Afterwards the session may edit that version of the file. */
 
 import { posix } from 'node:path'
 import { z } from 'zod'
@@ -13,13 +13,13 @@ const MAX_BYTES = 64 * 1024
 
 const args = z.strictObject({
   path: z.string().describe('The file.'),
-  from: z.number().int().min(1).optional().describe('First line, from 1.'),
+  from: z.number().int().min(1).optional().describe('First line, counted from 1.'),
   to: z.number().int().min(1).optional().describe('Last line.'),
 })
 
 export const viewFile = defineTool<z.infer<typeof args>>({
   name: 'view_file',
-  description: 'Shows a text file, or lines of it.',
+  description: 'Shows a text file, or a range of its lines.',
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
@@ -27,8 +27,8 @@ export const viewFile = defineTool<z.infer<typeof args>>({
   run: ({ path, from, to }, context) =>
     told(async () => {
       const file = await context.ops('file').read(path)
-      if (!file) return failed(await missing(context, path))
-      const lines = linesOf(file.text)
+      if (!file) return failed(await describeMissing(context, path))
+      const lines = splitLines(file.text)
       const first = from ?? 1
       const last = Math.min(to ?? lines.length, lines.length)
       if (first > Math.max(last, 1))
@@ -37,8 +37,8 @@ export const viewFile = defineTool<z.infer<typeof args>>({
     }),
 })
 
-/** Each with its line break, so that what is shown is what is there. */
-function linesOf(text: string): string[] {
+/** Each line keeps its line break, so that the model sees the exact text. */
+function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }
 
@@ -50,23 +50,24 @@ function excerpt(lines: readonly string[], first: number, last: number): string 
     const line = lines[number - 1] ?? ''
     bytes += Buffer.byteLength(line)
     if (bytes > MAX_BYTES)
-      return text === '' ? cutLine(line, number, lines.length) : `${text}${rest(number, lines.length)}`
+      return text === '' ? cutLine(line, number, lines.length) : `${text}${cutNote(number, lines.length)}`
     text += line
   }
   return text
 }
 
-function rest(next: number, of: number): string {
-  return `[cut here at 64 kB, before line ${next} of ${of}; view the rest with from: ${next}]`
+function cutNote(next: number, of: number): string {
+  return `[cut here at 64 kB, before line ${next} of ${of}; to continue, view it with from: ${next}]`
 }
 
 function cutLine(line: string, number: number, of: number): string {
-  // A character is at most three bytes of UTF-8 for each of its code units.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   const start = line.slice(0, Math.floor(MAX_BYTES / 3)).toWellFormed()
-  return `${start}\n[line ${number} of ${of} is too long and was cut after ${start.length} characters; the lines after it: from: ${number + 1}]`
+  const note = `line ${number} of ${of} is too long and was cut after ${start.length} characters`
+  return `${start}\n[${note}; to view the next lines, use from: ${number + 1}]`
 }
 
-async function missing({ env, ops }: ToolContext, path: string): Promise<string> {
+async function describeMissing({ env, ops }: ToolContext, path: string): Promise<string> {
   const folder = posix.dirname(spelled(env, path))
   const what = `there is no file ${JSON.stringify(path)}`
   try {
@@ -75,8 +76,8 @@ async function missing({ env, ops }: ToolContext, path: string): Promise<string>
     const near = nearest(posix.basename(path), names).map(shown)
     return near.length === 0
       ? `${what}; its folder is empty`
-      : `${what}; the nearest names in ${folder}/ are ${near.join(', ')}`
+      : `${what}; similar names in ${folder}/ are ${near.join(', ')}`
   } catch {
-    return `${what}, nor a folder ${JSON.stringify(folder)}`
+    return `${what} and no folder ${JSON.stringify(folder)}`
   }
 }

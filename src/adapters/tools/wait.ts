@@ -1,17 +1,17 @@
-/** wait: the model's way to say that it has nothing to do until something happens. A decision: the engine parks the run. */
+/** wait: the model has nothing to do until an event arrives, and the engine parks the run. */
 
 import { z } from 'zod'
 import { defineTool } from '../../ports/define-tool.ts'
 import { decision } from './decision.ts'
 
 const args = z.strictObject({
-  for: z.string().min(1).describe('user_message, event:NAME, or anything in words.'),
-  until: z.string().min(1).optional().describe('At the latest: an ISO instant, or 10m.'),
+  for: z.string().min(1).describe('user_message, event:NAME, or a description.'),
+  until: z.string().min(1).optional().describe('Stop waiting at: an ISO time, or after a duration such as 10m.'),
 })
 
 export const wait = defineTool<z.infer<typeof args>>({
   name: 'wait',
-  description: 'Waits until something new arrives. Call it alone.',
+  description: 'Pauses the task until a message or event arrives. Call no other tool with it.',
   args,
   ...decision,
 })

@@ -1,12 +1,13 @@
-/** What came over the web, as text to read: decoded by its charset, pages reduced to what they say. Undefined where it is no text. */
+/** Converts a response body to text: decodes its charset and reduces HTML to its visible text. */
 
 import { readable } from './readable.ts'
 
-const TEXTUAL =
-  /^(text\/|application\/(json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|x-sh|x-www-form-urlencoded)|[^;]+\+(json|xml|yaml)\b|image\/svg)/i
+const TEXT_APPLICATIONS =
+  'json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|x-sh|x-www-form-urlencoded'
+const TEXTUAL = new RegExp(`^(text/|application/(${TEXT_APPLICATIONS})|[^;]+\\+(json|xml|yaml)\\b|image/svg)`, 'i')
 const PAGE = /^(text\/html|application\/xhtml\+xml)/i
 
-/** `type`: of the header `content-type`. `url`: where it came from. */
+/** Contract: undefined if the body is not text. `type`: the `content-type` header. `url`: base of relative links. */
 export function webText(bytes: Buffer, type: string, url: string): string | undefined {
   const named = charsetOf(bytes, type)
   const isText = TEXTUAL.test(type) || (type === '' && !bytes.subarray(0, 4096).includes(0))
@@ -14,11 +15,11 @@ export function webText(bytes: Buffer, type: string, url: string): string | unde
   const text = decode(bytes, named)
   if (text === undefined || text.includes('\0')) return undefined
   if (!PAGE.test(type) && !(type === '' && /^\s*<(!doctype html|html)/i.test(text))) return text
-  const { title, text: said } = readable(text, url)
-  return title === '' ? said : `# ${title}\n\n${said}`
+  const page = readable(text, url)
+  return page.title === '' ? page.text : `# ${page.title}\n\n${page.text}`
 }
 
-/** What the header says, else what the page says of itself in its beginning, else UTF-8. */
+/** The charset of the header, else of the page's first meta tag, else UTF-8. */
 function charsetOf(bytes: Buffer, type: string): string {
   const header = /charset\s*=\s*"?([\w-]{1,40})/i.exec(type)?.[1]
   return (

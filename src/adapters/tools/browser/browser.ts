@@ -1,4 +1,4 @@
-/** browser: a real Chromium for pages that are more than text. One page at a time, one profile for each run, nothing of it outlives the run. */
+/** browser: a Chromium for pages that need scripts. One page at a time; profile and process end with the run. */
 
 import { z } from 'zod'
 import { type Address, addressOf, type Place, placeOf, placeText } from '../../../domain/address.ts'
@@ -15,10 +15,10 @@ import type { Launching } from './launch.ts'
 import { BrowserSession } from './session.ts'
 
 const ACTIONS = ['open', 'read', 'click', 'type', 'select', 'back', 'screenshot', 'close'] as const
-/** One action, with all that it waits for. */
+/** Time limit of one action, in ms. */
 const MOST_MS = 40_000
-/** What each of them cannot do without. */
-const NEEDED: Readonly<Record<string, readonly (keyof Args)[]>> = {
+/** Required arguments of each action. */
+const REQUIRED: Readonly<Record<string, readonly (keyof Args)[]>> = {
   open: ['url'],
   click: ['host', 'element'],
   type: ['host', 'element', 'text'],
@@ -29,24 +29,24 @@ const NEEDED: Readonly<Record<string, readonly (keyof Args)[]>> = {
 const shape = z.strictObject({
   action: z.enum(ACTIONS).describe('What to do.'),
   url: webAddress.optional().describe('open: http(s)://…'),
-  host: z.string().optional().describe('click, type, select, back: the host that the page is on, as it says.'),
-  element: z.int().min(1).optional().describe('click, type, select: its number, as last read.'),
-  text: z.string().optional().describe('type: what replaces its text. select: the option.'),
+  host: z.string().optional().describe('click, type, select, back: the host of the current page, as shown.'),
+  element: z.int().min(1).optional().describe('click, type, select: number of the element on the page as last shown.'),
+  text: z.string().optional().describe('type: the new text of the field. select: the label of the option.'),
   enter: z.boolean().optional().describe('type: press Enter afterwards.'),
-  save_to: z.string().optional().describe('screenshot: a new file.'),
+  save_to: z.string().optional().describe('screenshot: the new file to save it to.'),
 })
 type Args = z.infer<typeof shape>
 
 const args = shape.superRefine((value, context) => {
-  for (const name of NEEDED[value.action] ?? [])
+  for (const name of REQUIRED[value.action] ?? [])
     if (value[name] === undefined)
       context.addIssue({ code: 'custom', path: [name], message: `${value.action} needs ${name}` })
   if (value.host !== undefined && placeOf(value.host, 443).kind === 'refused')
-    context.addIssue({ code: 'custom', path: ['host'], message: 'expected a host, as the page says it' })
+    context.addIssue({ code: 'custom', path: ['host'], message: 'expected the host of the current page, as shown' })
 })
 
 export function browser(launching: Launching): AnyTool {
-  /** By the env of the run that it belongs to. */
+  /** Keyed by the env of the run. */
   const sessions = new Map<Env, Promise<BrowserSession>>()
   const close = async (env: Env): Promise<void> => {
     const session = sessions.get(env)
@@ -56,7 +56,7 @@ export function browser(launching: Launching): AnyTool {
   return defineTool<Args>({
     name: 'browser',
     description:
-      'A browser. Every action but close shows the page, its elements numbered. Prefer fetch for plain reading.',
+      'Controls a web browser. Actions show the page with numbered elements. To only read a page, prefer fetch.',
     args,
     needs: ['file'],
     effect: effectOf,
@@ -66,19 +66,21 @@ export function browser(launching: Launching): AnyTool {
       const host = hostOf(wanted)
       return host === undefined ? [] : [host]
     },
-    // What is typed is told to the page at once.
+    // Typed text reaches the page at once.
     content: ({ action, text = '' }) => (action === 'type' || action === 'select' ? [text] : []),
     refuses: ({ action, url = '' }) => (action === 'open' ? launching.egress.refusal(placeIn(url)) : undefined),
     async run(wanted, context) {
       const leave = (): void => void close(context.env)
       context.signal.addEventListener('abort', leave, { once: true })
       try {
-        return await told(() => inTime(context, () => done(launching, sessions, close, wanted, context), leave))
+        return await told(() =>
+          withTimeLimit(context, () => perform(launching, sessions, close, wanted, context), leave),
+        )
       } finally {
         context.signal.removeEventListener('abort', leave)
       }
     },
-    remains: async () => 'The browser went with the program; no page is open any more.',
+    remains: async () => 'The browser was closed by the restart; no page is open.',
     teardown: ({ env }) => close(env),
   })
 }
@@ -88,11 +90,11 @@ function hostOf({ action, url, host }: Args): string | undefined {
     const read = addressOf(url ?? '')
     return read.kind === 'read' ? placeText(read.value) : undefined
   }
-  return NEEDED[action] === undefined ? undefined : placeText(aimOf(host ?? ''))
+  return REQUIRED[action] === undefined ? undefined : placeText(parseHost(host ?? ''))
 }
 
-/** Whoever has come so far has been read already. */
-function aimOf(host: string): Place {
+/** The schema has already refused invalid hosts. */
+function parseHost(host: string): Place {
   const read = placeOf(host, 443)
   if (read.kind === 'read') return read.value
   throw new TirelessError('tool_failed', read.why)
@@ -110,7 +112,7 @@ function effectOf(wanted: Args): Effect {
     : { recovery: 'pure', reach: 'none' }
 }
 
-async function done(
+async function perform(
   launching: Launching,
   sessions: Map<Env, Promise<BrowserSession>>,
   close: (env: Env) => Promise<void>,
@@ -126,29 +128,29 @@ async function done(
   if (action === 'open' && !sessions.has(env))
     sessions.set(
       env,
-      opened(launching, () => sessions.delete(env)),
+      launchSession(launching, () => sessions.delete(env)),
     )
   const session = await sessions.get(env)
-  if (!session) return failed('no page is open; open one')
+  if (!session) return failed('no page is open; use the action open first')
   if (action === 'screenshot') {
     const bytes = await session.screenshot()
     await ops('file').write(save_to, bytes, null)
     return { status: 'ok', content: `saved to ${save_to} (${bytes.length} bytes)` }
   }
   if (action === 'open') await session.open(url, placeIn(url))
-  else if (action !== 'read') await used(session, wanted)
+  else if (action !== 'read') await useElement(session, wanted)
   return { status: 'ok', content: await session.read() }
 }
 
-/** Some of what is asked of a page has no limit of its own: a script that never ends would be waited for as long. */
-async function inTime<T>({ clock }: ToolContext, work: () => Promise<T>, giveUp: () => void): Promise<T> {
+/** Some browser operations have no time limit; a page script that never ends would block them. */
+async function withTimeLimit<T>({ clock }: ToolContext, work: () => Promise<T>, giveUp: () => void): Promise<T> {
   const over = new AbortController()
   const done = work()
   const late = clock.sleep(MOST_MS, over.signal).then((): never => {
     if (!over.signal.aborted) giveUp()
     throw new TirelessError('tool_failed', 'the page did not answer, so the browser was closed; open another page')
   })
-  // Whichever comes second, nobody hears of it any more.
+  // The loser of the race must not become an unhandled rejection.
   for (const one of [done, late]) one.catch(() => {})
   try {
     return await Promise.race([done, late])
@@ -157,8 +159,8 @@ async function inTime<T>({ clock }: ToolContext, work: () => Promise<T>, giveUp:
   }
 }
 
-/** One that does not start is not kept. */
-function opened(launching: Launching, forget: () => void): Promise<BrowserSession> {
+/** A failed launch is forgotten, so that the next call tries again. */
+function launchSession(launching: Launching, forget: () => void): Promise<BrowserSession> {
   const session = BrowserSession.launch(launching)
   session.catch(forget)
   return session
@@ -172,15 +174,15 @@ function addressIn(url: string): Address {
   throw new TirelessError('tool_failed', read.why)
 }
 
-async function used(
+async function useElement(
   session: BrowserSession,
   { action, host = '', element = 0, text = '', enter = false }: Args,
 ): Promise<void> {
   const { place } = session
   const shown = place && placeText(place)
-  // What policy was asked about is the host that was named.
-  if (!place || shown !== placeText(aimOf(host)))
-    throw new TirelessError('tool_failed', `the page is on ${shown ?? 'no host'}, not on ${host}; nothing was done`)
+  // Policy approved the named host, so the page must be on it.
+  if (!place || shown !== placeText(parseHost(host)))
+    throw new TirelessError('tool_failed', `nothing was done: the page is on ${shown ?? 'no host'}, not on ${host}`)
   if (action === 'back') return session.back(place)
   return session.use(element, place, async (handle) => {
     if (action === 'click') return handle.click()

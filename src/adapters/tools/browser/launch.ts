@@ -1,10 +1,10 @@
-/** How Chromium is started: a profile of its own, no downloads, no service workers, and no way out but the proxy. */
+/** Starts Chromium with its own profile, without downloads and service workers; the proxy is its only network. */
 
 import { join } from 'node:path'
 import type { BrowserContext } from 'playwright-core'
 import type { Egress, EgressProxy } from '../../../ports/egress.ts'
 
-const QUIET = [
+const FLAGS = [
   ...[
     '--disable-gpu',
     '--disable-quic',
@@ -20,7 +20,7 @@ const QUIET = [
     '--no-pings',
     '--disable-dev-shm-usage',
   ],
-  // Whatever does not go through the proxy goes nowhere: no name is resolved, no datagram leaves.
+  // Blocks traffic around the proxy: no DNS lookups, no UDP.
   ...[
     '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -29,25 +29,25 @@ const QUIET = [
 
 export interface Launching {
   readonly egress: Egress
-  /** Where the program is. */
+  /** Path of the program. */
   readonly chromium: string
-  /** Of profiles: whatever lies there when the program begins was left by one that was killed. */
+  /** Holds the profiles. Profiles found there at start were left by a killed process. */
   readonly folder: string
-  /** All of the environment that it gets. */
+  /** The complete environment of the process. */
   readonly env: Readonly<Record<string, string>>
-  /** As root its own sandbox cannot be had. */
+  /** Chromium's own sandbox does not work for root. */
   readonly isRoot: boolean
 }
 
-/** `folder`: all that it writes. */
+/** `folder`: Chromium writes only there. */
 export async function launchContext(
   { chromium: executablePath, folder: own, env, isRoot }: Omit<Launching, 'egress'>,
   proxy: EgressProxy,
 ): Promise<BrowserContext> {
-  // Large, and needed by few.
+  // Loaded only when needed, because it is large.
   const { chromium } = await import('playwright-core')
   return chromium.launchPersistentContext(join(own, 'profile'), {
-    ...{ executablePath, headless: true, chromiumSandbox: !isRoot, args: QUIET, env: { ...env, HOME: own } },
+    ...{ executablePath, headless: true, chromiumSandbox: !isRoot, args: FLAGS, env: { ...env, HOME: own } },
     ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false, artifactsDir: join(own, 'artifacts') },
     proxy: {
       server: `http://127.0.0.1:${proxy.port}`,

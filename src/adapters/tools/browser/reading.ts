@@ -1,20 +1,27 @@
-/** What a page says, as a script that runs in it: text to read, and every element that can be used, numbered. What it returns is the page's word. */
+/**
+ * A script that runs in the page and returns its visible text and a numbered list of usable elements. The page can
+ * falsify the result, so it is untrusted.
+ */
 
 const MOST_CHARACTERS = 30_000
 const MOST_ELEMENTS = 300
 
-/** Contract: an expression with the value `{text, elements}`; `elements[n - 1]` is the one with the number n. */
+/** Contract: an expression with the value `{text, elements}`; element number n is `elements[n - 1]`. */
 export const READING = `(() => {
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG', 'HEAD', 'IFRAME', 'OBJECT'])
   const BLOCK = /^(block|flex|grid|list-item|table|table-row|flow-root)$/
-  const USABLE = 'a[href],button,input,textarea,select,summary,[role=button],[role=link],[role=checkbox],[role=tab],[role=menuitem],[role=option],[contenteditable=true]'
+  const ROLES = ['button', 'link', 'checkbox', 'tab', 'menuitem', 'option']
+  const USABLE = 'a[href],button,input,textarea,select,summary,[contenteditable=true],' +
+    ROLES.map((role) => '[role=' + role + ']').join(',')
   const elements = []
   const out = []
   let length = 0
   const say = (text) => { if (length < ${MOST_CHARACTERS}) { out.push(text); length += text.length } }
   const flat = (text) => (text || '').replace(/\\s+/g, ' ').trim().slice(0, 200)
   const labelOf = (element) =>
-    flat(element.getAttribute('aria-label')) || (element.tagName === 'SELECT' ? '' : flat(element.innerText)) || flat(element.labels && element.labels[0] && element.labels[0].innerText) ||
+    flat(element.getAttribute('aria-label')) ||
+    (element.tagName === 'SELECT' ? '' : flat(element.innerText)) ||
+    flat(element.labels && element.labels[0] && element.labels[0].innerText) ||
     flat(element.placeholder) || flat(element.title) || flat(element.alt) || flat(element.name)
   const kindOf = (element) => {
     const tag = element.tagName.toLowerCase()
@@ -25,7 +32,10 @@ export const READING = `(() => {
   const stateOf = (element) => {
     if (element.type === 'password') return ''
     if (element.type === 'checkbox' || element.type === 'radio') return element.checked ? ' (on)' : ' (off)'
-    if (element.tagName === 'SELECT') return ' (' + flat([...element.options].slice(0, 20).map((one) => (one.selected ? '*' : '') + one.text).join(' / ')) + ')'
+    if (element.tagName === 'SELECT') {
+      const options = [...element.options].slice(0, 20).map((one) => (one.selected ? '*' : '') + one.text)
+      return ' (' + flat(options.join(' / ')) + ')'
+    }
     return element.value && element.tagName !== 'BUTTON' ? ' = ' + JSON.stringify(flat(String(element.value))) : ''
   }
   const visit = (node) => {

@@ -1,6 +1,6 @@
 /**
- * One Chromium for one run: a fresh profile, no files, no downloads, no other windows. Every request of a page is judged twice: here by its whole
- * address, and by the proxy that resolves its host and knows no other way out. Gone when the run is.
+ * One Chromium for one run: a new profile, one window, no downloads, no file access. Each request is checked twice:
+ * here by its full address, and by the proxy by its resolved host. The session ends with the run.
  */
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -16,34 +16,34 @@ const OPEN_WITHIN_MS = 25_000
 const ACT_WITHIN_MS = 10_000
 const SETTLE_MS = 2_000
 const ANSWER_MS = 5_000
-/** A page that asks more often than this between two actions is given up. */
+/** A page that opens more dialogs than this during one action is closed. */
 const MOST_DIALOGS = 20
-/** A page that asks for more than this between two actions is given up: each request is judged, and takes its time. */
+/** A page that sends more requests than this during one action is closed: checking each one takes time. */
 const MOST_REQUESTS = 2000
-/** More is not remembered of what a page tried. */
+/** Further notes about the page are dropped. */
 const MOST_NOTES = 50
 
 export class BrowserSession {
   readonly #egress: Egress
   readonly #context: BrowserContext
-  /** Its profile, and whatever else it writes. */
+  /** Chromium's profile and other files. */
   readonly #folder: string
   readonly #proxy: EgressProxy
   #page: Page
-  /** It crashed, does not answer or never stops asking: the next page is opened in another. */
+  /** The tab crashed, does not respond or keeps opening dialogs; the next page opens in a new tab. */
   #isBroken = false
   #isOver = false
-  /** While one is made, it cannot be told from those that pages open. */
+  /** True while we open a tab, which looks like a tab that a page opens. */
   #isMakingPage = false
   #dialogs = 0
-  /** Since the tab was opened; `#dialogs` counts those of one action. */
+  /** Dialogs since the tab was opened; `#dialogs` counts those of one action. */
   #dialogsOfPage = 0
   #requests = 0
-  /** Hosts that a page has asked for and that were judged: the proxy serves no others. */
+  /** Hosts whose requests passed the check; the proxy refuses all others. */
   readonly #hosts = new Set<string>()
   #elements: JSHandle | undefined
-  /** Where the page may be taken by what is being done. */
-  #aim: Place | undefined
+  /** The site that the current action may navigate to. */
+  #target: Place | undefined
   #notes: string[] = []
 
   private constructor(
@@ -76,26 +76,27 @@ export class BrowserSession {
     } catch (thrown) {
       await proxy.close()
       await rm(own, { recursive: true, force: true })
-      throw new TirelessError('tool_failed', `the browser does not start: ${firstLine(thrown)}`, { cause: thrown })
+      throw new TirelessError('tool_failed', `the browser did not start: ${firstLine(thrown)}`, { cause: thrown })
     }
   }
 
   async #guard(context: BrowserContext): Promise<void> {
-    // Its window is one that nobody can close.
+    // A print dialog cannot be closed without a person.
     await context.addInitScript('window.print = () => {}')
-    await context.route('**/*', (route) => this.#judge(route).catch(() => route.abort().catch(() => {})))
+    await context.route('**/*', (route) => this.#checkRequest(route).catch(() => route.abort().catch(() => {})))
     context.on('close', () => {
       this.#isOver = true
     })
     context.on('page', () => void this.#closeOthers())
     context.on('dialog', (dialog) => {
       const isLeaving = dialog.type() === 'beforeunload'
-      if (!isLeaving) this.#note(`it asked: ${JSON.stringify(dialog.message().slice(0, 500))}; that was dismissed`)
+      if (!isLeaving)
+        this.#note(`the page opened a dialog, which was dismissed: ${JSON.stringify(dialog.message().slice(0, 500))}`)
       this.#dialogs += 1
       this.#dialogsOfPage += 1
-      // Whoever opens another page leaves this one, whatever it says.
+      // A "leave this page?" dialog must not block the navigation to another page.
       void (isLeaving ? dialog.accept() : dialog.dismiss()).catch(() => {})
-      if (this.#dialogs > MOST_DIALOGS) this.#giveUp('it never stops asking')
+      if (this.#dialogs > MOST_DIALOGS) this.#giveUp('the page keeps opening dialogs')
     })
     this.#watch(this.#page)
     await this.#closeOthers()
@@ -103,48 +104,47 @@ export class BrowserSession {
 
   #watch(page: Page): void {
     page.setDefaultTimeout(ACT_WITHIN_MS)
-    page.on('crash', () => page === this.#page && this.#giveUp('it crashed'))
-    page.on('download', () => this.#note('it wanted to download something, which was refused; use fetch with save_to'))
+    page.on('crash', () => page === this.#page && this.#giveUp('the page crashed'))
+    page.on('download', () => this.#note('the page started a download, which was refused; use fetch with save_to'))
   }
 
   #note(text: string): void {
     if (this.#notes.length < MOST_NOTES) this.#notes.push(text)
   }
 
-  /** Contract: the page is closed without being asked; what is opened next is opened in another. */
+  /** Contract: closes the tab without a dialog; the next page opens in a new tab. */
   #giveUp(why: string): void {
     if (this.#isBroken) return
-    this.#notes.unshift(`${why}, so this page was closed; open another one`)
-    this.#drop()
+    this.#notes.unshift(`${why}, so it was closed; open another page`)
+    this.#closeTab()
   }
 
-  /** The next page is opened in another tab. */
-  #drop(): void {
+  #closeTab(): void {
     this.#isBroken = true
     void this.#page.close({ runBeforeUnload: false }).catch(() => {})
   }
 
-  /** Contract: never rejects. There is one page; whatever a page opens beside it is closed. */
+  /** Contract: never rejects. Closes every tab except the current one. */
   async #closeOthers(): Promise<void> {
     if (this.#isMakingPage) return
     for (const page of this.#context.pages())
       if (page !== this.#page) await page.close({ runBeforeUnload: false }).catch(() => {})
   }
 
-  /** One whose script never ends would hold up the next page as well. */
-  async #answers(): Promise<boolean> {
+  /** A page whose script never ends would also block the next navigation. */
+  async #isResponsive(): Promise<boolean> {
     if (this.#isBroken || this.#page.isClosed()) return false
     const isUp = await this.#page.waitForFunction('true', undefined, { timeout: ANSWER_MS }).then(
       () => true,
       () => false,
     )
-    if (!isUp) this.#giveUp('it did not answer')
+    if (!isUp) this.#giveUp('the page did not respond')
     return isUp
   }
 
-  /** A page that can be worked with: where the last one is gone or broken, another one. */
-  async #wholePage(): Promise<Page> {
-    if (await this.#answers()) return this.#page
+  /** The current tab if it works, else a new one. */
+  async #workingPage(): Promise<Page> {
+    if (await this.#isResponsive()) return this.#page
     this.#isMakingPage = true
     try {
       this.#page = await this.#context.newPage()
@@ -159,73 +159,75 @@ export class BrowserSession {
     return this.#page
   }
 
-  async #judge(route: Route): Promise<void> {
+  async #checkRequest(route: Route): Promise<void> {
     const request = route.request()
     const url = request.url()
     const frame = frameOf(request)
     this.#requests += 1
-    if (this.#requests > MOST_REQUESTS) this.#giveUp('it asks for too much')
+    if (this.#requests > MOST_REQUESTS) this.#giveUp('the page sent too many requests')
     if (this.#isBroken) return route.abort()
     if (frame?.page() !== this.#page) {
       const isPage = request.isNavigationRequest()
       if (isPage)
-        this.#note(`it did not open ${JSON.stringify(url.slice(0, 500))} in another window; open it if you mean it`)
+        this.#note(
+          `a new window for ${JSON.stringify(url.slice(0, 500))} was blocked; open that address if you want it`,
+        )
       return route.abort('blockedbyclient')
     }
     const address = addressOf(url)
     const isTop = request.isNavigationRequest() && frame === this.#page.mainFrame()
     const why = address.kind === 'refused' ? address.why : this.#egress.refusal(address.value)
-    const elsewhere = isTop && address.kind === 'read' && !this.#mayGo(address.value)
+    const elsewhere = isTop && address.kind === 'read' && !this.#mayNavigateTo(address.value)
     if (why !== undefined || elsewhere || address.kind === 'refused') {
-      const note = `it did not go to ${JSON.stringify(url.slice(0, 500))}: ${why ?? 'that is another host; open it if you mean it'}`
-      // Only so many are told, and this one before what pages ask for by the dozen.
+      const reason = why ?? 'it is on another host; open that address if you want it'
+      const note = `a request to ${JSON.stringify(url.slice(0, 500))} was blocked: ${reason}`
+      // Notes are limited in number, so a blocked navigation comes before blocked resources.
       if (isTop) this.#notes.unshift(note)
       else this.#note(note)
-      // Called off, the page stays where it is; blocked, an error would take its place some time later, and the next page's.
+      // After 'aborted' the page stays. 'blockedbyclient' would later replace it, or the next page, by an error page.
       return route.abort(isTop ? 'aborted' : 'blockedbyclient')
     }
     this.#hosts.add(placeText(address.value))
     return route.continue()
   }
 
-  #mayGo(place: Place): boolean {
-    return (this.#aim !== undefined && isSameSite(place, this.#aim)) || this.#egress.isListed(place)
+  #mayNavigateTo(place: Place): boolean {
+    return (this.#target !== undefined && isSameSite(place, this.#target)) || this.#egress.isListed(place)
   }
 
-  /** Contract: where the page is; undefined where it is nowhere on the web. */
+  /** Contract: the host of the page; undefined if the page has no web address. */
   get place(): Place | undefined {
     const read = addressOf(this.#page.url())
     return read.kind === 'read' ? read.value : undefined
   }
 
-  /** The browser itself is gone. */
+  /** The browser process has ended. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  async open(url: string, aim: Place): Promise<void> {
-    await this.#going(aim, async () => {
+  async open(url: string, target: Place): Promise<void> {
+    await this.#act(target, async () => {
       // A page that keeps opening dialogs would hold up the navigation away from it.
-      if (this.#dialogsOfPage > 1) this.#drop()
-      const page = await this.#wholePage()
+      if (this.#dialogsOfPage > 1) this.#closeTab()
+      const page = await this.#workingPage()
       await page.goto(url, { waitUntil: 'domcontentloaded', timeout: OPEN_WITHIN_MS })
     })
   }
 
-  async back(aim: Place): Promise<void> {
-    await this.#going(aim, () => this.#page.goBack({ waitUntil: 'domcontentloaded', timeout: OPEN_WITHIN_MS }))
+  async back(target: Place): Promise<void> {
+    await this.#act(target, () => this.#page.goBack({ waitUntil: 'domcontentloaded', timeout: OPEN_WITHIN_MS }))
   }
 
-  async use(number: number, aim: Place, how: (element: ElementHandle) => Promise<unknown>): Promise<void> {
+  async use(number: number, target: Place, how: (element: ElementHandle) => Promise<unknown>): Promise<void> {
     const element = (await this.#elements?.getProperty(String(number - 1)))?.asElement()
-    if (!element)
-      throw new TirelessError('tool_failed', `there is no element ${number} on what was read last; read again`)
-    await this.#going(aim, () => how(element as ElementHandle))
+    if (!element) throw new TirelessError('tool_failed', `the page has no element ${number}; read it again`)
+    await this.#act(target, () => how(element as ElementHandle))
   }
 
-  /** What a page does by itself later on is under the aim of what was done last. */
-  async #going(aim: Place, work: () => Promise<unknown>): Promise<void> {
-    this.#aim = aim
+  /** Later navigation by the page itself is checked against the target of the last action. */
+  async #act(target: Place, work: () => Promise<unknown>): Promise<void> {
+    this.#target = target
     this.#notes = []
     this.#dialogs = 0
     this.#requests = 0
@@ -236,24 +238,24 @@ export class BrowserSession {
       throw new TirelessError('tool_failed', notes.length > 0 ? notes.join('\n') : firstLine(thrown), { cause: thrown })
     }
     await this.#page.waitForLoadState('networkidle', { timeout: SETTLE_MS }).catch(() => {})
-    await this.#stayThere()
+    await this.#checkFinalAddress()
   }
 
-  /** A redirect is judged by its host alone, so where it led is looked at once it is there. */
-  async #stayThere(): Promise<void> {
+  /** Redirects are not checked by their full address, so the final address is checked here. */
+  async #checkFinalAddress(): Promise<void> {
     const { place } = this
-    if (place === undefined || this.#mayGo(place)) return
+    if (place === undefined || this.#mayNavigateTo(place)) return
     const url = this.#page.url()
     await this.#page.goto('about:blank')
     throw new TirelessError(
       'tool_failed',
-      `it was sent on to ${JSON.stringify(url.slice(0, 500))}, which is another host; open that if you mean it`,
+      `the page redirected to another host, ${JSON.stringify(url.slice(0, 500))}; open that address if you want it`,
     )
   }
 
   async read(): Promise<string> {
     if (this.#isBroken || this.#page.isClosed())
-      throw new TirelessError('tool_failed', [...this.#notes, 'the page is gone; open another one'].join('\n'))
+      throw new TirelessError('tool_failed', [...this.#notes, 'no page is open; open one'].join('\n'))
     const handle = await this.#page.evaluateHandle(READING)
     const text = String(await (await handle.getProperty('text')).jsonValue())
     await this.#elements?.dispose().catch(() => {})
@@ -263,7 +265,7 @@ export class BrowserSession {
     return [where, `title: ${(await this.#page.title()).slice(0, 300)}`, ...notes, '', text].join('\n')
   }
 
-  /** What no page has asked for, Chromium wanted for itself. */
+  /** Hosts that no page requested are Chromium's own background requests; they are left out. */
   #refusals(): readonly string[] {
     return this.#proxy.refusals().filter((refusal) => !refusal.endsWith(UNNAMED))
   }
@@ -280,7 +282,7 @@ export class BrowserSession {
   }
 }
 
-/** None yet where a page is only about to be opened, which the driver says by throwing. */
+/** While a page is being opened, Playwright throws because there is no frame yet. */
 function frameOf(request: Request): Frame | undefined {
   try {
     return request.frame()
@@ -289,6 +291,6 @@ function frameOf(request: Request): Frame | undefined {
   }
 }
 
-/** The rest is for whoever wrote the browser's driver. */
+/** Playwright puts a call log after the first line. */
 const firstLine = (thrown: unknown): string =>
   (thrown instanceof Error ? thrown.message : String(thrown)).split('\n')[0] ?? ''

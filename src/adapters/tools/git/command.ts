@@ -1,23 +1,24 @@
 /**
- * git as a command line of the env's: no configuration but the repository's, and of that nothing that names a program or another place; no variables
- * of whoever started us; no hooks, pager, editor, helpers. What the repository's configuration says is in the agent's reach.
+ * Builds the shell command for git. The agent can edit the repository's configuration, so settings that run a program
+ * or redirect git are overridden or refused. System and user configuration, GIT_ variables, hooks, pager and helpers
+ * are off.
  */
 
 export interface Invocation {
   readonly args: readonly string[]
-  /** Seconds since 1970: when its commits are made. */
+  /** Unix time in seconds; the date of new commits. */
   readonly at: number
-  /** The env has made sure that this is a repository, also where its folder is elsewhere. */
+  /** The env has verified the repository, even if its git folder is outside the workspace. */
   readonly isRepository: boolean
-  /** The names of the repository's filters, as `NAMES` tells them. */
+  /** Configuration keys of the repository's filters; they are set to empty. */
   readonly filters: readonly string[]
-  /** Where it may go through, where it may go at all and the env has no way of its own. */
+  /** Address of the proxy for network commands; used only if the env sets no proxy. */
   readonly proxy?: string
 }
 
 type Setting = readonly [key: string, value: string]
 
-const QUIET: readonly Setting[] = [
+const OVERRIDES: readonly Setting[] = [
   ...([
     ['core.hooksPath', '/dev/null'],
     ['core.fsmonitor', 'false'],
@@ -62,35 +63,43 @@ const QUIET: readonly Setting[] = [
   ] as const),
 ]
 
-/** Keys that make git run something or go elsewhere and that cannot be set aside: with them, nothing is run. */
-const RISKY =
-  /^(includeif\.|url\.|http\.|https\.|merge\..*\.driver$|diff\.(external$|.*\.(command|textconv)$)|core\.(worktree|gitproxy)$|remote\..*\.(uploadpack|receivepack|vcs|proxy|promisor|partialclonefilter)$|extensions\.partialclone$|submodule\..*\.update$|trailer\..*\.(command|cmd)$|interactive\.difffilter$|uploadpack\.|credential\..*\.helper$)/i
+/** Keys that run a program or redirect git and cannot be overridden; git is not run if one is set. */
+const RISKY: readonly RegExp[] = [
+  /^(includeif|url|http|https|uploadpack)\./i,
+  /^(merge\..*\.driver|diff\.external|diff\..*\.(command|textconv)|core\.(worktree|gitproxy))$/i,
+  /^remote\..*\.(uploadpack|receivepack|vcs|proxy|promisor|partialclonefilter)$/i,
+  /^(extensions\.partialclone|submodule\..*\.update|trailer\..*\.(command|cmd))$/i,
+  /^(interactive\.difffilter|credential\..*\.helper)$/i,
+]
 const FILTER = /^filter\..*\.(clean|smudge|process|required)$/i
 
-/** Contract: pure; what the names of the repository's configuration mean for whoever runs git there. */
+/** Contract: pure; sorts out the dangerous names among the repository's configuration keys. */
 export function judged(names: readonly string[]): {
   readonly risky: readonly string[]
   readonly filters: readonly string[]
 } {
-  return { risky: names.filter((name) => RISKY.test(name)), filters: names.filter((name) => FILTER.test(name)) }
+  return {
+    risky: names.filter((name) => RISKY.some((key) => key.test(name))),
+    filters: names.filter((name) => FILTER.test(name)),
+  }
 }
 
 const AUTHOR = 'Tireless'
 const EMAIL = 'tireless@localhost'
 
-/** What git says of the names of the configuration, one a line. */
+/** Contract: a command that prints the configuration keys, one per line. */
 export function namesCommand(isRepository: boolean): string {
-  return [SCRUB, ...exports({ ...CLEAN }), guard(isRepository, 'exit 0'), 'exec git config --list --name-only'].join(
+  return [SCRUB, ...exports({ ...BASE_ENV }), guard(isRepository, 'exit 0'), 'exec git config --list --name-only'].join(
     '\n',
   )
 }
 
 export function commandOf({ args, at, isRepository, filters, proxy }: Invocation): string {
   const [verb = ''] = args
-  const settings = [...QUIET, ...filters.map((key): Setting => [key, ''])]
+  const settings = [...OVERRIDES, ...filters.map((key): Setting => [key, ''])]
   const date = `@${at} +0000`
   const vars = {
-    ...CLEAN,
+    ...BASE_ENV,
     ...{
       GIT_ALLOW_PROTOCOL: proxy === undefined ? 'none' : 'http:https',
       GIT_EDITOR: 'true',
@@ -106,35 +115,39 @@ export function commandOf({ args, at, isRepository, filters, proxy }: Invocation
       ]),
     ),
   }
-  const needsNone = verb === 'init' || verb === 'clone' || verb === 'ls-remote'
+  const noDiffPrograms = DIFF_VERBS.includes(verb) ? ['--no-ext-diff', '--no-textconv'] : []
+  const worksOutside = verb === 'init' || verb === 'clone' || verb === 'ls-remote'
   return [
     SCRUB,
     ...exports(vars),
-    ...(proxy === undefined ? [] : proxied(proxy)),
-    ...(needsNone ? [] : [guard(isRepository, `echo 'this is no git repository; make one with: init' >&2; exit 128`)]),
-    `exec git --no-pager ${[verb, ...(PLAIN.includes(verb) ? ['--no-ext-diff', '--no-textconv'] : []), ...args.slice(1)].map(quoted).join(' ')}`,
+    ...(proxy === undefined ? [] : proxyExports(proxy)),
+    ...(worksOutside ? [] : [guard(isRepository, `echo 'not a git repository; create one with: init' >&2; exit 128`)]),
+    `exec git --no-pager ${[verb, ...noDiffPrograms, ...args.slice(1)].map(quoted).join(' ')}`,
   ].join('\n')
 }
 
-/** These would ask a program of the configuration for help. */
-const PLAIN: readonly string[] = ['log', 'diff', 'show']
+/** Verbs that would run diff programs of the configuration. */
+const DIFF_VERBS: readonly string[] = ['log', 'diff', 'show']
 
-const CLEAN = {
+const BASE_ENV = {
   ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' },
   ...{ GIT_PAGER: 'cat', GIT_NO_LAZY_FETCH: '1', GIT_ASKPASS: 'false', GIT_CEILING_DIRECTORIES: '/', LC_ALL: 'C' },
 }
 
+/** Removes all inherited GIT_ variables. */
 const SCRUB = `for name in $(env | sed -n 's/^\\(GIT_[A-Za-z0-9_]*\\)=.*/\\1/p'); do unset "$name"; done`
 
-/** Never a repository above, nor one that something in the work tree points to. */
+/** Uses only `.git` in the current folder: no parent folder, no git folder that a file in the work tree points to. */
 function guard(isRepository: boolean, otherwise: string): string {
   const test = isRepository ? '[ -e .git ]' : '[ -d .git ] && [ ! -L .git ] && [ ! -e .git/commondir ]'
   return `if ${test}; then export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD"; else ${otherwise}; fi`
 }
 
-/** The env's own way out comes first: where it has one, there is no other. */
-const proxied = (proxy: string): readonly string[] => [
-  `if [ -z "\${https_proxy:-}" ]; then export https_proxy=${quoted(proxy)} http_proxy=${quoted(proxy)} no_proxy= NO_PROXY=; fi`,
+/** A proxy that the env has set takes precedence. */
+const proxyExports = (proxy: string): readonly string[] => [
+  `if [ -z "\${https_proxy:-}" ]; then`,
+  `export https_proxy=${quoted(proxy)} http_proxy=${quoted(proxy)} no_proxy= NO_PROXY=`,
+  'fi',
 ]
 
 const exports = (vars: Readonly<Record<string, string>>): readonly string[] =>

@@ -1,4 +1,4 @@
-/** git: version control in the workspace, as a command of the env. What it does to the world follows from its verb. */
+/** git: version control in the workspace, run as a command of the env. The verb determines its effect. */
 
 import { z } from 'zod'
 import { type Address, addressOf, type Place, placeText } from '../../../domain/address.ts'
@@ -27,7 +27,7 @@ const args = z.strictObject({
       const parsing = parsed(value)
       if (parsing.kind === 'refused') context.addIssue({ code: 'custom', message: parsing.why })
     })
-    .describe('As for git; a remote by its address.'),
+    .describe('Arguments of git, verb first; give a remote as its http(s) address.'),
 })
 type Args = z.infer<typeof args>
 
@@ -37,23 +37,23 @@ export const git = (egress: Egress): AnyTool =>
     description: 'Runs git in the workspace.',
     args,
     needs: ['process', 'file'],
-    effect: (wanted) => effectOf(known(wanted)),
-    gives: (wanted) => (isNetwork(known(wanted).kind) ? UNTRUSTED : OF_WORKSPACE),
-    destinations: (wanted) => destinationsOf(known(wanted)),
+    effect: (wanted) => effectOf(parseCall(wanted)),
+    gives: (wanted) => (isNetwork(parseCall(wanted).kind) ? UNTRUSTED : OF_WORKSPACE),
+    destinations: (wanted) => destinationsOf(parseCall(wanted)),
     content: () => [],
-    refuses: (wanted) => (isNetwork(known(wanted).kind) ? egress.refusal(remoteOf(known(wanted))) : undefined),
-    before: (wanted, context) => beforeOf(known(wanted).kind, (command) => asked(context, command)),
-    run: (wanted, context) => told(() => done(egress, wanted, context)),
+    refuses: (wanted) => (isNetwork(parseCall(wanted).kind) ? egress.refusal(remoteOf(parseCall(wanted))) : undefined),
+    before: (wanted, context) => beforeOf(parseCall(wanted).kind, (command) => gitOutput(context, command)),
+    run: (wanted, context) => told(() => runGit(egress, wanted, context)),
     probe: async (wanted, before, context) => {
       await context.ops('process').reap(context.call)
-      return probeOf(known(wanted).kind, before, context.intendedAt, (command) => asked(context, command))
+      return probeOf(parseCall(wanted).kind, before, context.intendedAt, (command) => gitOutput(context, command))
     },
     remains: (_, context) => leftOf(context),
     settled: async ({ ops, call }) => ops('process').forget(call),
   })
 
-/** Whoever has come so far has been read already. */
-function known({ args: given }: Args): Parsed {
+/** The schema has already refused invalid arguments. */
+function parseCall({ args: given }: Args): Parsed {
   const parsing = parsed(given)
   if (parsing.kind === 'parsed') return parsing.parsed
   throw new TirelessError('internal', parsing.why)
@@ -66,22 +66,22 @@ function remoteOf({ operands: [remote = ''] }: Parsed): Address {
 }
 
 function effectOf(wanted: Parsed): Effect {
-  const there = (): Pick<Effect, 'reach' | 'host'> => ({ reach: 'network', host: placeText(remoteOf(wanted)) })
+  const remoteHost = (): Pick<Effect, 'reach' | 'host'> => ({ reach: 'network', host: placeText(remoteOf(wanted)) })
   switch (wanted.kind) {
-    case 'look':
+    case 'read':
       return { recovery: 'pure', reach: 'none' }
     case 'add':
     case 'commit':
       return { recovery: 'reconcilable', reach: 'workspace' }
     case 'change':
       return { recovery: 'once', reach: 'workspace' }
-    case 'ask':
-      return { recovery: 'pure', ...there() }
-    case 'take':
-      return { recovery: 'idempotent', ...there(), writes: true }
-    case 'merge':
-      return { recovery: 'once', ...there(), writes: true }
-    case 'give':
+    case 'query':
+      return { recovery: 'pure', ...remoteHost() }
+    case 'fetch':
+      return { recovery: 'idempotent', ...remoteHost(), writes: true }
+    case 'pull':
+      return { recovery: 'once', ...remoteHost(), writes: true }
+    case 'push':
       return {
         recovery: 'once',
         reach: 'third_party',
@@ -100,13 +100,13 @@ function destinationsOf(wanted: Parsed): readonly string[] {
 
 const isRepository = ({ env }: ToolContext): boolean => env.groups.includes('git')
 
-async function done(egress: Egress, { args: given }: Args, context: ToolContext): Promise<CallResult> {
-  const wanted = known({ args: given })
-  const names = await asked(context, namesCommand(isRepository(context)))
+async function runGit(egress: Egress, { args: given }: Args, context: ToolContext): Promise<CallResult> {
+  const wanted = parseCall({ args: given })
+  const names = await gitOutput(context, namesCommand(isRepository(context)))
   const { risky, filters } = judged(names.split('\n').filter((name) => name !== ''))
   if (risky.length > 0)
     return failed(
-      `nothing was done: the repository's configuration would have git run or reach something else (${risky.slice(0, 5).join(', ')}); your owner has to take that out`,
+      `nothing was done: the git configuration is unsafe; ask your owner to remove ${risky.slice(0, 5).join(', ')}`,
     )
   const invocation = {
     args: given,
@@ -114,42 +114,45 @@ async function done(egress: Egress, { args: given }: Args, context: ToolContext)
     isRepository: isRepository(context),
     filters,
   }
-  if (!isNetwork(wanted.kind)) return resultOf(await running(context, commandOf(invocation), WITHIN_MS))
+  if (!isNetwork(wanted.kind)) return resultFromProcess(await runCommand(context, commandOf(invocation), WITHIN_MS))
   const to = remoteOf(wanted)
   const why = egress.refusal(to)
   if (why !== undefined) return failed(why)
   const admits = ({ host, port }: Place): boolean => host === to.host && port === to.port
-  // In a sandbox, the way out is a file; without one, a port.
+  // A sandbox reaches the proxy through a socket file, other envs through a port.
   const network = (socket: string) => egress.proxy(admits, socket)
   const proxy = await egress.proxy(admits)
   try {
-    const way = `http://${proxy.user}:${proxy.password}@127.0.0.1:${proxy.port}`
-    const result = await running(context, commandOf({ ...invocation, proxy: way }), NETWORK_WITHIN_MS, network)
-    return resultOf(result, proxy.refusals())
+    const address = `http://${proxy.user}:${proxy.password}@127.0.0.1:${proxy.port}`
+    const result = await runCommand(context, commandOf({ ...invocation, proxy: address }), NETWORK_WITHIN_MS, network)
+    return resultFromProcess(result, proxy.refusals())
   } finally {
     await proxy.close()
   }
 }
 
-const running = (
+const runCommand = (
   { ops, call, signal }: ToolContext,
   command: string,
   timeoutMs: number,
   network?: OpenWayOut,
 ): Promise<ProcessResult> => ops('process').run(call, command, { timeoutMs, signal, ...(network && { network }) })
 
-/** Contract: what git says, under a name of its own; empty where it fails. */
-async function asked({ ops, call, signal }: ToolContext, command: string): Promise<string> {
+/** Contract: the output of a read-only command; empty if it fails. Has its own call id. */
+async function gitOutput({ ops, call, signal }: ToolContext, command: string): Promise<string> {
   const name = `${call}.look`
   const { exit, output } = await ops('process').run(name, command, { timeoutMs: WITHIN_MS, signal })
   await ops('process').forget(name)
   return exit === 0 ? output : ''
 }
 
-function resultOf({ exit, signal, output, ended }: ProcessResult, refusals: readonly string[] = []): CallResult {
-  const said = [output.trim(), ...refusals].filter((text) => text !== '').join('\n')
-  if (ended === 'interrupted') return { status: 'interrupted', content: `interrupted\n${said}` }
-  if (ended === 'timed_out') return { status: 'timed_out', content: `it was killed, because it took too long\n${said}` }
-  if (exit === 0) return { status: 'ok', content: said === '' ? 'done' : said }
-  return failed(`git ended with ${exit ?? signal}\n${said}`)
+function resultFromProcess(
+  { exit, signal, output, ended }: ProcessResult,
+  refusals: readonly string[] = [],
+): CallResult {
+  const text = [output.trim(), ...refusals].filter((part) => part !== '').join('\n')
+  if (ended === 'interrupted') return { status: 'interrupted', content: `interrupted\n${text}` }
+  if (ended === 'timed_out') return { status: 'timed_out', content: `git took too long and was killed\n${text}` }
+  if (exit === 0) return { status: 'ok', content: text === '' ? 'done' : text }
+  return failed(`git failed (${exit === null ? signal : `exit ${exit}`})\n${text}`)
 }

@@ -1,27 +1,29 @@
-/** Whether an interrupted `add` or `commit` happened: by what the index and the last commit were before, and are now. */
+/**
+ * Finds out whether an interrupted `add` or `commit` happened, by comparing the index or HEAD with its state before.
+ */
 
 import type { Json } from '../../../domain/json.ts'
 import type { Probe } from '../../../ports/tool.ts'
 import { commandOf } from './command.ts'
 import type { VerbKind } from './verbs.ts'
 
-/** Contract: what a command says; empty where it fails. */
+/** Contract: the output of a command; empty if it fails. */
 type Ask = (command: string) => Promise<string>
 
-const plain = (args: readonly string[]): string => commandOf({ args, at: 0, isRepository: true, filters: [] })
+const gitCommand = (args: readonly string[]): string => commandOf({ args, at: 0, isRepository: true, filters: [] })
 
-/** What is in the index, as one word. */
-const INDEX = `${plain(['ls-files', '--stage']).replace('exec git', 'git')} | git hash-object --stdin`
-const HEAD = plain(['rev-parse', '--verify', '--quiet', 'HEAD'])
-/** The last commit, those before it, and when it was made. */
-const LAST = plain(['log', '-n', '1', '--format=%H %ct %P', '--date=unix'])
+/** Prints a digest of the index. */
+const INDEX = `${gitCommand(['ls-files', '--stage']).replace('exec git', 'git')} | git hash-object --stdin`
+const HEAD = gitCommand(['rev-parse', '--verify', '--quiet', 'HEAD'])
+/** Prints hash, date and parents of the last commit. */
+const LAST = gitCommand(['log', '-n', '1', '--format=%H %ct %P', '--date=unix'])
 
 export async function beforeOf(kind: VerbKind, ask: Ask): Promise<Json> {
   if (kind === 'add') return (await ask(INDEX)).trim()
   return kind === 'commit' ? (await ask(HEAD)).trim() : null
 }
 
-/** A lock that the killed one has left would keep every later one out; nobody else is at work here. */
+/** The killed git may have left its lock, which would block every later call. No other git runs in this workspace. */
 const UNLOCK = (since: number): string =>
   `find .git -maxdepth 1 -name index.lock -newermt '@${Math.floor(since / 1000) - 1}' -delete 2>/dev/null; true`
 
@@ -29,13 +31,13 @@ export async function probeOf(kind: VerbKind, before: Json, intendedAt: number, 
   await ask(UNLOCK(intendedAt))
   if (kind === 'add') {
     const now = (await ask(INDEX)).trim()
-    return now === before ? { kind: 'not' } : happened('the changes were added')
+    return now === before ? { kind: 'not' } : happened('the changes were staged')
   }
   if (kind !== 'commit') return { kind: 'unclear' }
   if ((await ask(HEAD)).trim() === before) return { kind: 'not' }
   const [id = '', seconds = '', ...parents] = (await ask(LAST)).trim().split(' ')
   const ours = Number(seconds) === Math.floor(intendedAt / 1000) && parents.join(' ') === before
-  return ours ? happened(`the commit was made: ${id}`) : { kind: 'unclear' }
+  return ours ? happened(`the commit was created: ${id}`) : { kind: 'unclear' }
 }
 
 const happened = (content: string): Probe => ({ kind: 'happened', result: { status: 'ok', content } })

@@ -1,46 +1,50 @@
 /**
- * What of git an agent may use: verbs, and of each the options that are known to run nothing, to read and write nothing outside, and to go nowhere.
- * Options are taken by their whole names: git itself would take any beginning of one.
+ * The git verbs and options that an agent may use: none of them runs a program, touches files outside the workspace or
+ * reaches another host. Options must be spelled in full, although git accepts abbreviations.
  */
 
 import { addressOf } from '../../../domain/address.ts'
 
-/** `look` changes nothing; `add` and `commit` can be asked after a crash; `change` is done once; the others go to the network. */
-export type VerbKind = 'look' | 'add' | 'commit' | 'change' | 'ask' | 'take' | 'merge' | 'give'
+/**
+ * `read` changes nothing; `add` and `commit` can be verified after a crash; `change` runs once; the others use the
+ * network.
+ */
+export type VerbKind = 'read' | 'add' | 'commit' | 'change' | 'query' | 'fetch' | 'pull' | 'push'
 
 export interface Verb {
   readonly kind: VerbKind
-  /** Letters that may stand in `-abc`. A letter behind which `:` stands takes a value. */
+  /** Allowed one-letter options; a `:` after a letter means that it takes a value. */
   readonly short: string
-  /** Names behind `--`; one that ends in `=` takes a value. */
+  /** Allowed names of `--` options; one that ends in `=` takes a value. */
   readonly long: readonly string[]
 }
 
 const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '')
 const verb = (kind: VerbKind, short: string, long: string): Verb => ({ kind, short, long: words(long) })
 
-const DIFF = `stat numstat shortstat summary name-only name-status patch no-patch raw unified= ignore-all-space ignore-space-change ignore-blank-lines
-  word-diff word-diff= find-renames no-renames diff-filter= color-words minimal histogram patience check exit-code quiet binary full-index`
-const LOG = `oneline graph all branches tags decorate no-decorate max-count= skip= since= until= after= before= author= committer= grep= all-match invert-grep
-  regexp-ignore-case merges no-merges first-parent follow format= pretty pretty= abbrev-commit date= reverse topo-order cherry-pick left-right
-  date-order`
+const DIFF = `stat numstat shortstat summary name-only name-status patch no-patch raw unified= ignore-all-space
+  ignore-space-change ignore-blank-lines word-diff word-diff= find-renames no-renames diff-filter= color-words minimal
+  histogram patience check exit-code quiet binary full-index`
+const LOG = `oneline graph all branches tags decorate no-decorate max-count= skip= since= until= after= before= author=
+  committer= grep= all-match invert-grep regexp-ignore-case merges no-merges first-parent follow format= pretty pretty=
+  abbrev-commit date= reverse topo-order cherry-pick left-right date-order`
 
 export const VERBS: ReadonlyMap<string, Verb> = new Map([
-  ['status', verb('look', 'sbu:v', 'short branch porcelain porcelain= untracked-files= ignored show-stash long')],
-  ['log', verb('look', 'n:pswbiS:G:U:zgE', `${LOG} ${DIFF}`)],
-  ['diff', verb('look', 'pswbU:zM', `cached staged merge-base ${DIFF}`)],
-  ['show', verb('look', 'pswbU:z', `${DIFF} oneline format= pretty= date= abbrev-commit no-notes`)],
-  ['blame', verb('look', 'L:wMCesltn', 'porcelain date= since= root')],
-  ['ls-files', verb('look', 'cdmostuz', 'cached deleted modified others stage unmerged exclude-standard full-name')],
+  ['status', verb('read', 'sbu:v', 'short branch porcelain porcelain= untracked-files= ignored show-stash long')],
+  ['log', verb('read', 'n:pswbiS:G:U:zgE', `${LOG} ${DIFF}`)],
+  ['diff', verb('read', 'pswbU:zM', `cached staged merge-base ${DIFF}`)],
+  ['show', verb('read', 'pswbU:z', `${DIFF} oneline format= pretty= date= abbrev-commit no-notes`)],
+  ['blame', verb('read', 'L:wMCesltn', 'porcelain date= since= root')],
+  ['ls-files', verb('read', 'cdmostuz', 'cached deleted modified others stage unmerged exclude-standard full-name')],
   [
     'rev-parse',
-    verb('look', 'q', 'verify short abbrev-ref show-toplevel is-inside-work-tree quiet symbolic-full-name'),
+    verb('read', 'q', 'verify short abbrev-ref show-toplevel is-inside-work-tree quiet symbolic-full-name'),
   ],
-  ['rev-list', verb('look', 'n:', `count ${LOG}`)],
-  ['describe', verb('look', '', 'tags all always long dirty abbrev= match= contains exact-match')],
-  ['shortlog', verb('look', 'nse', 'numbered summary email all since= until= no-merges')],
-  ['reflog', verb('look', 'n:', 'all max-count= date= oneline')],
-  ['remote', verb('look', 'v', 'verbose')],
+  ['rev-list', verb('read', 'n:', `count ${LOG}`)],
+  ['describe', verb('read', '', 'tags all always long dirty abbrev= match= contains exact-match')],
+  ['shortlog', verb('read', 'nse', 'numbered summary email all since= until= no-merges')],
+  ['reflog', verb('read', 'n:', 'all max-count= date= oneline')],
+  ['remote', verb('read', 'v', 'verbose')],
   ['add', verb('add', 'Auvnf', 'all update no-all verbose dry-run force intent-to-add ignore-removal')],
   [
     'commit',
@@ -75,15 +79,15 @@ export const VERBS: ReadonlyMap<string, Verb> = new Map([
   ['rebase', verb('change', 'q', 'onto= abort continue skip quiet autostash no-autostash')],
   ['cherry-pick', verb('change', 'xnm:', 'no-commit abort continue skip mainline= allow-empty')],
   ['revert', verb('change', 'nm:', 'no-commit no-edit abort continue skip mainline=')],
-  ['ls-remote', verb('ask', 'ht', 'heads tags refs quiet')],
-  ['fetch', verb('take', 'qvtnpf', 'quiet verbose tags no-tags prune depth= force dry-run')],
-  ['clone', verb('merge', 'qb:', 'quiet branch= depth= single-branch no-tags')],
-  ['pull', verb('merge', 'q', 'quiet ff ff-only no-ff rebase no-rebase no-edit tags')],
-  ['push', verb('give', 'qfdn', 'quiet force force-with-lease delete tags dry-run follow-tags atomic porcelain')],
+  ['ls-remote', verb('query', 'ht', 'heads tags refs quiet')],
+  ['fetch', verb('fetch', 'qvtnpf', 'quiet verbose tags no-tags prune depth= force dry-run')],
+  ['clone', verb('pull', 'qb:', 'quiet branch= depth= single-branch no-tags')],
+  ['pull', verb('pull', 'q', 'quiet ff ff-only no-ff rebase no-rebase no-edit tags')],
+  ['push', verb('push', 'qfdn', 'quiet force force-with-lease delete tags dry-run follow-tags atomic porcelain')],
 ])
 
-/** Verbs that change something only if they are given more than this. */
-const LOOKING: Readonly<Record<string, RegExp>> = {
+/** Verbs that change nothing as long as all their arguments match. */
+const READ_ONLY: Readonly<Record<string, RegExp>> = {
   branch: /^(-[avrl]+|--(all|list|verbose|remotes|show-current|merged|no-merged|contains=.*|sort=.*))$/,
   tag: /^(-[ln\d]+|--(list|sort=.*|contains=.*|points-at=.*))$/,
   stash: /^(list|show|--stat|-p)$/,
@@ -91,11 +95,11 @@ const LOOKING: Readonly<Record<string, RegExp>> = {
 
 export interface Parsed {
   readonly verb: Verb
-  /** With `add` and `commit`: whether it only says what it would do, or redoes what is there. */
+  /** As the verb's kind, but `read` for read-only arguments and `change` for an amended commit. */
   readonly kind: VerbKind
-  /** What is neither an option nor its value, up to `--` and behind it. */
+  /** Arguments that are neither options nor their values. */
   readonly operands: readonly string[]
-  /** Whether it may take away what is there. */
+  /** It may delete or overwrite commits on the remote. */
   readonly forces: boolean
 }
 
@@ -109,9 +113,10 @@ const refused = (why: string): Parsing => ({ kind: 'refused', why })
 export function parsed(args: readonly string[]): Parsing {
   const [name = '', ...rest] = args
   const verb = VERBS.get(name)
-  if (!verb) return refused(`git ${JSON.stringify(name)} is not offered; the verbs are ${[...VERBS.keys()].join(', ')}`)
+  if (!verb)
+    return refused(`git ${JSON.stringify(name)} is not available; the verbs are ${[...VERBS.keys()].join(', ')}`)
   if (rest.some((arg) => arg.includes('\0') || arg.length > 10_000))
-    return refused('an argument with a NUL, or one that is too long')
+    return refused('an argument contains a NUL character or is too long')
   const operands: string[] = []
   for (let at = 0; at < rest.length; at += 1) {
     const arg = rest[at] ?? ''
@@ -121,18 +126,20 @@ export function parsed(args: readonly string[]): Parsing {
     }
     if (!arg.startsWith('-') || arg === '-') operands.push(arg)
     else {
-      const taken = optionOf(verb, arg)
+      const taken = valuesTaken(verb, arg)
       if (taken === undefined)
-        return refused(`the option ${JSON.stringify(arg)} of git ${name} is not offered; expected ${offered(verb)}`)
+        return refused(
+          `the option ${JSON.stringify(arg)} of git ${name} is not available; expected ${listOptions(verb)}`,
+        )
       at += taken
     }
   }
   const [remote, ...others] = isNetwork(verb.kind) ? operands : [undefined, ...operands]
-  const outside = others.find((one) => one !== undefined && leadsOut(one))
-  if (outside !== undefined) return refused(`${JSON.stringify(outside)} leads out of the workspace`)
+  const outside = others.find((one) => one !== undefined && isOutside(one))
+  if (outside !== undefined) return refused(`${JSON.stringify(outside)} is outside the workspace`)
   if (isNetwork(verb.kind) && addressOf(remote ?? '').kind === 'refused')
     return refused(
-      `name the remote by its address, http(s)://…; got ${JSON.stringify(remote ?? '')}; "remote -v" shows those that are known`,
+      `give the remote as http(s)://…; got ${JSON.stringify(remote ?? '')}; "remote -v" lists the known remotes`,
     )
   return {
     kind: 'parsed',
@@ -140,23 +147,23 @@ export function parsed(args: readonly string[]): Parsing {
   }
 }
 
-/** `+main` and `:main` do without an option what `--force` and `--delete` do. */
+/** The refs `+main` and `:main` mean the same as `--force` and `--delete`. */
 const isForced = (args: readonly string[], [, ...refs]: readonly string[]): boolean =>
   args.some((arg) => /^--(?:force|force-with-lease|delete)(?:=|$)|^-[a-z]*[fd]/.test(arg)) ||
   refs.some((ref) => /^[+:]/.test(ref))
 
 function kindOf(name: string, { kind }: Verb, rest: readonly string[]): VerbKind {
-  const looking = LOOKING[name]
-  if (looking && (name !== 'stash' || rest.length > 0) && rest.every((arg) => looking.test(arg))) return 'look'
-  // What is redone has the same parent as before, so nobody could tell afterwards.
+  const readOnly = READ_ONLY[name]
+  if (readOnly && (name !== 'stash' || rest.length > 0) && rest.every((arg) => readOnly.test(arg))) return 'read'
+  // An amended commit keeps its parent, so a crash check could not recognise it.
   return kind === 'commit' && rest.includes('--amend') ? 'change' : kind
 }
 
 export const isNetwork = (kind: VerbKind): boolean =>
-  kind === 'ask' || kind === 'take' || kind === 'merge' || kind === 'give'
+  kind === 'query' || kind === 'fetch' || kind === 'pull' || kind === 'push'
 
-/** Contract: how many arguments behind it belong to it; undefined where it is not offered. */
-function optionOf({ short, long }: Verb, arg: string): number | undefined {
+/** Contract: how many of the next arguments are the option's value; undefined if the option is not available. */
+function valuesTaken({ short, long }: Verb, arg: string): number | undefined {
   if (arg.startsWith('--')) {
     const [, name = '', value] = /^--([a-z-]+)(=.*)?$/s.exec(arg) ?? []
     if (value !== undefined) return long.includes(`${name}=`) ? 0 : undefined
@@ -173,9 +180,9 @@ function optionOf({ short, long }: Verb, arg: string): number | undefined {
   return 0
 }
 
-const offered = ({ short, long }: Verb): string =>
+const listOptions = ({ short, long }: Verb): string =>
   [...[...short.replaceAll(':', '')].map((letter) => `-${letter}`), ...long.map((name) => `--${name}`)].join(' ')
 
-/** Two dots between revisions are not two dots between slashes. */
-const leadsOut = (operand: string): boolean =>
+/** `a..b` is a range of revisions; only `..` as a path segment leaves the workspace. */
+const isOutside = (operand: string): boolean =>
   /^[/~\\]|(^|\/)\.\.(\/|$)|^[a-z]:[\\/]/i.test(operand.replace(/^[^:/]*:(?=[./])/, ''))

@@ -1,4 +1,4 @@
-/** The lines of a text that something is true of. */
+/** Finds the lines of a text that satisfy a condition. */
 
 export interface Hit {
   /** Counted from 1. */
@@ -6,10 +6,10 @@ export interface Hit {
   readonly text: string
 }
 
-/** Longer ones are no lines that anybody wrote; of them only the beginning is looked at. */
+/** In characters. Longer lines are generated data; only their beginning is searched. */
 const MOST_OF_A_LINE = 20_000
 
-export function linesWith(fits: (line: string) => boolean, text: string, most: number): Hit[] {
+export function linesWith(matches: (line: string) => boolean, text: string, most: number): Hit[] {
   const hits: Hit[] = []
   let line = 0
   for (let at = 0; at < text.length && hits.length < most; ) {
@@ -17,7 +17,7 @@ export function linesWith(fits: (line: string) => boolean, text: string, most: n
     const end = next < 0 ? text.length : next
     const content = text.slice(at, Math.min(end, at + MOST_OF_A_LINE)).replace(/\r$/, '')
     line += 1
-    if (fits(content)) hits.push({ line, text: content })
+    if (matches(content)) hits.push({ line, text: content })
     at = end + 1
   }
   return hits

@@ -1,6 +1,6 @@
 /**
- * Who says which lines a pattern fits. Plain text is looked for here; a regular expression in a thread of its own, which is ended when its time is
- * up: some patterns take longer than anybody lives, and nobody can tell them from the others.
+ * Matches a pattern against lines. Regular expressions run in a worker thread that is terminated after the time limit,
+ * because some patterns backtrack almost forever and cannot be recognised beforehand.
  */
 
 import { once } from 'node:events'
@@ -12,9 +12,9 @@ import { type Hit, linesWith } from './lines.ts'
 export type { Hit } from './lines.ts'
 
 export interface Matcher {
-  /** It was meant to be a regular expression and is none. */
+  /** The pattern is not a valid regular expression, so it is matched as plain text. */
   readonly literal: boolean
-  /** Contract: at most so many, in order; `tool_failed` where the time is up. */
+  /** Contract: at most `most` matching lines, in order; throws `tool_failed` after the time limit or an abort. */
   hits(text: string, most: number): Promise<readonly Hit[]>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface Expression {
 }
 
 interface Limits {
-  /** Resolves when the time is up. */
+  /** Resolves at the time limit. */
   readonly late: Promise<unknown>
   readonly signal: AbortSignal
 }
@@ -39,10 +39,10 @@ export function matcherOf(pattern: string, limits: Limits): Matcher {
       hits: async (text, most) => linesWith((line) => line.includes(pattern), text, most),
       close: async () => {},
     }
-  return threaded({ pattern, flags }, limits)
+  return threadMatcher({ pattern, flags }, limits)
 }
 
-/** Of an expression that is none by the strict rules, the lenient ones make something all the same. */
+/** Callers try the strict flag `u` first; without it, more patterns are valid. */
 function isExpression(pattern: string, flags: string): boolean {
   try {
     return new RegExp(pattern, flags) !== undefined
@@ -51,13 +51,13 @@ function isExpression(pattern: string, flags: string): boolean {
   }
 }
 
-function threaded(expression: Expression, { late, signal }: Limits): Matcher {
+function threadMatcher(expression: Expression, { late, signal }: Limits): Matcher {
   let worker: Worker | undefined
   const ended = new Promise<never>((_, reject) => {
     const stop = (why: string): void => reject(new TirelessError('tool_failed', why))
-    void late.then(() => stop('the search took too long; use a simpler pattern, or search a folder below'))
-    if (signal.aborted) stop('the search was called off')
-    else signal.addEventListener('abort', () => stop('the search was called off'), { once: true })
+    void late.then(() => stop('the search took too long; use a simpler pattern, or search a subfolder'))
+    if (signal.aborted) stop('the search was cancelled')
+    else signal.addEventListener('abort', () => stop('the search was cancelled'), { once: true })
   })
   ended.catch(() => {})
   return {

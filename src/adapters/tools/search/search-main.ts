@@ -1,4 +1,4 @@
-/** Entry of the thread that searches: a pattern to begin with, then one text after the other. */
+/** Entry of the search thread. Receives the pattern as worker data, then texts as messages. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { linesWith } from './lines.ts'
