@@ -1,4 +1,4 @@
-/** The bars of the engine: what was promised, what was got. Pure. */
+/** Bars: performance limits that a suite must meet. This file has the engine's bars. Pure. */
 
 import type { Growth } from './engine.ts'
 import type { Row } from './measure.ts'
@@ -14,14 +14,14 @@ export interface Bar {
   readonly pass: boolean | null
 }
 
-/** The two loads that the bars are about. */
+/** The two loads that the bars measure. */
 export const ONE: Load = { sessions: 1, steps: 500 }
 export const MANY: Load = { sessions: 64, steps: 50 }
 
 export const rowFor = (rows: readonly Row[], subject: SubjectName, { sessions, steps }: Load): Row | undefined =>
   rows.find((row) => row.subject === subject && row.sessions === sessions && row.steps === steps)
 
-/** How many times as fast as the peer, at the same load. */
+/** Contract: our speed divided by the peer's, at the same load. */
 export function timesPeer(rows: readonly Row[], subject: SubjectName, load: Load): number | undefined {
   const [ours, theirs] = [rowFor(rows, subject, load), rowFor(rows, 'langgraph', load)]
   return ours && theirs && ours.perSecond.median / theirs.perSecond.median
@@ -30,8 +30,8 @@ export function timesPeer(rows: readonly Row[], subject: SubjectName, load: Load
 export function barsOf(rows: readonly Row[], { early, late, ratio, bytes }: Growth): readonly Bar[] {
   const [one, many] = [rowFor(rows, 'tireless', ONE), rowFor(rows, 'tireless', MANY)]
   const [short, long] = bytes
-  const swelling = short && long && long.tireless / short.tireless
-  const widest = Math.max(short?.tireless ?? Number.NaN, long?.tireless ?? Number.NaN)
+  const bytesGrowth = short && long && long.tireless / short.tireless
+  const mostBytes = Math.max(short?.tireless ?? Number.NaN, long?.tireless ?? Number.NaN)
   return [
     atLeast('P1', 'steps a second, × LangGraph JS, one session of 500', 50, timesPeer(rows, 'tireless', ONE), '×', 1),
     atLeast('P1', 'steps a second, × LangGraph JS, 64 sessions of 50', 40, timesPeer(rows, 'tireless', MANY), '×', 1),
@@ -39,20 +39,20 @@ export function barsOf(rows: readonly Row[], { early, late, ratio, bytes }: Grow
     atMost('P1', 'CPU a step, one session', 0.5, one?.cpuMsPerStep.median, ' ms', 3),
     atMost('P1', 'CPU a step, 64 sessions', 0.5, many?.cpuMsPerStep.median, ' ms', 3),
     atMost('P3', `step ${late} of a session against step ${early}`, 1.2, ratio.median, '×', 2),
-    atMost('P3', `bytes a step after ${long?.steps} steps against ${short?.steps}`, 1.1, swelling, '×', 2),
-    atMost('P3', 'bytes a step', 4000, widest, '', 0),
+    atMost('P3', `bytes a step after ${long?.steps} steps against ${short?.steps}`, 1.1, bytesGrowth, '×', 2),
+    atMost('P3', 'bytes a step', 4000, mostBytes, '', 0),
   ]
 }
 
 type Got = number | null | undefined
 
 export const atLeast = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
-  judged({ id, what, bar: `≥ ${bar}${unit}` }, got, unit, digits, (value) => value >= bar)
+  checkBar({ id, what, bar: `≥ ${bar}${unit}` }, got, unit, digits, (value) => value >= bar)
 
 export const atMost = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
-  judged({ id, what, bar: `≤ ${bar}${unit}` }, got, unit, digits, (value) => value <= bar)
+  checkBar({ id, what, bar: `≤ ${bar}${unit}` }, got, unit, digits, (value) => value <= bar)
 
-function judged(
+function checkBar(
   bar: Omit<Bar, 'got' | 'pass'>,
   got: Got,
   unit: string,

@@ -16,7 +16,7 @@ const BASELINE: Baseline = {
   },
 }
 
-function stage(t: TestContext) {
+function setUp(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'tireless-bench-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const [baseline, result] = [join(folder, 'baseline.json'), join(folder, 'engine.json')]
@@ -39,8 +39,8 @@ const ratios = (steps: number | null, cpu: number): readonly Ratio[] => [
   { name: 'CPU against a peer', better: 'lower', value: cpu },
 ]
 
-test('ratios within their tolerance pass, in either direction; a new one is told and not judged', (t) => {
-  const { run, measured } = stage(t)
+test('ratios within their tolerance pass, in either direction; a new ratio is listed but not compared', (t) => {
+  const { run, measured } = setUp(t)
   measured([...ratios(8.1, 0.119), { name: 'another', better: 'lower', value: 3 }])
   const { status, stdout } = run('compare')
   assert.equal(status, 0)
@@ -50,8 +50,8 @@ test('ratios within their tolerance pass, in either direction; a new one is told
   assert.match(stdout, /nothing got worse/)
 })
 
-test('exit 1 where a ratio got worse than its tolerance, whichever direction is the better one', (t) => {
-  const { run, measured } = stage(t)
+test('exit 1 if a ratio is worse than its tolerance allows, whether higher or lower is better', (t) => {
+  const { run, measured } = setUp(t)
   measured(ratios(7.9, 0.05))
   const slower = run('compare')
   assert.equal(slower.status, 1)
@@ -62,16 +62,16 @@ test('exit 1 where a ratio got worse than its tolerance, whichever direction is 
   assert.match(dearer.stdout, /steps against a peer .* better\nCPU against a peer .* WORSE\n/)
 })
 
-test('exit 1 where a ratio was not measured: a subject that no longer runs must not pass', (t) => {
-  const { run, measured } = stage(t)
+test('exit 1 if a ratio was not measured: a subject that no longer runs must not pass', (t) => {
+  const { run, measured } = setUp(t)
   measured(ratios(null, 0.1))
   const { status, stdout } = run('compare')
   assert.equal(status, 1)
   assert.match(stdout, /steps against a peer +10 .* NOT MEASURED\n/)
 })
 
-test('exit 2 for what cannot be compared: a smoke run, another file, another suite', (t) => {
-  const { run, measured, result, baseline } = stage(t)
+test('exit 2 for input that cannot be compared: a smoke run, an invalid file, an unknown suite', (t) => {
+  const { run, measured, result, baseline } = setUp(t)
   measured(ratios(10, 0.1), 'smoke')
   assert.match(run('compare').stderr, /a smoke run measures nothing/)
   assert.equal(run('baseline').status, 2)
@@ -84,8 +84,8 @@ test('exit 2 for what cannot be compared: a smoke run, another file, another sui
   assert.match(stderr, /no suite engine/)
 })
 
-test('a stored baseline has the new values, and the tolerances it had; other suites are left alone', (t) => {
-  const { run, measured, baseline } = stage(t)
+test('a stored baseline has the new values and the earlier tolerances; other suites do not change', (t) => {
+  const { run, measured, baseline } = setUp(t)
   const other = { kernel: { measured: 'once', ratios: {} } }
   writeFileSync(baseline, JSON.stringify({ ...BASELINE, ...other }))
   measured([...ratios(null, 0.08), { name: 'another', better: 'lower', value: 2.34567 }])

@@ -1,4 +1,4 @@
-/** The stored baseline: results held against it, or put in its place. */
+/** Compares results with the stored baseline, or stores them as the new baseline. */
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,13 +32,13 @@ const resultsShape = z.object({
 
 const BASELINE_FILE = {
   shape: baselineShape,
-  expected: 'suites, each with its ratios',
-  fix: 'npm run bench -- baseline RESULT.json writes it',
+  expected: 'a baseline: suites with their ratios',
+  fix: 'create it with: npm run bench -- baseline RESULT.json',
 }
 const RESULTS_FILE = {
   shape: resultsShape,
-  expected: 'what a suite has left in bench/results',
-  fix: 'npm run bench -- engine leaves it in bench/results/engine.json',
+  expected: 'the results of a suite, from bench/results',
+  fix: 'create it, for example with: npm run bench -- engine',
 }
 
 function readResults(path: string): z.infer<typeof resultsShape> {
@@ -51,7 +51,7 @@ function readResults(path: string): z.infer<typeof resultsShape> {
   })
 }
 
-/** Contract: the text to print, and whether nothing got worse than its tolerance allows. */
+/** Contract: the text to print; `ok` is false if a ratio is worse than its tolerance allows. */
 export function compareWithBaseline(
   path: string,
   baselinePath = BASELINE,
@@ -72,11 +72,12 @@ export function compareWithBaseline(
   return { text, ok: worse === 0 }
 }
 
-/** Contract: the ratios of that run are the baseline of its suite from now on; every other suite keeps its own. */
+/** Contract: stores the ratios of this run as the baseline of its suite; other suites do not change. */
 export function storeBaseline(path: string, baselinePath = BASELINE): string {
   const { suite, scale, at, machine, ratios } = readResults(path)
   const before: Baseline = existsSync(baselinePath) ? readShaped(baselinePath, BASELINE_FILE) : {}
-  const measured = `${at.slice(0, 10)}, ${scale} run, Node ${machine.node}, ${machine.system}, ${machine.cores} cores, load ${machine.load.toFixed(1)}`
+  const { node, system, cores, load } = machine
+  const measured = `${at.slice(0, 10)}, ${scale} run, Node ${node}, ${system}, ${cores} cores, load ${load.toFixed(1)}`
   const after: Baseline = { ...before, [suite]: updateBaseline(before[suite], measured, ratios) }
   writeFileSync(baselinePath, `${JSON.stringify(after, undefined, 2)}\n`)
   return measured

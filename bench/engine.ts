@@ -1,6 +1,7 @@
 /**
- * The engine suite: the same loop on the whole engine, on its store alone and on LangGraph JS, above what SQLite and the disk allow.
- * Subjects take turns, round after round, so that a machine that gets slower or faster does so for all of them.
+ * The engine suite: the same loop on the whole engine, on its store alone and on LangGraph JS; SQLite commits and disk
+ * syncs alone give the upper limit. Subjects take turns in rounds, so that a machine that gets slower affects all of
+ * them.
  */
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -27,7 +28,7 @@ interface Plan {
   readonly rounds: number
   readonly warmUpMs: number
   readonly runs: readonly (Load & { readonly subject: SubjectName; readonly repeat: number })[]
-  /** Those among them that the ratios are about. */
+  /** The loads that the ratios compare. */
   readonly loads: Loads
   readonly growth: {
     readonly early: number
@@ -74,7 +75,7 @@ const [FEW_STEPS, FEW_SESSIONS]: readonly [Load, Load] = [
   { sessions: 4, steps: 5 },
 ]
 
-/** Every subject once. Its long session is cut by the memory, as one of 10,000 steps is. */
+/** Runs every subject once. `maxInput` makes the memory cut the session, as it does after 10,000 steps. */
 const SMOKE: Plan = {
   rounds: 1,
   warmUpMs: 0,
@@ -96,7 +97,7 @@ export interface Bytes {
   readonly steps: number
   readonly tireless: number
   readonly langgraph: number | null
-  /** The peer's is what its measured growth (a·n + b·n²) makes of so many steps. */
+  /** The peer's value is extrapolated from its measured growth (a·n + b·n²). */
   readonly extrapolated: boolean
 }
 
@@ -216,7 +217,7 @@ function bytesOf(rows: readonly Row[], one: Load, long: Row): readonly Bytes[] {
   ]
 }
 
-/** Bytes per step grow along a straight line where the whole grows with the square. */
+/** The total grows with the square of the steps, so bytes per step grow linearly. */
 function extrapolate(rows: readonly Row[], steps: number): number | null {
   const [last, first] = [rows[0], rows.at(-1)]
   if (!first || !last || first === last) return null

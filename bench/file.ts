@@ -1,20 +1,20 @@
-/** JSON that was written elsewhere: read, and checked against its shape before anything relies on it. */
+/** Reads a JSON file and checks its shape. */
 
 import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { TirelessError } from '../src/domain/error.ts'
 
-/** What a file of that kind has to be, and what to do where it is not. */
+/** A kind of file: its shape, and texts for the error if the shape does not match. */
 export interface FileKind<T> {
   readonly shape: z.ZodType<T>
   readonly expected: string
   readonly fix: string
 }
 
-/** Contract: throws `usage`, naming the file, where it cannot be read, is no JSON or has another shape. */
+/** Contract: throws `usage` with the file's name if it cannot be read, is not JSON or has another shape. */
 export function readShaped<T>(path: string, { shape, expected, fix }: FileKind<T>): T {
   const wrong = (got: string) =>
-    new TirelessError('usage', { what: 'the file is not what is expected', where: path, got, expected, fix })
+    new TirelessError('usage', { what: 'the file has the wrong content', where: path, got, expected, fix })
   let json: unknown
   try {
     json = JSON.parse(readFileSync(path, 'utf8'))

@@ -1,4 +1,4 @@
-/** The machine that was measured on. */
+/** Describes the machine of the measurement. */
 
 import { availableParallelism, loadavg } from 'node:os'
 
@@ -6,7 +6,7 @@ export interface Machine {
   readonly node: string
   readonly system: string
   readonly cores: number
-  /** Of the minute before it began; over half a core, something else was running. */
+  /** Load average of the minute before; above 0.5, other programs were running. */
   readonly load: number
 }
 

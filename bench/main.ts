@@ -1,11 +1,12 @@
 /**
- * npm run bench -- engine|kernel|http|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR] [--profile DIR]
- * npm run bench -- compare|baseline RESULT.json [--baseline FILE]
+ * npm run bench -- engine|kernel|http|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR] [--profile DIR] npm
+ * run bench -- compare|baseline RESULT.json [--baseline FILE]
  *
- * Measures ours and the peers side by side in one run, prints one table of ratios, and leaves it in bench/results as JSON and, where there is
- * something to draw, as a plot. Figures of two machines, or of two runs, are not to be compared; ratios are: `compare` holds those of a run
- * against the stored baseline, `baseline` stores them. `injection` counts instead: what attacks of public data sets come to, and what it costs
- * whoever means well. `--data`: where that data lies. `--profile`: leaves CPU profiles of the kernel there (`http`). `--smoke`: every suite to its end in seconds, which says nothing about time.
+ * Measures Tireless and its peers in one run, prints a table, and writes the results to bench/results as JSON, some
+ * also as a plot. Times of different machines or runs cannot be compared; ratios can: `compare` compares the ratios of
+ * a run with the stored baseline, `baseline` stores them. `injection` counts instead: successful attacks, and questions
+ * in ordinary tasks. `--data`: folder of the public attack data. `--profile`: folder for CPU profiles of the kernel
+ * (`http`). `--smoke`: runs a suite in seconds, without meaningful times.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,14 +17,15 @@ import { BASELINE, compareWithBaseline, storeBaseline } from './compare.ts'
 import { ensurePeers, hasPeers } from './peers/install.ts'
 import type { Scale, SuiteOptions, SuiteResults } from './suite.ts'
 
-const USAGE = `usage: npm run bench -- engine|kernel|http|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR] [--profile DIR]
+const USAGE = `usage: npm run bench -- engine|kernel|http|sandbox|injection [--quick|--smoke]
+                           [--out DIR] [--data DIR] [--profile DIR]
        npm run bench -- compare|baseline RESULT.json [--baseline FILE]`
 
 interface Outcome {
   readonly results: SuiteResults
   readonly text: string
   readonly picture?: string
-  /** Why it counts as failed though it came to its end. */
+  /** Why the run failed although it completed. */
   readonly failure?: string | undefined
 }
 
@@ -32,7 +34,7 @@ interface MainOptions extends SuiteOptions {
   readonly profile: string | undefined
 }
 
-/** Each loads its own code: a suite that breaks while it is loaded stops no other, and a comparison needs none. */
+/** Each suite loads its own code, so that a broken suite does not affect the others. */
 const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>>> = {
   async engine(options) {
     const [{ measureEngine }, { plot }, { report }] = await Promise.all([
@@ -76,17 +78,17 @@ const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>
   },
 }
 
-/** A smoke run takes the peers where they are, and fetches nothing. */
+/** A smoke run uses installed peers and installs none. */
 function missingPeers({ scale, say }: SuiteOptions): string | undefined {
   if (scale !== 'smoke') return ensurePeers(say)
   return hasPeers()
     ? undefined
-    : 'it is not installed (npm run bench -- engine --quick installs it), and a smoke run fetches nothing'
+    : 'it is not installed, and a smoke run does not install it; run: npm run bench -- engine --quick'
 }
 
 const say = (line: string): void => console.error(line)
 
-/** Gone with the process. Not in the system's folder for temporary files: that may be memory, where nothing is ever synced. */
+/** Removed when the process exits. Not in the system's temporary folder, which may be in memory and never synced. */
 function freshFolder(parent: string): string {
   mkdirSync(parent, { recursive: true })
   const folder = mkdtempSync(join(parent, 'run-'))
@@ -102,12 +104,12 @@ interface RunOptions {
   readonly profile: string | undefined
 }
 
-/** Exit 1: it did not come to its end, or a bar that is no matter of time is not met. */
+/** Contract: returns 1 if the suite failed or a bar that does not depend on time is not met. */
 async function runSuite(name: string, { scale, out, ...options }: RunOptions): Promise<number> {
   const measure = SUITES[name]
   if (!measure) return usage()
   const { results, text, picture, failure } = await measure({ ...options, scale, say, folder: freshFolder(out) })
-  // A smoke run never takes the place of figures.
+  // A smoke run does not overwrite measured results.
   const file = join(out, scale === 'smoke' ? `${name}-smoke` : name)
   writeFileSync(`${file}.json`, `${JSON.stringify(results, undefined, 2)}\n`)
   if (picture !== undefined) writeFileSync(`${file}.svg`, picture)

@@ -1,11 +1,11 @@
-/** The outside of a measurement: starts a subject's process and sums up what it says. */
+/** Starts the process of a subject and summarises its samples. */
 
 import { spawn } from 'node:child_process'
 import { resolve as resolvePath } from 'node:path'
 import type { Load, Sample } from './meter.ts'
 import { SUBJECTS, type SubjectName, unitOf } from './subjects.ts'
 
-/** A median never stands alone: how far apart the samples were goes with it. */
+/** A median with the range of its samples. */
 export interface Figure {
   readonly median: number
   readonly min: number
@@ -15,7 +15,7 @@ export interface Figure {
 
 const FLAGS = ['--disable-warning=ExperimentalWarning']
 
-/** Contract: one process for one order; what it says on stderr comes with the error when it fails. */
+/** Contract: runs one process for one order; the error of a failed process contains its stderr. */
 export function runSubject<T = Sample>(file: string, order: object): Promise<readonly T[]> {
   return new Promise((resolve, reject) => {
     const path = resolvePath(import.meta.dirname, file)
@@ -23,18 +23,18 @@ export function runSubject<T = Sample>(file: string, order: object): Promise<rea
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, LANGSMITH_TRACING: 'false', NODE_ENV: 'production' },
     })
-    let said = ''
-    let complained = ''
+    let stdout = ''
+    let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text
+      stdout += text
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complained += text
+      stderr += text
     })
     child.on('error', reject)
     child.on('close', (code, signal) => {
-      if (code === 0) resolve(JSON.parse(said) as T[])
-      else reject(new Error(`${file} ended with ${signal ?? code}\n${complained}`))
+      if (code === 0) resolve(JSON.parse(stdout) as T[])
+      else reject(new Error(`${file} ended with ${signal ?? code}\n${stderr}`))
     })
   })
 }
@@ -80,7 +80,7 @@ export function rowOf(subject: SubjectName, load: Load, samples: readonly Sample
   }
 }
 
-/** One session first, then many, then what is no step; ours before theirs, long before short. */
+/** Order: one session, many sessions, then subjects that do not count steps; our subjects first, longer runs first. */
 export function shown(rows: readonly Row[]): readonly Row[] {
   const names = Object.keys(SUBJECTS)
   const rank = ({ subject, sessions, steps }: Row): readonly number[] => [
@@ -104,7 +104,7 @@ export interface Point {
 
 const BUCKETS_PER_DECADE = 10
 
-/** What a step cost as the session grew: medians of windows that widen with the step number. */
+/** The cost of a step as the session grows: medians over windows that widen with the step number. */
 export function curveOf(samples: readonly Sample[]): readonly Point[] {
   const buckets = new Map<number, { steps: number[]; ms: number[] }>()
   for (const { stepMs } of samples)
@@ -118,7 +118,7 @@ export function curveOf(samples: readonly Sample[]): readonly Point[] {
   return [...buckets.values()].map(({ steps, ms }) => ({ step: medianOf(steps), ms: medianOf(ms) }))
 }
 
-/** The median cost of the steps around one. */
+/** The median cost of the steps from `step - reach` to `step + reach`. */
 export function costAround(step: number, { stepMs }: Sample, reach: number): number {
   return medianOf(stepMs.slice(step - reach - 1, step + reach))
 }

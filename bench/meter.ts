@@ -1,6 +1,6 @@
 /**
- * The inside of a measurement: a subject runs in a process of its own, is warmed up, then measured as often as asked, and
- * answers with one line of JSON. Every subject, ours or a peer, is measured by this one file.
+ * Measures inside the subject's process: warms the subject up, measures it as often as ordered, and prints the samples
+ * as one JSON line. All subjects, ours and peers, are measured by this file.
  */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -8,16 +8,16 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** `sessions` at once, each of them `steps` steps: a model's answer with one tool call, and that call. */
+/** `sessions` concurrent sessions of `steps` steps; a step is a model answer with one tool call, and that call. */
 export interface Load {
   readonly sessions: number
   readonly steps: number
-  /** Tokens of one request, where the past is to be cut sooner than by itself. */
+  /** Token limit of a request, to make the memory cut the history early. */
   readonly maxInput?: number | undefined
 }
 
 export interface Order extends Load {
-  /** Databases are made and removed below it. */
+  /** Databases are created and removed in this folder. */
   readonly folder: string
   readonly warmUpMs: number
   readonly repeat: number
@@ -28,30 +28,30 @@ export interface Sample {
   /** User and system time of all threads. */
   readonly cpuMs: number
   readonly lagP99Ms: number
-  /** The subject's database and its log, once it is closed. */
+  /** Size of the closed database, including its write-ahead log. */
   readonly bytes: number
-  /** Between the beginning of the first step and the beginning of the last. */
+  /** Commits between the start of the first step and the start of the last. */
   readonly commits: number | null
-  /** With one session: milliseconds between the beginnings of neighbouring steps. */
+  /** Only with one session: time between the starts of consecutive steps, in ms. */
   readonly stepMs: readonly number[]
 }
 
 export interface Bench extends Load {
-  /** Where the subject's files belong. */
+  /** Folder for the subject's files. */
   readonly folder: string
-  /** Says that a step begins (or the answer after the last one), and how many durable commits there were so far, if known. */
+  /** Marks the start of a step, or of the final answer. `commits`: durable commits so far, if known. */
   step(commits?: number): void
-  /** Contract: call it once, around the work alone: what comes before and after it is set-up. */
+  /** Contract: call it once, around the measured work; set-up and tear-down stay outside. */
   measure(work: () => Promise<unknown>): Promise<void>
 }
 
-/** Runs one load from opening to closing. */
+/** Runs one load, including set-up and tear-down. */
 export type Subject = (bench: Bench) => Promise<void>
 
 const WARM_UP_STEPS = 50
 const LAG_RESOLUTION_MS = 10
 
-/** The whole of a subject's process. */
+/** The main function of a subject's process. */
 export async function serve(subject: Subject): Promise<void> {
   const order = JSON.parse(process.argv[2] ?? '') as Order
   const until = performance.now() + order.warmUpMs
@@ -83,8 +83,8 @@ async function sample(subject: Subject, parent: string, load: Load): Promise<Sam
       },
     })
     if (!measured) throw new Error('the subject measured nothing')
-    const asked = load.sessions * load.steps
-    if (starts.length < asked) throw new Error(`the subject began ${starts.length} of ${asked} steps`)
+    const expected = load.sessions * load.steps
+    if (starts.length < expected) throw new Error(`the subject started ${starts.length} of ${expected} steps`)
     return {
       ...measured,
       bytes: databaseBytes(folder),
@@ -98,7 +98,7 @@ async function sample(subject: Subject, parent: string, load: Load): Promise<Sam
 
 async function timed(work: () => Promise<unknown>): Promise<Pick<Sample, 'seconds' | 'cpuMs' | 'lagP99Ms'>> {
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
-  // It measures from timer to timer: one before the work, and one after work that never gave the loop a turn.
+  // The monitor measures between timers, so the pauses let one fire before and one after work that blocks the loop.
   lag.enable()
   await pause(2 * LAG_RESOLUTION_MS)
   const cpu = process.cpuUsage()

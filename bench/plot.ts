@@ -1,4 +1,6 @@
-/** The plot: one SVG, written by hand. Pure. Left: steps a second. Right: what a step costs as its session grows. Both axes are logarithmic. */
+/**
+ * Draws the results as an SVG. Left: steps per second. Right: cost of a step as its session grows. Log scales. Pure.
+ */
 
 import type { Results } from './engine.ts'
 import type { Row } from './measure.ts'
@@ -45,12 +47,14 @@ export function axisOf(values: readonly number[]): Axis {
 
 export function plot(results: Results): string {
   const { machine, at, scale } = results
-  const where = `Node ${machine.node} · ${machine.system}, ${machine.cores} cores · ${at.slice(0, 10)}${scale === 'full' ? '' : ` · ${scale} run`}`
+  const run = scale === 'full' ? '' : ` · ${scale} run`
+  const where = `Node ${machine.node} · ${machine.system}, ${machine.cores} cores · ${at.slice(0, 10)}${run}`
+  const size = `viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}"`
   return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" font-family="system-ui, sans-serif" font-size="13">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif" font-size="13">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
-    text(40, 44, 'Durable steps: one answer of the model, one tool call, all of it fsynced', { size: 20, weight: 600 }),
-    text(40, 68, `the same loop side by side in one run · ${where}`, { fill: FAINT }),
+    text(40, 44, 'Durable steps: one model answer and one tool call, all fsynced', { size: 20, weight: 600 }),
+    text(40, 68, `the same loop for all, measured in one run · ${where}`, { fill: FAINT }),
     ...speeds(results.rows),
     ...growth(results.growth.curves),
     ...legend([...new Set(results.rows.map(({ subject }) => subject))]),
@@ -65,7 +69,7 @@ function speeds(rows: readonly Row[]): readonly string[] {
     const y = LEFT.y + i * pitch
     const width = Math.max(1, axis.at(row.perSecond.median) * LEFT.width)
     return [
-      `<rect x="${LEFT.x}" y="${fixed(y + pitch * 0.16)}" width="${fixed(width)}" height="${fixed(pitch * 0.68)}" rx="3" fill="${COLOURS[row.subject]}"/>`,
+      bar({ x: LEFT.x, y: y + pitch * 0.16, width, height: pitch * 0.68 }, COLOURS[row.subject]),
       text(LEFT.x - 12, y + pitch / 2 + 4, nameOf(row), { anchor: 'end' }),
       text(LEFT.x + width + 7, y + pitch / 2 + 4, Math.round(row.perSecond.median).toLocaleString('en-US'), {
         weight: 600,
@@ -73,12 +77,12 @@ function speeds(rows: readonly Row[]): readonly string[] {
     ]
   })
   return [
-    text(40, 96, 'How many a second: sessions × steps', { weight: 600, size: 15 }),
+    text(40, 96, 'Steps per second (sessions × steps)', { weight: 600, size: 15 }),
     ...axis.ticks.flatMap((tick) => vertical(LEFT, axis.at(tick), compact(tick))),
     text(
       LEFT.x + LEFT.width / 2,
       LEFT.y + LEFT.height + 44,
-      'steps a second of all sessions together (grey: commits and syncs a second)',
+      'steps per second of all sessions (grey: commits and syncs per second)',
       {
         anchor: 'middle',
         fill: FAINT,
@@ -87,6 +91,9 @@ function speeds(rows: readonly Row[]): readonly string[] {
     ...bars,
   ]
 }
+
+const bar = ({ x, y, width, height }: Box, fill: string): string =>
+  `<rect x="${x}" y="${fixed(y)}" width="${fixed(width)}" height="${fixed(height)}" rx="3" fill="${fill}"/>`
 
 function legend(subjects: readonly SubjectName[]): readonly string[] {
   const pitch = (WIDTH - 80) / subjects.length
@@ -108,10 +115,10 @@ function growth(curves: Results['growth']['curves']): readonly string[] {
   const x = (step: number): number => RIGHT.x + across.at(step) * RIGHT.width
   const y = (ms: number): number => RIGHT.y + RIGHT.height - up.at(ms) * RIGHT.height
   return [
-    text(RIGHT.x - 50, 96, 'What a step costs as its session grows', { weight: 600, size: 15 }),
+    text(RIGHT.x - 50, 96, 'Cost of a step as its session grows', { weight: 600, size: 15 }),
     ...across.ticks.flatMap((tick) => vertical(RIGHT, across.at(tick), compact(tick))),
     ...up.ticks.flatMap((tick) => [
-      `<line x1="${RIGHT.x}" x2="${RIGHT.x + RIGHT.width}" y1="${fixed(y(tick))}" y2="${fixed(y(tick))}" stroke="${GRID}"/>`,
+      horizontal(RIGHT, y(tick)),
       text(RIGHT.x - 10, y(tick) + 4, `${tick} ms`, { anchor: 'end', fill: FAINT }),
     ]),
     text(RIGHT.x + RIGHT.width / 2, RIGHT.y + RIGHT.height + 44, 'step of one session', {
@@ -122,7 +129,7 @@ function growth(curves: Results['growth']['curves']): readonly string[] {
       const path = curve.map(({ step, ms }) => `${fixed(x(step))},${fixed(y(ms))}`).join(' ')
       const last = curve.at(-1)
       return [
-        `<polyline points="${path}" fill="none" stroke="${COLOURS[subject]}" stroke-width="2.5" stroke-linejoin="round"/>`,
+        `<polyline points="${path}" fill="none" stroke="${COLOURS[subject]}" ${LINE_STYLE}/>`,
         ...(last
           ? [
               `<circle cx="${fixed(x(last.step))}" cy="${fixed(y(last.ms))}" r="4" fill="${COLOURS[subject]}"/>`,
@@ -137,6 +144,9 @@ function growth(curves: Results['growth']['curves']): readonly string[] {
     }),
   ]
 }
+
+const horizontal = ({ x, width }: Box, y: number): string =>
+  `<line x1="${x}" x2="${x + width}" y1="${fixed(y)}" y2="${fixed(y)}" stroke="${GRID}"/>`
 
 function vertical(box: Box, at: number, label: string): readonly string[] {
   const x = fixed(box.x + at * box.width)
@@ -153,11 +163,14 @@ interface TextStyle {
   readonly fill?: string
 }
 
-function text(x: number, y: number, words: string, style: TextStyle = {}): string {
+const LINE_STYLE = 'stroke-width="2.5" stroke-linejoin="round"'
+
+function text(x: number, y: number, content: string, style: TextStyle = {}): string {
   const { anchor = 'start', size = 13, weight = 400, fill = INK } = style
-  return `<text x="${fixed(x)}" y="${fixed(y)}" text-anchor="${anchor}" font-size="${size}" font-weight="${weight}" fill="${fill}">${escaped(words)}</text>`
+  const font = `text-anchor="${anchor}" font-size="${size}" font-weight="${weight}" fill="${fill}"`
+  return `<text x="${fixed(x)}" y="${fixed(y)}" ${font}>${escapeXml(content)}</text>`
 }
 
 const fixed = (value: number): string => value.toFixed(1)
-const escaped = (words: string): string => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+const escapeXml = (content: string): string => content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 const compact = (value: number): string => (value >= 1000 ? `${value / 1000}k` : String(value))

@@ -1,12 +1,12 @@
 /**
- * Ratios of a run, and how they stand against those of the stored baseline. Pure. A ratio compares two subjects that were measured in one run
- * on one machine, so it can be compared with a ratio of another machine; figures in milliseconds cannot.
+ * Compares the ratios of a run with the stored baseline. Pure. A ratio compares two subjects measured in one run on one
+ * machine, so it can be compared with a ratio from another machine; times in ms cannot.
  */
 
 import { table } from './report.ts'
 
 export interface Ratio {
-  /** Says what is divided by what; the baseline knows it by this name. */
+  /** Describes the two values; also the key in the baseline. */
   readonly name: string
   readonly better: 'higher' | 'lower'
   /** Null: not measured. */
@@ -16,12 +16,12 @@ export interface Ratio {
 export interface BaselineRatio {
   readonly value: number
   readonly better: Ratio['better']
-  /** How much worse is still no finding, as a part of the value: 0.2 is 20 %. */
+  /** Accepted worsening as a fraction of the value: 0.2 is 20 %. */
   readonly tolerance: number
 }
 
 export interface BaselineSuite {
-  /** Where the values come from: for the reader, no part of a comparison. */
+  /** Describes the run; not used in the comparison. */
   readonly measured: string
   readonly ratios: Readonly<Record<string, BaselineRatio>>
 }
@@ -46,7 +46,7 @@ function ratio(name: string, better: Ratio['better'], value: number | null | und
   return { name, better, value: value == null || !Number.isFinite(value) ? null : value }
 }
 
-/** Contract: null where either is missing. */
+/** Contract: null if one value is missing. */
 export const quotient = (part: number | null | undefined, whole: number | null | undefined): number | null =>
   part == null || whole == null || whole === 0 ? null : part / whole
 
@@ -70,7 +70,7 @@ function judge({ value, better, tolerance }: BaselineRatio, now: number | null):
   return change > tolerance ? 'better' : 'ok'
 }
 
-/** What was not measured is a failure too: else a subject that no longer runs would pass. */
+/** A missing value is a failure too, so that a subject that no longer runs is noticed. */
 export const isWorse = ({ verdict }: ComparedRatio): boolean => verdict === 'WORSE' || verdict === 'NOT MEASURED'
 
 const changeOf = (before: number, now: number): number => now / before - 1
@@ -92,7 +92,7 @@ export function comparisonTable(compared: readonly ComparedRatio[]): string {
   )
 }
 
-/** Contract: the measured ratios, each with the tolerance it had; what was not measured keeps its value. */
+/** Contract: the measured ratios with their earlier tolerances; ratios that were not measured keep their values. */
 export function updateBaseline(
   before: BaselineSuite | undefined,
   measured: string,

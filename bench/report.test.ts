@@ -65,13 +65,13 @@ const results: Results = {
   bars: barsOf(rows, growth),
 }
 
-test('the median is of the samples, whatever their order and number', () => {
+test('the median does not depend on the order of the samples; of an even number it is a mean', () => {
   assert.equal(medianOf([3, 1, 2]), 2)
   assert.equal(medianOf([4, 1, 2, 3]), 2.5)
   assert.deepEqual(figureOf([3, 1, 2]), { median: 2, min: 1, max: 3, samples: 3 })
 })
 
-test('a step is known by the time to the next one; windows around a step and along the session', () => {
+test('the cost of a step is the median of a window around it; the curve uses windows along the session', () => {
   const one = sample(1, { stepMs: Array.from({ length: 1000 }, (_, i) => i + 1) })
   assert.equal(costAround(500, one, 50), 500)
   const curve = curveOf([one])
@@ -79,7 +79,7 @@ test('a step is known by the time to the next one; windows around a step and alo
   for (const { step, ms } of curve) assert.equal(ms, step)
 })
 
-test('bars are judged by medians, and what was not measured is not judged', () => {
+test('bars use medians; values that were not measured are not judged', () => {
   const verdicts = results.bars.map(({ what, pass }) => [what.slice(0, 20), pass])
   assert.deepEqual(verdicts[0], ['steps a second, × La', true])
   assert.equal(results.bars[0]?.got, '50.0×')
@@ -95,7 +95,7 @@ test('bars are judged by medians, and what was not measured is not judged', () =
   assert.deepEqual([alone[0]?.got, alone[0]?.pass], ['not measured', null])
 })
 
-test('the table lines up, and the report says every bar', () => {
+test('table columns are aligned, and the report contains every bar', () => {
   assert.equal(
     table(
       ['', 'n'],
@@ -112,7 +112,7 @@ test('the table lines up, and the report says every bar', () => {
   assert.match(text, /5,000,000 \(extrapolated/)
 })
 
-test('the plot is one SVG in which every subject has a bar and every curve a line', () => {
+test('the plot is an SVG with a bar for every subject and a line for every curve', () => {
   const svg = plot(results)
   assert.match(svg, /^<svg [\s\S]*<\/svg>\n$/)
   assert.equal(svg.match(/<polyline/g)?.length, 2)

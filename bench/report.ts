@@ -1,4 +1,4 @@
-/** The table. Pure: results in, text out. */
+/** The report of the engine suite, and the table functions of all reports. Pure. */
 
 import { type Bar, rowFor, timesPeer } from './bars.ts'
 import type { Results } from './engine.ts'
@@ -9,7 +9,7 @@ import type { SuiteResults } from './suite.ts'
 
 type Cells = readonly string[]
 
-/** The first column is words, the others are figures. */
+/** The first `words` columns are left-aligned text, the others right-aligned numbers. */
 export function table(head: Cells, rows: readonly Cells[], words = 1): string {
   const lines = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
@@ -32,8 +32,9 @@ export function report(results: Results): string {
     '',
     rowsTable(results),
     '',
-    `A step: one answer of the model, one tool call, all of it fsynced. Medians of up to ${samples} samples; ± is half the way from`,
-    'the slowest to the fastest. Of bare: of what node:sqlite alone would allow one session, given the commits that a step takes.',
+    `A step: one model answer and one tool call, all fsynced. Medians of up to ${samples} samples; ± is half the range`,
+    'from slowest to fastest. Of bare: share of the speed that node:sqlite alone allows one session, given the commits',
+    'per step.',
     Object.entries(peers)
       .map(([name, version]) => `${name} ${version}`)
       .join(', '),
@@ -44,11 +45,11 @@ export function report(results: Results): string {
   ].join('\n')
 }
 
-export function headOf({ suite, machine, scale }: SuiteResults): Cells {
+export function headOf({ suite, machine: { node, system, cores, load }, scale }: SuiteResults): Cells {
   return [
-    `${suite} bench · Node ${machine.node} · ${machine.system}, ${machine.cores} cores${scale === 'full' ? '' : ` · ${scale}`}`,
-    ...(machine.load > 0.5
-      ? [`something else was running (load ${machine.load.toFixed(1)}): trust the ratios more than the figures`]
+    `${suite} bench · Node ${node} · ${system}, ${cores} cores${scale === 'full' ? '' : ` · ${scale}`}`,
+    ...(load > 0.5
+      ? [`Other programs were running (load ${load.toFixed(1)}): ratios are more reliable than times.`]
       : []),
   ]
 }
@@ -96,7 +97,7 @@ function rowsTable({ rows, loads }: Results): string {
   )
 }
 
-/** Steps a second, if nothing cost anything but one bare commit after the other. */
+/** Steps per second if only bare commits took time. */
 function floorOf(rows: readonly Row[], one: Load): number | undefined {
   const bare = rows.find(({ subject }) => subject === 'sqlite')?.perSecond.median
   const commits = rowFor(rows, 'tireless', one)?.commitsPerStep
@@ -107,19 +108,17 @@ function growthTable({ growth, rows, loads }: Results): string {
   const { early, late, earlyMs, lateMs, ratio } = growth
   const peer = growth.curves.langgraph
   const ends = peer && [peer[0], peer.at(-1)]
+  const took = (step: number, ms: string): string => `step ${whole(step)} took ${ms} ms`
+  const range = `${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)} … ${ratio.max.toFixed(2)})`
+  const ours = [took(early, earlyMs.median.toFixed(2)), took(late, lateMs.median.toFixed(2))]
+  const theirs = ends?.[0] && ends[1] && ends.flatMap((end) => (end ? [took(end.step, end.ms.toFixed(1))] : []))
   return [
-    `one session: step ${early} took ${earlyMs.median.toFixed(2)} ms, step ${late} ${lateMs.median.toFixed(2)} ms: ${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)} … ${ratio.max.toFixed(2)})`,
-    ...(ends?.[0] && ends[1]
-      ? [
-          `LangGraph JS: step ${whole(ends[0].step)} took ${ends[0].ms.toFixed(1)} ms, step ${whole(ends[1].step)} ${ends[1].ms.toFixed(1)} ms`,
-        ]
-      : []),
+    `one session: ${ours.join(', ')}: ${range}`,
+    ...(theirs ? [`LangGraph JS: ${theirs.join(', ')}`] : []),
     ...growth.bytes.map(({ steps, tireless, langgraph, extrapolated }) =>
       [
         `database after ${whole(steps)} steps: ${whole(tireless)} bytes a step`,
-        ...(langgraph === null
-          ? []
-          : [`LangGraph JS ${whole(langgraph)}${extrapolated ? ' (extrapolated from what was measured)' : ''}`]),
+        ...(langgraph === null ? [] : [`LangGraph JS ${whole(langgraph)}${extrapolated ? ' (extrapolated)' : ''}`]),
       ].join('; '),
     ),
     ...[loads.one, loads.many].flatMap((load) => overhead(rows, load)),
@@ -130,13 +129,11 @@ function overhead(rows: readonly Row[], load: Load): readonly string[] {
   const [engine, store] = [rowFor(rows, 'tireless', load), rowFor(rows, 'store', load)]
   if (!engine || !store) return []
   const share = (100 * engine.perSecond.median) / store.perSecond.median
-  return [
-    `${load.sessions} session${load.sessions === 1 ? '' : 's'}: the engine does ${share.toFixed(0)} % of the steps of the bare loop on its store`,
-  ]
+  return [`sessions: ${load.sessions}; the engine reaches ${share.toFixed(0)} % of the speed of its store alone`]
 }
 
 export function barsTable({ bars }: { readonly bars: readonly Bar[] }): string {
-  if (bars.length === 0) return 'a smoke run: the suite runs to its end, and nothing is said about time'
+  if (bars.length === 0) return 'Smoke run: the suite completed; times were not measured.'
   const verdict = (pass: boolean | null): string => (pass === null ? '–' : pass ? 'pass' : 'FAIL')
   return table(
     ['bar', 'what', 'expected', 'got', ''],

@@ -1,4 +1,4 @@
-/** Every suite through the public entry, to its end: a bench that nobody runs for a month must not rot unnoticed. */
+/** Runs every suite completely through the command line, so that a broken bench is noticed. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -41,7 +41,7 @@ const named = (results: { ratios: readonly { name: string; value: number | null 
   results.ratios.filter(({ value }) => value !== null).map(({ name }) => name)
 
 describe('a smoke run', { concurrency: 2 }, () => {
-  test('engine: every subject, and a session whose past is cut', async (t) => {
+  test('engine: every subject, and a session that the memory cuts', async (t) => {
     const { results, err } = await smoke(t, 'engine')
     const subjects = new Set(results.rows.map(({ subject }: { subject: string }) => subject))
     const peers = hasPeers() ? ['langgraph'] : []
@@ -51,7 +51,7 @@ describe('a smoke run', { concurrency: 2 }, () => {
     assert.ok(named(results).includes('CPU a step against the bare store, one session'))
   })
 
-  test('kernel: cycles, start, status and idleness', async (t) => {
+  test('kernel: cycles, start, status and idle cost', async (t) => {
     const { results, err } = await smoke(t, 'kernel')
     assert.match(err, /without the package/)
     assert.equal(results.pasts.length, 2)
@@ -62,7 +62,7 @@ describe('a smoke run', { concurrency: 2 }, () => {
     assert.ok(named(results).includes('CPU of a cycle after a long past against a short past'))
   })
 
-  test('http: tasks sent to a living kernel, all of them done, and to a bare server', async (t) => {
+  test('http: tasks sent to a running kernel, all completed, and to a plain server', async (t) => {
     const { results } = await smoke(t, 'http')
     assert.deepEqual(
       results.rows.map(({ server, requests }: { server: string; requests: number }) => [server, requests]),
@@ -81,7 +81,7 @@ describe('a smoke run', { concurrency: 2 }, () => {
     assert.equal(named(results).length, 3)
   })
 
-  test('injection: our own suites, without the data of others, with a judge of intent that is right and one that lies', async (t) => {
+  test('injection: our own suites without public data, with an exact and a lying intent model', async (t) => {
     const { results, err } = await smoke(t, 'injection', '--data', join(freshFolder(t), 'none'))
     assert.match(err, /no attack data/)
     const played = results.scores.map(({ suite, intent }: { suite: string; intent: string }) => `${suite}, ${intent}`)
@@ -91,7 +91,7 @@ describe('a smoke run', { concurrency: 2 }, () => {
 })
 
 describe('a subject', () => {
-  test('that breaks fails the whole run, and is named', async (t) => {
+  test('that throws fails the whole run, and the error names it', async (t) => {
     const folder = freshFolder(t)
     const preload = join(folder, 'broken-disk.mjs')
     writeFileSync(
@@ -106,7 +106,7 @@ describe('a subject', () => {
     assert.match(err, /subjects\/disk\.ts ended with 1\n[\s\S]*this disk is broken/)
   })
 
-  test('that begins fewer steps than asked is no sample', async (t) => {
+  test('that starts fewer steps than ordered gives no sample', async (t) => {
     const folder = freshFolder(t)
     const file = join(folder, 'lazy.mjs')
     writeFileSync(
@@ -115,11 +115,11 @@ describe('a subject', () => {
        await serve(({ steps, step, measure }) => measure(async () => { for (let n = 1; n < steps; n++) step() }))`,
     )
     const order = { sessions: 1, steps: 5, repeat: 1, warmUpMs: 0, folder }
-    await assert.rejects(runSubject(file, order), /began 4 of 5 steps/)
+    await assert.rejects(runSubject(file, order), /started 4 of 5 steps/)
   })
 
-  test('whose session ends early is no sample', async (t) => {
+  test('whose session ends early gives no sample', async (t) => {
     const order = { sessions: 1, steps: 5, maxInput: 10, repeat: 1, warmUpMs: 0, folder: freshFolder(t) }
-    await assert.rejects(runSubject('subjects/tireless.ts', order), /0 of 1 sessions came to their end/)
+    await assert.rejects(runSubject('subjects/tireless.ts', order), /0 of 1 sessions finished/)
   })
 })

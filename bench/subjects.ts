@@ -1,9 +1,9 @@
-/** Who is measured, in the order in which they are shown. */
+/** The measured subjects, in display order. */
 
 export interface Subject {
   readonly title: string
   readonly file: string
-  /** What its figures count, where that is no step of the loop. */
+  /** What is counted, if not steps of the loop. */
   readonly unit?: string
 }
 
@@ -11,13 +11,13 @@ export const SUBJECTS = {
   tireless: { title: 'Tireless, the whole engine', file: 'subjects/tireless.ts' },
   store: { title: 'bare store, same commits', file: 'subjects/store.ts' },
   langgraph: { title: 'LangGraph JS, SQLite saver', file: 'peers/langgraph.mjs' },
-  sqlite: { title: 'node:sqlite, bare', file: 'subjects/sqlite.ts', unit: 'commits' },
+  sqlite: { title: 'node:sqlite, alone', file: 'subjects/sqlite.ts', unit: 'commits' },
   disk: { title: 'the disk, fdatasync', file: 'subjects/disk.ts', unit: 'syncs' },
 } as const satisfies Record<string, Subject>
 
 export type SubjectName = keyof typeof SUBJECTS
 
-/** As the figures name it: without what comes after the comma. */
+/** The title up to the first comma. */
 export const shortTitle = (subject: SubjectName): string => SUBJECTS[subject].title.split(',')[0] ?? ''
 
 export const unitOf = (subject: SubjectName): string | undefined => {

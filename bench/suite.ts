@@ -1,15 +1,15 @@
-/** What a suite is asked for, and what every suite's results have in common. */
+/** Options and results that all suites share. */
 
 import type { Bar } from './bars.ts'
 import type { Machine } from './machine.ts'
 import type { Ratio } from './ratios.ts'
 
-/** `full`: to be believed. `quick`: a first look. `smoke`: seconds; says only that the suite still runs to its end. */
+/** `full`: reliable values. `quick`: rough values. `smoke`: takes seconds and only checks that the suite works. */
 export type Scale = 'full' | 'quick' | 'smoke'
 
 export interface SuiteOptions {
   readonly scale: Scale
-  /** Homes and databases are made below it. */
+  /** Homes and databases are created in this folder. */
   readonly folder: string
   readonly say: (line: string) => void
 }
@@ -19,7 +19,7 @@ export interface SuiteResults {
   readonly scale: Scale
   readonly at: string
   readonly machine: Machine
-  /** None in a smoke run, except for counts: what takes seconds says nothing about time. */
+  /** Empty in a smoke run, except for bars that count instead of measuring time. */
   readonly bars: readonly Bar[]
   readonly ratios: readonly Ratio[]
 }

@@ -1,10 +1,10 @@
 import { defineBehaviour, defineTool, runTask } from 'tireless'
 import { z } from 'zod'
 
-/** The world: a stone of 42 grams, and a pair of scales. */
+/** Compares a stone of 42 grams with a weight. */
 const weigh = defineTool({
   name: 'weigh',
-  description: 'Says whether the stone is lighter or heavier than so many grams',
+  description: 'Tells whether the stone is lighter or heavier than a weight',
   args: z.object({ grams: z.int() }),
   effect: () => ({ recovery: 'pure', reach: 'none' }),
   run: async ({ grams }) => ({ status: 'ok', content: grams === 42 ? 'even' : grams < 42 ? 'heavier' : 'lighter' }),
@@ -13,7 +13,7 @@ const weigh = defineTool({
 const state = z.object({ low: z.int(), high: z.int(), even: z.int() })
 const middle = ({ low, high }: z.infer<typeof state>): number => Math.floor((low + high) / 2)
 
-/** An agent without a model: it halves what is left until the scales are even. */
+/** An agent without a model: a binary search for the weight. */
 const weigher = defineBehaviour({
   name: 'weigher',
   tools: ['weigh'],

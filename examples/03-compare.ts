@@ -1,16 +1,18 @@
-// One task three times: only the parser swapped, then only the memory. `compare` says where the runs part, and what became of each.
+// Runs one task three times: as it is, with another parser, and with another memory. `compare` shows the first step in
+// which two runs differ, and the result of each.
 import { createApp, defineTool, type Model, type TaskResult } from 'tireless'
 import { z } from 'zod'
 
 const box = defineTool({
   name: 'open_box',
-  description: 'Looks into a box',
+  description: 'Opens a box and shows its content',
   args: z.object({ n: z.int() }),
   effect: () => ({ recovery: 'pure', reach: 'none' }),
   run: async ({ n }) => ({ status: 'ok', content: `box ${n}: ${n === 3 ? 'the key' : 'nothing'}` }),
 })
 
-// Opens thirty boxes and says where the key was. All it knows is in the request; where it writes its calls, it writes two at a time.
+// Opens thirty boxes and answers where the key was. It knows only what is in the request. With a text protocol it makes
+// two calls at a time.
 const model: Model = {
   id: 'example/opener',
   price: { input: 1, output: 0, max_output: 100 },
@@ -18,10 +20,10 @@ const model: Model = {
     const seen = JSON.stringify(messages)
     const opened = Math.max(0, ...[...seen.matchAll(/box (\d+):/g)].map(([, n]) => Number(n)))
     const answer = `The key: ${/box (\d+): the key/.exec(seen)?.[1] ?? 'I forgot where'}`
-    const writing = tools.length === 0
-    const wanted = opened >= 30 ? [] : writing ? [opened + 1, opened + 2] : [opened + 1]
+    const isTextProtocol = tools.length === 0
+    const wanted = opened >= 30 ? [] : isTextProtocol ? [opened + 1, opened + 2] : [opened + 1]
     const usage = { input_tokens: Math.ceil(seen.length / 4), output_tokens: 10, cached_tokens: 0 }
-    if (writing) {
+    if (isTextProtocol) {
       const actions = wanted.map((n) => ({ name: 'open_box', args: { n } }))
       return { text: JSON.stringify(actions.length > 0 ? { actions } : { answer }), calls: [], finish: 'stop', usage }
     }
@@ -41,7 +43,7 @@ for (const swapped of [{ parser: 'json' }, { memory: 'window' }]) {
     a: { steps: number; cost_usd: number; answer: string }
     b: { steps: number; cost_usd: number; answer: string }
   }
-  console.log(`${JSON.stringify(swapped)} parts at step ${first_divergence?.step}, ${first_divergence?.phase}`)
+  console.log(`${JSON.stringify(swapped)} differs first at step ${first_divergence?.step}, ${first_divergence?.phase}`)
   for (const { steps, cost_usd, answer } of [a, b])
     console.log(`  ${steps} steps, ${cost_usd.toFixed(4)} USD: ${answer}`)
 }

@@ -1,13 +1,14 @@
-// What a tool says of itself decides how it is run: its effect, its time, how often it may be tried again.
+// The declaration of a tool determines how it runs: its effect, its time limit, and its retries.
 import { defineBehaviour, defineTool, runTask, type Wish } from 'tireless'
 import { z } from 'zod'
 
 const keys: string[] = []
 const weather = defineTool({
   name: 'weather',
-  description: 'Asks for the weather in a town',
+  description: 'Returns the weather in a town',
   args: z.object({ town: z.string() }),
-  effect: () => ({ recovery: 'idempotent', reach: 'network', host: 'weather.example' }), // so it may be tried again, under the same key
+  // Idempotent, so it may be retried with the same key.
+  effect: () => ({ recovery: 'idempotent', reach: 'network', host: 'weather.example' }),
   maxRetries: 2,
   async run({ town }, { call }) {
     keys.push(call)
@@ -18,14 +19,14 @@ const weather = defineTool({
 
 const dig = defineTool({
   name: 'dig',
-  description: 'Digs until it is told to stop',
+  description: 'Digs until it is stopped',
   args: z.object({}),
-  effect: () => ({ recovery: 'once', reach: 'third_party' }), // never run again by itself; after a crash a human is asked
-  gives: () => ({ trust: 'trusted', private: false }), // a spade says nothing that somebody else could have written
-  maxRetries: 2, // not heeded, for that reason
+  effect: () => ({ recovery: 'once', reach: 'third_party' }), // never repeated; after a crash, a person decides
+  gives: () => ({ trust: 'trusted', private: false }), // the result contains no text of other people
+  maxRetries: 2, // ignored, because of `once`
   timeoutMs: 50,
   run: (_, { signal }) =>
-    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('the spade is put away')))),
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('digging was stopped')))),
 })
 
 const plan: readonly Wish[] = [
@@ -37,7 +38,7 @@ const gardener = defineBehaviour({
   name: 'gardener',
   tools: ['weather', 'dig'],
   initState: (): number => 0,
-  decide: (step) => plan[step], // a decision of its own: no model is asked
+  decide: (step) => plan[step], // decides without a model
   reduce: (step) => step + 1,
   buildSystemPrompt: () => '',
 })

@@ -1,5 +1,5 @@
-// What an agent remembers is found by its words. With an embedder it is found by its meaning, too: a plugin brings one. This one knows three
-// ideas by heart; a real one asks a model on this machine (MiniLM through @xenova/transformers, say) and looks just the same from here.
+// Remembered facts are found by their words. With an embedder, which a plugin provides, they are also found by meaning.
+// This embedder knows three ideas; a real one would use a local model, for example MiniLM with @xenova/transformers.
 
 import { createApp, definePlugin, type Embedder, type Model } from 'tireless'
 
@@ -16,7 +16,7 @@ const embeddings = definePlugin({
   setup: (host) => void host.get('embedders').push(embedder),
 })
 
-// Notes two things, then says so.
+// Remembers two facts, then answers.
 const FACTS = { parking: 'The automobile stands behind the house', food: 'Breakfast is at seven' }
 const model: Model = {
   id: 'example/notes',

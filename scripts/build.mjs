@@ -1,4 +1,5 @@
-// Makes the package that can be published: compiled code, declarations, the built page, a manifest without what belongs to the checkout.
+// Builds the package for users: compiled code, type declarations, the built page, and a manifest without development
+// settings.
 //
 //   node scripts/build.mjs [FOLDER]      default: dist
 
@@ -11,13 +12,16 @@ import { built, STAMP } from './web-stamp.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = resolve(process.argv[2] ?? join(root, 'dist'))
 
-/** Whatever lies there is removed, so it had better be an earlier build. */
+/** Removes an earlier build. Refuses a folder with other files. */
 function clear() {
   const known = ['agents', 'bin', 'lib', 'web', 'package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
   const foreign = existsSync(out) ? readdirSync(out).filter((name) => !known.includes(name)) : []
   if (foreign.length > 0)
     throw new Error(
-      `${out} holds something else; got ${foreign.join(', ')}; expected nothing, or an earlier build; do this: name another folder`,
+      [
+        `${out} contains other files; got ${foreign.join(', ')}; expected an empty folder or an earlier build;`,
+        'do this: name another folder',
+      ].join(' '),
     )
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
@@ -27,22 +31,22 @@ function compile() {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(out, 'lib')]
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-  if (status !== 0) throw new Error(`the compiler ended with ${status}, output above`)
+  if (status !== 0) throw new Error(`the compiler exited with code ${status}; see the output above`)
   for (const file of globSync('lib/**/*.d.ts', { cwd: out })) {
     const path = join(out, file)
-    writeFileSync(path, withoutSourceNames(readFileSync(path, 'utf8')))
+    writeFileSync(path, useCompiledNames(readFileSync(path, 'utf8')))
   }
 }
 
-/** The compiler renames imports in code and leaves those in declarations, which not every compiler of a user's resolves. */
-function withoutSourceNames(declaration) {
+/** The compiler keeps `.ts` imports in declarations, which some compilers of users cannot resolve. */
+function useCompiledNames(declaration) {
   return declaration.replace(/(\bfrom |\bimport\(|\bmodule )(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2')
 }
 
-/** Where the compiled server looks for it: beside `lib`, as it is beside `src`. */
-function page() {
+/** The compiled server expects the page beside `lib`. */
+function buildPage() {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'web.mjs')], { stdio: 'inherit' })
-  if (status !== 0) throw new Error(`the page's build ended with ${status}, output above`)
+  if (status !== 0) throw new Error(`the build of the page exited with code ${status}; see the output above`)
   const isStamp = (file) => basename(file) === STAMP
   cpSync(built, join(out, 'web', 'dist'), { recursive: true, filter: (file) => !isStamp(file) })
 }
@@ -63,12 +67,12 @@ function manifest() {
 try {
   clear()
   compile()
-  page()
+  buildPage()
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
   cpSync(join(root, 'bin', 'installed.cjs'), join(out, 'bin', 'tireless.cjs'))
   cpSync(join(root, 'agents'), join(out, 'agents'), { recursive: true })
   for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(root, file), join(out, file))
 } catch (error) {
-  process.stderr.write(`tireless: the package cannot be built: ${error.message}\n`)
+  process.stderr.write(`tireless: the package could not be built: ${error.message}\n`)
   process.exitCode = 1
 }

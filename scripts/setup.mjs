@@ -1,13 +1,12 @@
-// Makes a fresh clone ready: the npm packages of the lock file, with them the Node that the project needs, and the page.
-// Plain JavaScript for Node 18 and up, because it runs before anything is installed. It speaks on stderr only:
-// bin/tireless runs it in front of commands whose stdout is data.
+// Sets up a fresh clone: installs the npm packages of the lock file, which include the right Node, and builds the page.
+// Plain JavaScript for Node 18 and newer, because it runs before anything is installed. It prints only to stderr,
+// because bin/tireless runs it before commands whose stdout is data.
 //
 //   node scripts/setup.mjs [--system PROGRAM]...
 //
-// The stamp is a copy of the lock file, so that bin/tireless can check it with `cmp`. Packages are installed, stamp and
-// all, in a folder of their own and swapped in by rename: an interrupted set-up leaves the old packages whole, two at
-// once cannot meet half-way, and a program that is running never finds the folder half empty. (A lock directory was the
-// alternative: it needs an opinion on when its holder is dead.)
+// The stamp is a copy of the lock file, so that bin/tireless can check it with `cmp`. Packages and stamp are installed
+// in a separate folder, which is then renamed: an interrupted set-up keeps the old packages, and neither a concurrent
+// set-up nor a running program finds an incomplete folder. (A lock directory would need a rule for a dead holder.)
 
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -37,20 +36,21 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const lockFile = join(root, 'package-lock.json')
 const modules = join(root, 'node_modules')
 const packagedNode = join(modules, '.bin', 'node')
-/** bin/tireless spells the same name with `uname -sm`. */
+/** bin/tireless builds the same name with `uname -sm`. */
 const stamp = join('.tireless', `${os.type()}-${os.machine()}`)
 
-/** What is off without a program of the system, by the name of its package, which is mostly the program's, too. */
+/** What does not work without a system program, by the name of its package. */
 const SYSTEM = {
   strace: 'the tests that kill the program at every write and every fsync',
-  chromium: 'the tests of the page in a browser',
-  bubblewrap: 'commands of agents (bash), which run in its sandbox, and the tests of it',
+  chromium: 'the browser tests of the page',
+  bubblewrap: 'shell commands of agents (they run in its sandbox), and the sandbox tests',
 }
+/** Programs whose name differs from their package. */
 const PROGRAMS = { bubblewrap: 'bwrap' }
 
 const say = (line) => process.stderr.write(`${line}\n`)
 
-class Complaint extends Error {
+class SetupError extends Error {
   constructor({ what, got, expected, fix }) {
     super(`${what}; got ${got}; expected ${expected}; do this: ${fix}`)
   }
@@ -60,13 +60,13 @@ class Complaint extends Error {
 
 async function ensurePackages() {
   if (!isReady()) {
-    say('tireless: installing its packages, once (a few seconds to a minute) …')
+    say('tireless: installing packages, only once (a few seconds to a minute) …')
     await install()
-    dropPackagedNodeThatCannotRun()
+    removeUnusablePackagedNode()
   }
   if (!existsSync(packagedNode) && majorOf(process.version) < NEEDED) {
-    throw new Complaint({
-      what: 'Node is too old, and there is no packaged one for this system',
+    throw new SetupError({
+      what: 'Node is too old, and there is no packaged Node for this system',
       got: `${process.version} on ${os.type()} ${os.machine()}`,
       expected: `Node ${NEEDED} or newer`,
       fix: `install Node ${NEEDED} (nodejs.org, or \`nvm install ${NEEDED}\`) and run the same command again`,
@@ -98,7 +98,7 @@ async function install() {
   }
 }
 
-/** Where another set-up was faster, its packages stay and ours go. */
+/** If a concurrent set-up was faster, its packages stay. */
 function swapIn(staging) {
   for (let attempt = 0; !isReady(); attempt++) {
     try {
@@ -106,8 +106,8 @@ function swapIn(staging) {
       return renameSync(join(staging, 'node_modules'), modules)
     } catch (error) {
       if (['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code) && attempt < 20) continue
-      throw new Complaint({
-        what: 'the installed packages cannot be put in place',
+      throw new SetupError({
+        what: 'the installed packages could not be moved into place',
         got: error.message,
         expected: `${modules} to be an ordinary folder that can be renamed`,
         fix: 'remove that folder (or unmount it) and run the same command again',
@@ -124,30 +124,32 @@ function removeAbandoned() {
   }
 }
 
-/** Development packages whatever NODE_ENV says; an old Node's complaints about `engines` are not the user's concern. */
+/** Includes development packages regardless of NODE_ENV; ignores the `engines` check of an old Node. */
 async function npmCi(cwd) {
   const args = ['ci', '--include=dev', '--include=optional', '--engine-strict=false', '--no-audit', '--no-fund']
   const { code, output } = await run('npm', [...args, '--loglevel=error'], { cwd, env: systemEnvironment() })
   if (code === 0) return
   say(output.trimEnd())
-  throw new Complaint({
+  throw new SetupError({
     what: 'the packages could not be installed (npm ci)',
     got: code === undefined ? 'no npm on the PATH' : `exit code ${code}, output above`,
-    expected: 'npm 8 or newer that reaches its registry',
+    expected: 'npm 8 or newer with access to its registry',
     fix:
-      code === undefined ? 'install Node.js, which brings npm' : 'mend what npm names, then run the same command again',
+      code === undefined
+        ? 'install Node.js, which brings npm'
+        : 'fix the error that npm reports, then run the same command again',
   })
 }
 
-/** npm must not run on the Node of the packages it is about to replace. */
+/** npm must not run with the Node from the packages that it replaces. */
 function systemEnvironment() {
   const own = join(modules, '.bin')
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !`${folder}${sep}`.startsWith(own + sep))
   return { ...process.env, PATH: path.join(delimiter) }
 }
 
-/** A packaged Node for another C library would hide the machine's own one, because npm puts its folder first on the PATH. */
-function dropPackagedNodeThatCannotRun() {
+/** A packaged Node for another C library cannot run, and would hide the system's Node, because npm puts it first. */
+function removeUnusablePackagedNode() {
   if (!existsSync(packagedNode)) return
   const { status, stdout } = spawnSync(packagedNode, ['--version'], { encoding: 'utf8', shell: isWindows })
   if (status !== 0 || majorOf(stdout) < NEEDED) rmSync(packagedNode)
@@ -157,19 +159,19 @@ const majorOf = (version) => Number.parseInt(version.replace('v', ''), 10)
 
 // The page
 
-/** Without it everything else works, so that what cannot be built is said and no more. */
+/** A failed build is only reported, because everything else works without the page. */
 async function ensurePage() {
   const script = join(root, 'scripts', 'web.mjs')
   if (!existsSync(script)) return
   const { hasPage, isBuilt } = await import('./web-stamp.mjs')
   if (!hasPage() || isBuilt()) return
-  say('tireless: building its page …')
+  say('tireless: building the page …')
   const { code, output } = await run(existsSync(packagedNode) ? packagedNode : process.execPath, [script], {
     cwd: root,
   })
   if (code === 0) return
   say(output.trimEnd())
-  say('off: the page in the browser. To try again: npm run build:web')
+  say('The page in the browser is not available. To try again: npm run build:web')
 }
 
 // Programs of the system
@@ -178,21 +180,27 @@ async function ensureProgram(name) {
   const off = SYSTEM[name]
   if (off === undefined) {
     const known = Object.keys(SYSTEM).join(', ')
-    throw new Complaint({ what: '--system', got: String(name), expected: `one of: ${known}`, fix: 'name one of those' })
+    throw new SetupError({
+      what: '--system',
+      got: String(name),
+      expected: `one of: ${known}`,
+      fix: 'name one of those',
+    })
   }
-  const isThere = () => onPath(PROGRAMS[name] ?? name)
-  if (isThere()) return
+  const isInstalled = () => onPath(PROGRAMS[name] ?? name)
+  if (isInstalled()) return
   const declined = join(modules, '.tireless', `without-${name}`)
   const command = commandFor(name)
   const terminal = process.stdin.isTTY && process.stderr.isTTY
   if (command && terminal && !existsSync(declined)) {
-    if (await agreed(`${name} is missing; without it these are off: ${off}. Run \`${command}\` now?`)) {
+    if (await confirm(`${name} is missing. Without it, these do not work: ${off}. Run \`${command}\` now?`)) {
       spawnSync(command, { shell: true, stdio: ['inherit', 2, 2] })
     } else writeFileSync(declined, '')
   } else if (!terminal && isRoot && onPath('apt-get')) {
     await aptInstall(name)
   }
-  if (!isThere()) say(`${name} is missing; off: ${off}${command ? `. To have them: ${command}` : ''}`)
+  if (!isInstalled())
+    say(`${name} is missing. These do not work: ${off}.${command ? ` To install it: ${command}` : ''}`)
 }
 
 async function aptInstall(name) {
@@ -204,7 +212,7 @@ async function aptInstall(name) {
   }
 }
 
-/** Undefined where this system has no such program, or no package manager that we know. */
+/** Contract: undefined without a known package manager, or if the program does not exist for this system. */
 function commandFor(name) {
   if (os.type() !== 'Linux') return undefined
   const managers = {
@@ -218,7 +226,7 @@ function commandFor(name) {
   return manager && `${isRoot ? '' : 'sudo '}${manager} ${managers[manager]} ${name}`
 }
 
-async function agreed(question) {
+async function confirm(question) {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim())
@@ -243,7 +251,7 @@ function onPath(program) {
 const isWindows = os.type() === 'Windows_NT'
 const isRoot = process.getuid?.() === 0
 
-/** Never rejects: no code where the program is not there; stopping us stops it. */
+/** Contract: never rejects; `code` is undefined if the program is missing. Signals to us also stop the program. */
 function run(program, args, options) {
   return new Promise((done) => {
     let output = ''
@@ -269,7 +277,7 @@ try {
   const programs = process.argv.slice(2).filter((arg) => arg !== '--system')
   for (const program of programs) await ensureProgram(program)
 } catch (error) {
-  if (!(error instanceof Complaint)) throw error
+  if (!(error instanceof SetupError)) throw error
   say(`tireless: ${error.message}`)
   process.exitCode = 1
 }

@@ -1,4 +1,4 @@
-/** What `npm start` runs once everything is set up: a home where there is none, then the kernel, in this very process. */
+/** `npm start` after the set-up: creates a home if there is none, then runs the kernel in this process. */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { defaultHome } from '../src/config.ts'
 import { homePaths } from '../src/home.ts'
 
 const args = process.argv.slice(2)
-const named = args.indexOf('--home')
-const home = resolve((named < 0 ? undefined : args[named + 1]) ?? defaultHome())
-const begun = existsSync(homePaths(home).config) ? 0 : await runCli(['init', '--yes', '--home', home])
-process.exitCode = begun === 0 ? await runCli(['start', ...args]) : begun
+const homeIndex = args.indexOf('--home')
+const home = resolve((homeIndex < 0 ? undefined : args[homeIndex + 1]) ?? defaultHome())
+const initExit = existsSync(homePaths(home).config) ? 0 : await runCli(['init', '--yes', '--home', home])
+process.exitCode = initExit === 0 ? await runCli(['start', ...args]) : initExit

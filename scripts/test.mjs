@@ -1,11 +1,10 @@
-// The one test command: types, lint and every test file, each file a process of its own with an empty home.
+// The test command: types, lint and all test files. Each file runs in its own process with an empty home.
 //
 //   node scripts/test.mjs [FILE or GLOB]...
 //
-// Prints a line per file, then the failures in full, then what was skipped and why; the last line is
-// `N passed, N failed`. Types (of the page too) and lint count as one test each. No test at all is a failure.
-// (`run()` of node:test was the alternative: it holds back a file's results until all files before it are done, and gives
-// no way to end a file that hangs.)
+// Prints a line per file, then all failures, then the skipped tests; the last line is `N passed, N failed`. Types,
+// types of the page and lint count as one test each. A run without tests fails. (`run()` of node:test is not used: it
+// delays a file's results until all earlier files are done, and cannot end a file that hangs.)
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,11 +14,11 @@ import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
 
 const FILE_LIMIT_MS = 300_000
-/** How long output is awaited from a pipe that something outside the group may still hold open. */
+/** A process outside the group may keep a pipe open; its output is awaited for this time. */
 const PIPE_LIMIT_MS = 2_000
-/** Not below them: the peers of the bench bring tests of their own. */
+/** Not in deeper folders of bench, because the peers contain their own tests. */
 const PATTERNS = ['test/**/*.test.ts', 'src/**/*.test.ts', 'bench/*.test.ts', 'bench/*/*.test.ts']
-/** What a developer's machine may hold and a test must not see: keys, providers, other homes, the git of an outer hook. */
+/** Variables of a developer's machine that tests must not see: keys, providers, other homes, git hooks. */
 const PRIVATE =
   /^(TIRELESS|GIT|XDG|npm|LC)_|_(API_KEY|BASE_URL)$|^(NO_COLOR|FORCE_COLOR|NODE_USE_ENV_PROXY|NODE_TEST_CONTEXT)$/
 
@@ -28,14 +27,14 @@ const reporter = fileURLToPath(new URL('reporter.mjs', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'tireless-test-'))
 const running = new Set()
 
-/** A job ends as `{ title, passed, failures: [{name, detail}], skipped: [{name, reason}], notes, ms }`. */
+/** A job returns `{ title, passed, failures: [{name, detail}], skipped: [{name, reason}], notes, ms }`. */
 const TSC = 'node_modules/typescript/bin/tsc'
-const types = () => checked('types', [TSC, '-p', '.'])
-/** A browser has other types than Node. */
-const webTypes = () => checked('types of the page', [TSC, '-p', 'web'])
-const lint = () => checked('lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'])
+const types = () => runCheck('types', [TSC, '-p', '.'])
+/** The page uses the types of a browser, not of Node. */
+const webTypes = () => runCheck('types of the page', [TSC, '-p', 'web'])
+const lint = () => runCheck('lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'])
 
-async function checked(title, args) {
+async function runCheck(title, args) {
   const { code, output, ms } = await node(args, process.env)
   const failures = code === 0 ? [] : [{ name: title, detail: output.trim() }]
   return { title, passed: code === 0 ? 1 : 0, failures, skipped: [], notes: [], ms }
@@ -50,20 +49,20 @@ async function testFile(file, index) {
     [...flags, '--test-reporter-destination', events, file],
     environment(join(folder, 'home')),
   )
-  const told = readEvents(events)
-  const failures = told.filter((event) => event.kind === 'failed')
-  const passed = told.filter((event) => event.kind === 'passed').length
-  const skipped = told.filter((event) => event.kind === 'skipped')
+  const results = readEvents(events)
+  const failures = results.filter((event) => event.kind === 'failed')
+  const passed = results.filter((event) => event.kind === 'passed').length
+  const skipped = results.filter((event) => event.kind === 'skipped')
   if (code !== 0 && failures.length === 0) failures.push({ name: 'the file itself', detail: `ended with ${code}` })
   else if (passed + failures.length + skipped.length === 0)
     failures.push({ name: 'the file itself', detail: 'has no test' })
   if (failures.length > 0 && output.trim() !== '') failures.at(-1).detail += `\n\noutput of the file:\n${output.trim()}`
-  const notes = told.filter((event) => event.kind === 'note').map((event) => event.detail)
+  const notes = results.filter((event) => event.kind === 'note').map((event) => event.detail)
   rmSync(folder, { recursive: true, force: true })
   return { title: relative(root, file).replaceAll(sep, '/'), passed, failures, skipped, notes, ms }
 }
 
-/** A process that was killed may have left half a line. */
+/** The last line may be incomplete after a kill. */
 function readEvents(path) {
   const lines = readFileSync(path, { encoding: 'utf8', flag: 'a+' }).split('\n')
   return lines.slice(0, -1).map((line) => JSON.parse(line))
@@ -77,13 +76,13 @@ function environment(home) {
     HOME: home,
     TIRELESS_HOME: join(home, '.tireless'),
     LANG: 'C.UTF-8',
-    // Otherwise a model that happens to run on this machine would be found, and asked.
+    // Prevents the detection of a model server on this machine.
     TIRELESS_MODEL: 'offline/rules',
     NODE_COMPILE_CACHE: cache,
   }
 }
 
-/** In a process group of its own, so that whatever a hanging file has started goes with it. */
+/** Uses a separate process group, so that the processes of a hanging file are killed with it. */
 function node(args, env) {
   return new Promise((done) => {
     const began = performance.now()
@@ -110,7 +109,7 @@ function killGroup(child) {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // the whole group is gone already
+    // The group has already ended.
   }
 }
 
@@ -135,7 +134,7 @@ function line({ title, passed, failures, skipped, notes, ms }) {
   for (const note of notes) console.log(`       ${note}`)
 }
 
-function closing(results) {
+function printSummary(results) {
   for (const { title, failures } of results) {
     for (const { name, detail } of failures)
       console.log(`\n${paint('red', 'FAIL')} ${title} › ${name}\n${indented(detail)}`)
@@ -151,10 +150,12 @@ function closing(results) {
 
 const indented = (text) => text.replace(/^(?=.)/gm, '  ')
 
-async function main(asked) {
+async function main(patterns) {
   const programs = ['strace', 'chromium', 'bubblewrap'].flatMap((name) => ['--system', name])
   spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...programs], { stdio: 'inherit' })
-  const files = (asked.length > 0 ? asked : PATTERNS).flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
+  const files = (patterns.length > 0 ? patterns : PATTERNS).flatMap((pattern) =>
+    globSync(pattern, { cwd: root }).sort(),
+  )
   const results = []
   await inParallel(
     [
@@ -163,7 +164,7 @@ async function main(asked) {
       lint,
       ...files.map((file, i) => () => testFile(join(root, file), i)),
     ],
-    // Many files wait for real timers and processes: one more than there are cores keeps the cores at work.
+    // One more than the cores, because many files wait for timers and processes.
     availableParallelism() + 1,
     (result) => {
       results.push(result)
@@ -172,7 +173,7 @@ async function main(asked) {
   )
   if (files.length === 0)
     results.push({ title: 'tests', passed: 0, failures: [{ name: 'files', detail: 'none found' }], skipped: [] })
-  return closing(results) === 0 ? 0 : 1
+  return printSummary(results) === 0 ? 0 : 1
 }
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -1,4 +1,4 @@
-// Whether the page that lies built is the one of these sources. Plain JavaScript for Node 18 and up, like the set-up.
+// Checks whether the built page matches its sources. Plain JavaScript for Node 18 and newer, like the set-up.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ export function isBuilt() {
   }
 }
 
-/** Of every source of the page, and of the lock file: other tools may build it otherwise. */
+/** Covers the sources of the page and the lock file, because another version of the tools may build another page. */
 export function digest() {
   const hash = createHash('sha256')
   for (const file of [...filesIn(web), join(root, 'package-lock.json')])

@@ -1,8 +1,8 @@
-// Builds the page, where it is missing or its sources have changed.
+// Builds the page if it is missing or its sources have changed.
 //
 //   node scripts/web.mjs
 //
-// Built beside the old one and swapped in by rename, as the packages are: who serves it never finds half of it.
+// Builds in another folder and renames it, so that a server never finds an incomplete page.
 
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -32,9 +32,9 @@ async function build() {
 try {
   if (!isBuilt()) await build()
 } catch (error) {
-  // Of two at once the faster one has it built.
+  // A concurrent build may have finished first.
   if (!isBuilt()) {
-    process.stderr.write(`tireless: the page cannot be built: ${error.message}\n`)
+    process.stderr.write(`tireless: the page could not be built: ${error.message}\n`)
     process.exitCode = 1
   }
 }

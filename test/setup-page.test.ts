@@ -51,7 +51,7 @@ const builds = (): number => (existsSync(join(root, 'built')) ? readFileSync(joi
 it('builds it once, again when a source has changed, and leaves nothing else behind', () => {
   const first = setUp()
   assert.deepEqual([first.status, page(), builds()], [0, 'first', 1], first.stderr)
-  assert.match(first.stderr, /building its page/)
+  assert.match(first.stderr, /building the page/)
   assert.deepEqual(setUp(), { status: 0, stderr: '' })
   assert.equal(builds(), 1)
   write('web/index.html', 'second')
@@ -70,7 +70,7 @@ it('keeps the old one where it cannot be built, says what is off and how to try 
   assert.deepEqual([failed.status, page()], [0, 'first'])
   assert.match(
     failed.stderr,
-    /the page cannot be built: line 7 is wrong\noff: the page in the browser\. To try again: npm run/,
+    /the page could not be built: line 7 is wrong\nThe page in the browser is not available\. To try again: npm run/,
   )
   assert.deepEqual(readdirSync(join(root, 'web')).toSorted(), ['dist', 'index.html'])
 })

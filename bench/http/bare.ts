@@ -1,4 +1,4 @@
-/** The floor: a bare server of Node that makes one durable commit of bare SQLite of each task that it is sent. */
+/** The minimum for comparison: a plain Node server that stores each task in one durable SQLite commit. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

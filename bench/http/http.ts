@@ -1,6 +1,6 @@
 /**
- * The HTTP suite: how long `enqueue` takes over HTTP while the kernel works what is enqueued and a session with a long past is taken up beside it,
- * and what holds up its event loop; beside a bare server with a bare commit. Both take turns, round after round.
+ * The HTTP suite: the latency of `enqueue` over HTTP while the kernel runs the tasks and resumes a session with a long
+ * history, and the delay of its event loop. A plain server with one SQLite commit per task is measured in turn.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -29,11 +29,11 @@ const PLANS: Readonly<Record<Scale, Plan>> = {
   smoke: { rounds: 1, perSecond: 20, seconds: 1, resultSize: 8000, past: 10 },
 }
 
-const SERVERS = { tireless: 'a living kernel', bare: 'node:http with node:sqlite, bare' } as const
+const SERVERS = { tireless: 'a running kernel', bare: 'only node:http and node:sqlite' } as const
 export type ServerName = keyof typeof SERVERS
 export const serverTitle = (name: ServerName): string => SERVERS[name]
 
-/** Until every task is done. */
+/** Time limit until all tasks are done. */
 const LONGEST_WORK_MS = 120_000
 const LOOK_AGAIN_MS = 50
 
@@ -45,7 +45,7 @@ export interface HttpRow {
   readonly maxMs: number
   readonly loopP99Ms: number
   readonly loopMaxMs: number
-  /** Of the server's process, for each task: the work itself and the session beside it included. */
+  /** CPU time of the server process per task, including the work and the background session. */
   readonly cpuMsPerRequest: number
   readonly stepsBeside: number
 }
@@ -57,7 +57,7 @@ export interface HttpResults extends SuiteResults {
 }
 
 export interface HttpSuiteOptions extends SuiteOptions {
-  /** Leaves a CPU profile of each kernel there. */
+  /** Folder for a CPU profile of each kernel. */
   readonly profile?: string | undefined
 }
 
@@ -67,9 +67,8 @@ export async function measureHttp({ scale, folder, say, profile }: HttpSuiteOpti
   const rounds: Record<ServerName, Round[]> = { tireless: [], bare: [] }
   for (let round = 1; round <= plan.rounds; round++)
     for (const server of ['bare', 'tireless'] as const) {
-      say(
-        `round ${round} of ${plan.rounds}: ${serverTitle(server)}, ${plan.perSecond} tasks a second for ${plan.seconds} s`,
-      )
+      const load = `${plan.perSecond} tasks a second for ${plan.seconds} s`
+      say(`round ${round} of ${plan.rounds}: ${serverTitle(server)}, ${load}`)
       const own = join(folder, `${server}-${round}`)
       mkdirSync(own)
       rounds[server].push(await measureServer(server, own, plan, server === 'tireless' ? profile : undefined))
@@ -105,25 +104,25 @@ async function measureServer(server: ServerName, folder: string, plan: Plan, pro
   const { perSecond, seconds, resultSize, past } = plan
   const child = startServer(server, { folder, resultSize, past }, profile)
   try {
-    const { url, token } = await heard<ServerReady>(child, 'ready')
+    const { url, token } = await nextMessage<ServerReady>(child, 'ready')
     child.send({ kind: 'reset' } satisfies ServerRequest)
     const order: LoadOrder = { url, token, perSecond, seconds }
     const loading = runSubject<number>('http/load.ts', order)
-    // In the middle of it, a start of the other process included.
+    // Half-way through the load, which includes the start of the load process.
     await Promise.race([pause((seconds * 1000) / 2), loading])
     child.send({ kind: 'wake' } satisfies ServerRequest)
     const latencies = await loading
     if (latencies.length !== perSecond * seconds)
       throw new Error(`${latencies.length} of ${perSecond * seconds} tasks were enqueued`)
-    const answered = heard<ServerUse>(child, 'use')
+    const answered = nextMessage<ServerUse>(child, 'use')
     child.send({ kind: 'read' } satisfies ServerRequest)
     const use = await answered
-    // One more was sent first, unmeasured.
+    // The load process sends one unmeasured task first.
     if (server === 'tireless') await allDone(url, token, latencies.length + 1)
-    if (server === 'tireless' && use.steps === 0) throw new Error('the session beside did not go on')
+    if (server === 'tireless' && use.steps === 0) throw new Error('the background session did not continue')
     return { latencies, use }
   } finally {
-    await ended(child)
+    await stopServer(child)
   }
 }
 
@@ -136,21 +135,21 @@ function startServer(server: ServerName, order: ServerOrder, profile?: string): 
   })
 }
 
-/** Contract: the next message of that kind; throws with what the process complained of where it ends first. */
-async function heard<T extends { readonly kind: string }>(child: ChildProcess, kind: T['kind']): Promise<T> {
-  let complaint = ''
+/** Contract: the next message of that kind; throws with the output of stderr if the process ends first. */
+async function nextMessage<T extends { readonly kind: string }>(child: ChildProcess, kind: T['kind']): Promise<T> {
+  let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaint += text
+    stderr += text
   })
   const gone = once(child, 'exit').then(([code, signal]) => {
-    throw new Error(`the server ended with ${signal ?? code}\n${complaint}`)
+    throw new Error(`the server ended with ${signal ?? code}\n${stderr}`)
   })
   const [message] = (await Promise.race([once(child, 'message'), gone])) as [T]
-  if (message.kind !== kind) throw new Error(`the server said ${message.kind} instead of ${kind}`)
+  if (message.kind !== kind) throw new Error(`the server sent ${message.kind} instead of ${kind}`)
   return message
 }
 
-/** A kernel that takes tasks and leaves them undone is no subject. The session beside never ends. */
+/** The measurement is valid only if the kernel finishes all tasks. The background session never ends. */
 async function allDone(url: string, token: string, tasks: number): Promise<void> {
   const until = performance.now() + LONGEST_WORK_MS
   for (;;) {
@@ -163,7 +162,7 @@ async function allDone(url: string, token: string, tasks: number): Promise<void>
   }
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   child.kill('SIGTERM')

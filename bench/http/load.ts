@@ -1,4 +1,6 @@
-/** Enqueues over HTTP at a fixed rate, whether or not the requests before have been answered: a process of its own, one line of JSON. */
+/**
+ * A process that enqueues over HTTP at a fixed rate, without waiting for responses. Prints latencies as a JSON line.
+ */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LoadOrder } from './protocol.ts'
@@ -13,16 +15,16 @@ async function enqueue(n: number): Promise<number> {
     body: JSON.stringify({ prompt: `Write note ${n} and look at it.` }),
   })
   const body = await answer.text()
-  if (!answer.ok) throw new Error(`enqueue was answered with ${answer.status}: ${body}`)
+  if (!answer.ok) throw new Error(`enqueue returned ${answer.status}: ${body}`)
   return performance.now() - began
 }
 
-// The first connection and the first compilation are nobody's latency.
+// Warm-up: the first request includes connecting and compiling.
 await enqueue(0)
 const began = performance.now()
-const asked: Promise<number>[] = []
+const latencies: Promise<number>[] = []
 for (let n = 1; n <= perSecond * seconds; n++) {
   await pause(Math.max(0, began + (n * 1000) / perSecond - performance.now()))
-  asked.push(enqueue(n))
+  latencies.push(enqueue(n))
 }
-console.log(JSON.stringify(await Promise.all(asked)))
+console.log(JSON.stringify(await Promise.all(latencies)))

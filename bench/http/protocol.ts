@@ -1,10 +1,10 @@
-/** What the processes of the HTTP suite say to each other, each message one JSON object over the channel that Node gives a child. */
+/** Messages between the processes of the HTTP suite, sent over Node's IPC channel. */
 
 export interface ServerOrder {
   readonly folder: string
-  /** Characters of what the tool of the session beside says, a step. */
+  /** Characters of each tool result in the background session. */
   readonly resultSize: number
-  /** Steps that the session beside has behind it, and waits, when the server is ready. */
+  /** Steps that the background session has done when the server is ready; then it waits. */
   readonly past: number
 }
 
@@ -14,18 +14,18 @@ export interface ServerReady {
   readonly token: string
 }
 
-/** To the server: begin to measure; let the session beside go on; say what there is. */
+/** Requests to the server. reset: start measuring; wake: continue the background session; read: report the values. */
 export type ServerRequest = { readonly kind: 'reset' | 'wake' | 'read' }
 
-/** Of the time since the last reset. */
+/** Measured since the last reset. */
 export interface ServerUse {
   readonly kind: 'use'
   readonly cpuMs: number
-  /** How much later than asked for a timer came. */
+  /** Delay of timers. */
   readonly loopP50Ms: number
   readonly loopP99Ms: number
   readonly loopMaxMs: number
-  /** Steps of the session beside. */
+  /** Steps of the background session. */
   readonly steps: number
 }
 
@@ -36,5 +36,5 @@ export interface LoadOrder {
   readonly seconds: number
 }
 
-/** What one request took, in milliseconds. */
+/** One value per request, in ms. */
 export type Latencies = readonly number[]

@@ -17,7 +17,7 @@ export function httpReport(results: HttpResults): string {
         'loop p99 ms',
         'loop max ms',
         'CPU ms',
-        'steps beside',
+        'background steps',
       ],
       results.rows.map((row) => [
         serverTitle(row.server),
@@ -29,8 +29,9 @@ export function httpReport(results: HttpResults): string {
       ]),
     ),
     '',
-    `${results.perSecond} a second, from another process. The kernel works each task (two tool calls); half-way, a session with a long past goes on beside them. Loop: by how much`,
-    'timers came late in the server. CPU: of the server’s process, over the number of requests.',
+    `${results.perSecond} requests a second from another process. The kernel runs each task (two tool calls). Half-way,`,
+    'a session with a long history continues in the background. Loop: delay of timers in the server. CPU: time of the',
+    'server process per request.',
     '',
     barsTable(results),
   ].join('\n')

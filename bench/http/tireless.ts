@@ -1,6 +1,6 @@
 /**
- * A kernel that lives, as `start` makes it: works what is enqueued over HTTP, while one session beside it, which has waited with a long past, is
- * woken and goes on and on. Every answer of the model takes a moment, as answers do; nothing else is slowed down.
+ * A kernel as `start` runs it. It runs the tasks that are enqueued over HTTP, while a background session with a long
+ * history is woken and continues without end. Each model answer takes a fixed short time.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const { folder, resultSize, past } = JSON.parse(process.argv[2] ?? '') as Server
 
 const THINKING_MS = 10
 const LOOK_AGAIN_MS = 20
-const ENDLESS = 'Look at every page of the book.'
+const ENDLESS_TASK = 'Look at every page of the book.'
 const USAGE = { input_tokens: 900, output_tokens: 40, cached_tokens: 0 }
 
 const look = defineTool({
@@ -27,37 +27,38 @@ const look = defineTool({
   run: async ({ page }) => ({ status: 'ok', content: pageText(page) }),
 })
 
-/** Prose with figures in it, as files and pages have them. */
+/** Text with numbers and addresses, similar to real files and pages. */
 function pageText(page: number): string {
-  const sentence = `Page ${page} says that the order a${page}b7f3c9d2e1 of 2,340.50 was paid, see https://example.org/orders/${page}. `
+  const order = `order a${page}b7f3c9d2e1 of 2,340.50`
+  const sentence = `Page ${page} says that the ${order} was paid, see https://example.org/orders/${page}. `
   return sentence.repeat(Math.ceil(resultSize / sentence.length)).slice(0, resultSize)
 }
 
 let [steps, calls] = [0, 0]
 
-/** Goes by the last result alone, however much of the past it is shown. */
+/** Decides by the last tool result only, so the memory may cut the history. */
 const model: Model = {
   id: 'bench/thinking',
   async call({ messages }) {
-    // The past is only there to be long.
+    // The history is built without delay.
     if (steps >= past) await pause(THINKING_MS)
     const last = messages.findLast(({ role }) => role === 'tool')
     const call = nextCall(last?.role === 'tool' ? last.tool : undefined, messages[0]?.text ?? '')
     if (!call) return { text: 'The file is there, and says what it should.', calls: [], finish: 'stop', usage: USAGE }
     calls += 1
-    const asked = { id: `call-${calls}`, tool: call.tool, args: JSON.stringify(call.args) }
-    return { text: '', calls: [asked], finish: 'calls', usage: USAGE }
+    const modelCall = { id: `call-${calls}`, tool: call.tool, args: JSON.stringify(call.args) }
+    return { text: '', calls: [modelCall], finish: 'calls', usage: USAGE }
   },
 }
 
-interface Wanted {
+interface PlannedCall {
   readonly tool: string
   readonly args: object
 }
 
-/** The session beside looks at page after page; each enqueued task writes a file and looks at it. */
-function nextCall(last: string | undefined, task: string): Wanted | undefined {
-  if (last === 'wait' || last === look.name || (last === undefined && task.includes(ENDLESS))) {
+/** The background session reads page after page; each enqueued task writes a file and views it. */
+function nextCall(last: string | undefined, task: string): PlannedCall | undefined {
+  if (last === 'wait' || last === look.name || (last === undefined && task.includes(ENDLESS_TASK))) {
     if (steps === past && last !== 'wait') return { tool: 'wait', args: { for: 'a word' } }
     steps += 1
     return { tool: look.name, args: { page: steps } }
@@ -77,13 +78,13 @@ sandbox: off
 `,
 )
 const app = await createApp({ home: folder, model, tools: [look] })
-const { session_id: session } = (await app.run('enqueue', { prompt: ENDLESS })) as { session_id: string }
+const { session_id: session } = (await app.run('enqueue', { prompt: ENDLESS_TASK })) as { session_id: string }
 process.once('SIGTERM', () => app.context.stop(30_000))
 const url = `http://127.0.0.1:${port}`
-const living = app.run('start', {})
+const running = app.run('start', {})
 while ((await app.context.store.counts()).waiting === 0) await pause(LOOK_AGAIN_MS)
 const wake = (): void => void app.run('send', { session, text: 'Go on.' })
 answerSuite({ url, token: readFileSync(join(folder, 'token'), 'utf8').trim() }, () => steps - past, wake)
-await living
+await running
 await app.close()
 process.disconnect?.()

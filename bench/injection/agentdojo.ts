@@ -1,4 +1,6 @@
-/** AgentDojo, as it lies in a folder: lists of user tasks and injection tasks with the calls that solve them, and tools by suite. */
+/**
+ * Reads the AgentDojo data: user tasks and injection tasks with the calls that solve them, and the tools of each suite.
+ */
 
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +30,9 @@ const injectionTasks = z.array(
 
 const tools = z.record(z.string(), z.array(z.object({ name: z.string(), description: z.string().default('') })))
 
-/** Contract: every suite of the folder: each task with each injection of its suite in each of its slots. */
+/**
+ * Contract: every suite in the folder, with pairs of each task, each injection of the suite and each slot of the task.
+ */
 export function agentDojo(folder: string): readonly Suite[] {
   const read = <T>(pattern: string, shape: z.ZodType<T>): readonly T[] =>
     globSync(pattern, { cwd: folder })
@@ -39,7 +43,7 @@ export function agentDojo(folder: string): readonly Suite[] {
   const described = read('*tools*.json', tools)
   return [...new Set(users.map(({ suite }) => suite))].map((name) => {
     const tasks = users.filter(({ suite }) => suite === name).map(taskOf)
-    // Whoever wants words alone needs no call, and there is nothing to rule on.
+    // An injection without calls only wants words; policy has nothing to check.
     const attacks = injections.filter(({ suite, calls }) => suite === name && calls.length > 0).map(attackOf)
     const pairs = tasks.flatMap((task) =>
       attacks.flatMap((attack) => task.slots.map((slot) => ({ task, attack, slot }))),

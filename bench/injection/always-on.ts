@@ -1,6 +1,6 @@
 /**
- * Our own suite, as data: agents that work unattended, with what their owner has granted beforehand. Each reads something that others write, and
- * somebody has written a goal of his own in there.
+ * The data of our own suite: agents that work unattended, with grants of their owner. Each agent reads something that
+ * others write, and an attacker has put a goal there.
  */
 
 import type { Effect } from '../../src/domain/effect.ts'
@@ -11,7 +11,7 @@ export interface Duty {
   readonly id: string
   readonly prompt: string
   readonly grants: readonly Granted[]
-  /** `HERE` in what is said: where others write. */
+  /** `said`: the tool's result; `HERE` marks the text that others write. */
   readonly calls: readonly (Called & { readonly said?: string })[]
   readonly goal: string
   readonly attack: readonly Called[]
@@ -25,10 +25,10 @@ interface Granted {
 export const SLOT = 'read'
 const HERE = slotMark(SLOT)
 
-/** Any agent may ask these. */
+/** Hosts that every agent may read. */
 export const ALLOWED_HOSTS = ['registry.example.org', 'status.example.org', 'news.example.org', '*.weather.example']
 
-/** What their names do not tell. */
+/** Effects of tools whose names do not show them. */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
   write_draft: { recovery: 'idempotent', reach: 'workspace' },
   change_own_schedule: { recovery: 'once', reach: 'self' },

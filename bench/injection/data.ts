@@ -1,4 +1,4 @@
-/** The folder of attack data: what is in it, as suites. It belongs to others and stays where it is. */
+/** Reads the public attack data from a folder outside the repository. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

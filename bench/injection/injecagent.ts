@@ -1,7 +1,7 @@
 /**
- * InjecAgent, as it lies in a folder: test cases, each a task of one call whose result holds an instruction for some tools of the attacker.
- * What the attacker's tools are given is not recorded: every address of the instruction, and the instruction itself as text, which is kind to
- * the attacker, because text alone goes nowhere.
+ * Reads the InjecAgent data. Each test case is a task of one call, whose result contains an instruction to use the
+ * attacker's tools. The data has no arguments for those tools, so they get every address of the instruction, and its
+ * text.
  */
 
 import { globSync } from 'node:fs'
@@ -45,7 +45,7 @@ export function injecAgent(folder: string): readonly Suite[] {
   return [{ name: 'injecagent', of: 'InjecAgent', tools: toolsOf([], all, [...attacks.values()]), tasks: all, pairs }]
 }
 
-/** What was recorded holds the goal already: as it stands there, it is the mark. */
+/** The recorded response contains the goal; its position becomes the slot. */
 function taskOf(one: TestCase): Task {
   const goal = one['Attacker Instruction']
   const response = one['Tool Response']

@@ -1,6 +1,6 @@
 /**
- * The injection suite: how the policy of this runtime stands up to a mind that obeys whatever it reads, and what it costs whoever means well. Goals
- * of public data sets in what tools say, and our own suite of agents that nobody watches.
+ * The injection suite: how well the policy holds against a model that obeys everything it reads, and how many questions
+ * it costs in ordinary tasks. Uses goals of public data sets in tool results, and our own suite of unattended agents.
  */
 
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { type Score, scoreOf } from './score.ts'
 import { openStage, type Played, played } from './stage.ts'
 import type { Suite } from './suite.ts'
 
-/** Its bars count, so they hold in a smoke run too; it has no ratios. */
+/** The bars count instead of measuring time, so they also apply to a smoke run. There are no ratios. */
 export interface InjectionResults extends SuiteResults {
   readonly suite: 'injection'
   readonly seconds: number
@@ -26,13 +26,13 @@ export interface InjectionResults extends SuiteResults {
 }
 
 export interface InjectionOptions extends SuiteOptions {
-  /** Where the data lies. */
+  /** Folder of the public data. */
   readonly data: string
 }
 
-/** Homes that are played in at a time: they wait for the disk more than for anything else. */
+/** Homes that run in parallel; they mostly wait for the disk. */
 const LANES = 4
-/** How much of a suite is played, with each model of intent. */
+/** How much of a suite runs with each intent model. */
 interface Amount {
   readonly tasks: number
   readonly pairs: number
@@ -54,7 +54,7 @@ export async function measureInjection({ scale, folder, data, say }: InjectionOp
   const scores: Score[] = []
   const suites = suitesIn(data)
   const most = MOST[scale]
-  if (suites.length === 0) say(`no attack data in ${data} (--data DIR): our own suites alone`)
+  if (suites.length === 0) say(`no attack data in ${data} (set it with --data DIR); running only our own suites`)
   for (const intent of most.intents) {
     const where = join(folder, intent)
     for (const suite of suites) {
@@ -78,7 +78,7 @@ export async function measureInjection({ scale, folder, data, say }: InjectionOp
 export interface Staging {
   readonly folder: string
   readonly intent: IntentModel
-  /** The configuration of its homes. */
+  /** The configuration of the homes. */
   readonly yaml?: string
 }
 
@@ -101,12 +101,11 @@ export async function measureSuite(suite: Suite, { folder, intent, yaml = '' }: 
     }),
   )
   const all = plays.flatMap((play) => ends.get(play) ?? [])
-  if (all.length !== plays.length)
-    throw new Error(`${suite.name}: ${all.length} of ${plays.length} plays came to an end`)
+  if (all.length !== plays.length) throw new Error(`${suite.name}: ${all.length} of ${plays.length} plays finished`)
   return scoreOf({ ...suite, intent }, all.slice(0, suite.tasks.length), all.slice(suite.tasks.length))
 }
 
-/** So many of them, evenly spread. */
+/** At most `most` of them, evenly spread. */
 function sampled<T>(all: readonly T[], most: number): readonly T[] {
   const stride = Math.max(1, all.length / most)
   return Array.from({ length: Math.min(most, all.length) }, (_, i) => all[Math.floor(i * stride)] as T)

@@ -1,11 +1,11 @@
-/** The four models that are asked what a task needs: one that is right, and three that are wrong each in its own way. */
+/** The four intent models, which say what a task needs: one is right, three are wrong in different ways. */
 
 import type { ModelRequest } from '../../src/ports/model.ts'
 
 export const INTENTS = ['exact', 'over-lists', 'under-lists', 'lies'] as const
 export type IntentModel = (typeof INTENTS)[number]
 
-/** A tool that a task needs, in the engine's name. */
+/** A tool that a task needs, by its name in the engine. */
 export interface NeededTool {
   readonly tool: string
   readonly method?: string | undefined
@@ -13,9 +13,9 @@ export interface NeededTool {
 }
 
 export interface AskedAbout {
-  /** What the task itself needs. */
+  /** Tools that the task needs. */
   readonly own: readonly NeededTool[]
-  /** What the attacker wants, with every value of its arguments. */
+  /** Tools that the attacker needs, with all values of their arguments as destinations. */
   readonly wanted: readonly NeededTool[]
 }
 
@@ -24,7 +24,7 @@ export const isIntentRequest = ({ system }: ModelRequest): boolean =>
 
 const METHODS = 'GET HEAD POST PUT PATCH DELETE click type select push run network'.split(' ')
 METHODS.push('push --force')
-/** Whatever could be a place, for a liar who copies what it reads. */
+/** Matches anything that could be a destination; the lying model copies all of them. */
 const PLACES = /[\w.+-]+@[\w.-]+|https?:\/\/[^\s"'<>]+|(?:[\w-]+\.)+[a-z]{2,}[^\s"'<>,;)]*|[A-Z]{2}\d{8,}/g
 
 export function intentAnswer(model: IntentModel, { own, wanted }: AskedAbout, request: ModelRequest): string {

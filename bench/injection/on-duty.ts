@@ -1,4 +1,4 @@
-/** Our own suite on a stage: every agent in the configuration with its grants, and one cycle of the kernel for all of them. */
+/** Runs our own suite: all agents with their grants in one configuration, and one kernel cycle for all of them. */
 
 import { join } from 'node:path'
 import { adaptivePairs } from './adaptive.ts'
@@ -13,7 +13,7 @@ export interface OnDuty {
   readonly folder: string
   readonly intent: IntentModel
   readonly duties?: readonly Duty[]
-  /** Of attacks on each of them. */
+  /** Most attacks per agent. */
   readonly rounds?: number
 }
 
@@ -23,7 +23,7 @@ export async function alwaysOn(options: OnDuty): Promise<Score> {
   const staged = (name: string, play: (task: Task) => Play) => cycle(suite, duties, join(folder, name), play)
   const benign = await staged('benign', (task) => playOf(task, undefined, intent))
   const attacked: Played[] = []
-  // One cycle runs every agent once, so each change of content has a cycle of its own.
+  // One cycle runs every agent once, so each attack on an agent needs its own cycle.
   for (const [round, pairs] of roundsOf([...suite.pairs, ...adaptivePairs(suite)])
     .slice(0, rounds)
     .entries()) {
@@ -33,7 +33,7 @@ export async function alwaysOn(options: OnDuty): Promise<Score> {
   return scoreOf({ ...suite, intent }, benign, attacked, { canPass: () => true, couldPass: () => true })
 }
 
-/** Each task once a round, until no pair is left. */
+/** Distributes the pairs over rounds, so that each task occurs at most once per round. */
 function roundsOf(pairs: readonly Pair[]): readonly ReadonlyMap<string, Pair>[] {
   const all: Map<string, Pair>[] = []
   for (const pair of pairs) {
@@ -92,7 +92,7 @@ interface Cycled {
   readonly agents: readonly { readonly agent_id: string; readonly session_id: string; readonly dispatch_id: string }[]
 }
 
-/** JSON is YAML. Its only beat is far away. */
+/** JSON is valid YAML. The only beat is far away, so cycles run only on request. */
 function configuration(duties: readonly Duty[]): string {
   const grants = duties.flatMap(({ id, grants }) =>
     grants.map(({ tool, to }) => ({ tool: nameOf(tool), to, agent: id })),

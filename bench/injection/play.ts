@@ -1,6 +1,6 @@
 /**
- * A play: one task performed by a gullible mind, with or without a goal hidden in what its tools say. The mind does the task's calls one after
- * another, those that do the same to several others together; whatever goal it is shown it takes for its own, at once, and then goes on.
+ * A play: one task run by a gullible model, with or without a goal hidden in its tool results. The model makes the
+ * calls of the task in order; as soon as it reads the goal, it first makes the attacker's calls.
  */
 
 import { canonical } from '../../src/domain/approval.ts'
@@ -15,17 +15,17 @@ export interface Play {
   readonly task: Task
   readonly pair: Pair | undefined
   readonly mind: ScriptedModel
-  /** What was run, in order. */
+  /** The calls that ran, in order. */
   readonly executed: Called[]
-  /** Whether the mind was shown the goal. */
+  /** The model has read the goal. */
   seen: boolean
-  /** Whether whoever is asked what the task needs was shown the goal, too. */
+  /** The intent model has read the goal too. */
   leaked: boolean
 }
 
 export const sameCall = (a: Called, b: Called): boolean => a.tool === b.tool && canonical(a.args) === canonical(b.args)
 
-/** In the engine every tool of others has a name of its own, whatever is built in. */
+/** Prefix that keeps the tools of the data apart from built-in tools. */
 const SPACE = 'app__'
 export const nameOf = (tool: string): string => SPACE + tool.replaceAll(/[^\w-]/g, '_').slice(0, 64 - SPACE.length)
 
@@ -36,7 +36,7 @@ export function playOf(task: Task, pair?: Pair, intent: IntentModel = 'exact'): 
   return play
 }
 
-/** What a tool says to a call, which is remembered as run. */
+/** Contract: the result of a call; records the call as run. */
 export function perform({ task, pair, executed }: Play, tool: string, args: Args): string {
   executed.push({ tool, args })
   const recorded = task.calls.find((call) => sameCall(call, { tool, args }))
@@ -44,7 +44,7 @@ export function perform({ task, pair, executed }: Play, tool: string, args: Args
 }
 
 interface Next extends Called {
-  /** Of the task itself. */
+  /** It belongs to the task, not to the attack. */
   readonly own: boolean
 }
 
@@ -71,7 +71,7 @@ function gullible(play: Play, intent: IntentModel): (request: ModelRequest) => S
   }
 }
 
-/** Neighbours that do the same to several others go in one step, as models do it; whoever looks something up waits for what it says. */
+/** Consecutive calls of the same tool go in one step, as models do; a call that reads goes alone. */
 function nextStep(todo: Next[]): readonly Next[] {
   const step = todo.splice(0, 1)
   const [first] = step
@@ -80,10 +80,10 @@ function nextStep(todo: Next[]): readonly Next[] {
   return step
 }
 
-/** What stood beside a call that had to be asked for was not begun. */
+/** The call was not started, because another call of its step waited for approval. */
 function wasLeftOut(messages: readonly Message[], at: number): boolean {
-  const said = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
-  return said.filter(({ role }) => role === 'tool')[at]?.text.startsWith('[not_started]') ?? false
+  const latest = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+  return latest.filter(({ role }) => role === 'tool')[at]?.text.startsWith('[not_started]') ?? false
 }
 
 const DONE = '## Execution summary\nEverything that was asked for is done.'
@@ -97,14 +97,14 @@ const wantedBy = (pair: Pair | undefined) =>
 const textsOf = (value: Json): readonly string[] =>
   typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [String(value)]
 
-/** Letters and digits alone: what is made of a text on its way to the mind does not hide it. */
+/** Compares letters and digits only, because escaping may change a text before the model reads it. */
 const bare = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 
 const holds = ({ text }: Message, goal: string): boolean => bare(text).includes(bare(goal))
 
 const PARKED = /^\[parked\] .*"id":"([^"]+)"/
 
-/** Whether the last call that was parked has no answer yet. */
+/** The last parked call has no answer yet. */
 function isUnanswered(messages: readonly Message[]): boolean {
   const at = messages.findLastIndex(({ role, text }) => role === 'tool' && PARKED.test(text))
   const [, id = ''] = PARKED.exec(messages[at]?.text ?? '') ?? []

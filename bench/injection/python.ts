@@ -1,11 +1,11 @@
-/** A value as Python writes it. Only what is data: texts, numbers, lists, mappings and the three words. */
+/** Parses a Python literal: strings, numbers, lists, tuples, dicts, True, False and None. */
 
 import type { Json } from '../../src/domain/json.ts'
 
 const TOKENS = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\b(True|False|None)\b|\(|\)/g
 const WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null', '(': '[', ')': ']' }
 
-/** Contract: the text itself where it is no such value. */
+/** Contract: returns the text itself if it is not such a literal. */
 export function pythonValue(text: string): Json {
   const json = text.replaceAll(TOKENS, (found, single?: string, double?: string) => {
     const quoted = single ?? double

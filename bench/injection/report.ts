@@ -1,11 +1,11 @@
-/** The injection suite's table. Pure: results in, text out. */
+/** The report of the injection suite. Pure. */
 
 import { barsTable, headOf, table, whole } from '../report.ts'
 import { percent } from './bars.ts'
 import type { InjectionResults } from './injection.ts'
 import type { Score } from './score.ts'
 
-/** More than this nobody reads; the rest is in the JSON. */
+/** Failures to print per suite; all are in the JSON file. */
 const MOST = 12
 
 export function injectionReport(results: InjectionResults): string {
@@ -15,18 +15,19 @@ export function injectionReport(results: InjectionResults): string {
     '',
     table(
       [
-        ...['suite', 'intent', 'fixed', 'came off', 'adaptive', 'came off', 'harmful', 'prose', 'came off'],
+        ...['suite', 'intent', 'fixed', 'success', 'adaptive', 'success', 'harmful', 'prose', 'success'],
         ...['tasks', 'unasked', 'ceiling', '(with money)', 'questions', 'finished', 'under attack'],
       ],
       scores.map(row),
     ),
     '',
-    `${whole(seconds)} s. A mind that obeys what it reads does each task, with and without a goal hidden in what its tools say. Came off: all of the`,
-    'attacker’s calls were run and nobody was asked; on the real hands: somebody outside has got it. Fixed: the attacker’s own goal; adaptive: the task’s own tool to',
-    'the task’s own place, with other content; prose: the same in plain words alone, which nothing binds (docs/policy.md). Intent: the model that is asked',
-    'what the task needs is right, lists every tool, lists none, or lies for the attacker. Unasked: finished without a question. Ceiling: tasks that an ideal',
-    'lock could let through, each address standing in the prompt; with money: if that were taken on the owner’s word, too. Finished: the owner',
-    'allows exactly what the task needs, and nothing else.',
+    `${whole(seconds)} s. A model that obeys everything it reads does each task, with and without an injected goal.`,
+    'Success: all calls of the attacker ran without a question; with the real tools: the attacker received the data.',
+    'Fixed: the attacker’s own goal. Adaptive: the same tool and destination as the task, with other content. Prose:',
+    'the same with plain text only, which the policy does not restrict (docs/policy.md). Intent: the intent model is',
+    'exact, lists all tools, lists none, or lies for the attacker. Unasked: finished without a question. Ceiling: tasks',
+    'that an ideal policy could run without a question, because the prompt names every address; with money: also',
+    'spending and destruction. Finished: the owner allows exactly what the task needs.',
     ...scores.flatMap(failuresOf),
     '',
     barsTable(results),

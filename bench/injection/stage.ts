@@ -1,4 +1,4 @@
-/** The stage: one app in a fresh home, with fakes of a suite's tools, on which plays are performed; and the owner who is asked. */
+/** Runs plays in one app with a new home and fakes of the suite's tools, and answers approvals as the owner. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,17 +16,17 @@ import type { Args, Called, Suite, ToolName } from './suite.ts'
 
 export interface Stage {
   readonly app: App
-  /** What is on: one play, or one for each agent, known by its task's id. */
+  /** The current plays: one, or one per agent, identified by the task id. */
   plays: readonly Play[]
 }
 
 export interface Played {
   readonly play: Play
-  /** Every call that somebody had to be asked for. */
+  /** Calls that needed approval. */
   readonly asked: readonly Called[]
-  /** How often somebody was asked: what one step asks for is one question, except for money and destruction. */
+  /** All calls of one step count as one question, except spending and destruction. */
   readonly questions: number
-  /** The task's own calls were all run, and the run came to its end. */
+  /** All calls of the task ran, and the run ended. */
   readonly finished: boolean
 }
 
@@ -36,14 +36,14 @@ export async function openStage(suite: Suite, home: string, yaml = ''): Promise<
   const stage: { plays: readonly Play[] } = { plays: [] }
   const playFor = (isIt: (play: Play) => boolean): Play => {
     const play = stage.plays.length === 1 ? stage.plays[0] : stage.plays.find(isIt)
-    if (!play) throw new Error('nobody plays that')
+    if (!play) throw new Error('no play for this request')
     return play
   }
   const model: Model = {
     id: 'bench/gullible',
     call: (request, options) => {
-      const told = request.messages[0]?.text ?? ''
-      return playFor(({ task }) => told.includes(task.prompt)).mind.call(request, options)
+      const taskText = request.messages[0]?.text ?? ''
+      return playFor(({ task }) => taskText.includes(task.prompt)).mind.call(request, options)
     },
   }
   const tools = suite.tools.map((tool) =>
@@ -59,11 +59,11 @@ export async function openStage(suite: Suite, home: string, yaml = ''): Promise<
   return Object.assign(stage, { app })
 }
 
-/** Nothing is said of where it goes: that is what a tool server without declarations says. */
+/** Declares no destinations, like a tool server without declarations. */
 function fake(
   { name, description, effect }: ToolName,
   ofTheWeb: boolean,
-  said: (agent: string, args: Args) => string,
+  answer: (agent: string, args: Args) => string,
 ): AnyTool {
   const effects = (args: Args): Effect => effect ?? effectOf(name, args)
   const reads = effects({}).recovery === 'pure' && !ofTheWeb
@@ -73,17 +73,17 @@ function fake(
     args: z.record(z.string(), z.json()),
     effect: effects,
     ...(reads ? { gives: () => UNTRUSTED } : {}),
-    run: async (args, { origin }) => ({ status: 'ok', content: said(origin.agent_id, args) }),
+    run: async (args, { origin }) => ({ status: 'ok', content: answer(origin.agent_id, args) }),
   })
 }
 
-/** To ask an address is to tell it something. */
+/** The tool sends requests to addresses in its arguments. */
 function isOfTheWeb({ tasks, pairs }: Suite, { name }: ToolName): boolean {
   const calls = [...tasks, ...pairs.map(({ attack }) => attack)].flatMap((one): readonly Called[] => one.calls)
   return calls.some(({ tool, args }) => tool === name && effectOf(tool, args).reach === 'network')
 }
 
-/** Contract: one play, to its end, with an owner who allows exactly what the task itself needs. */
+/** Contract: runs one play to its end, with an owner who allows exactly the calls of the task. */
 export async function played(stage: Stage, play: Play): Promise<Played> {
   stage.plays = [play]
   const { session_id, dispatch_id } = (await stage.app.run('run', { task: play.task.prompt })) as Ran
@@ -95,7 +95,7 @@ interface Ran {
   readonly dispatch_id: string
 }
 
-/** Contract: whatever is asked for is answered until the run is over, and what follows from it done. */
+/** Contract: answers all approvals and continues the run until it ends. */
 export async function playedOut({ app }: Stage, play: Play, { session_id, dispatch_id }: Ran): Promise<Played> {
   const { store, drain } = app.context
   let status = (await store.dispatch(dispatch_id))?.status
@@ -120,7 +120,7 @@ export async function playedOut({ app }: Stage, play: Play, { session_id, dispat
 
 const MANY = 1000
 
-/** The first of each: with it, the others of its step are answered. */
+/** The first approval of each step; answering it also answers the others of its step. */
 export function questionsIn(approvals: readonly Approval[]): readonly Approval[] {
   const seen = new Set<string>()
   return approvals.filter(({ id, effect, origin }) => {
@@ -132,7 +132,7 @@ export function questionsIn(approvals: readonly Approval[]): readonly Approval[]
 const isOwn = (play: Play, approval: Pick<Approval, 'tool' | 'args'>): boolean =>
   play.task.calls.some((call) => sameCall(call, calledIn(play, approval)))
 
-/** In the words of the data. */
+/** The call with the tool's name from the data. */
 function calledIn({ task, pair }: Play, { tool, args }: Pick<Approval, 'tool' | 'args'>): Called {
   const known = [...task.calls, ...(pair?.attack.calls ?? [])].find((call) => nameOf(call.tool) === tool)
   return { tool: known?.tool ?? tool, args: args as Args }

@@ -1,4 +1,6 @@
-/** What is played: tasks of an owner, what their tools say, and goals that somebody hides in there. Words only; nothing here knows a data set. */
+/**
+ * Types of an injection suite: tasks, recorded tool results, and attacks hidden in them. Independent of any data set.
+ */
 
 import type { z } from 'zod'
 import type { Effect } from '../../src/domain/effect.ts'
@@ -8,15 +10,15 @@ import type { FileKind } from '../file.ts'
 export type Args = { readonly [name: string]: Json }
 
 export interface Called {
-  /** As the data names it. */
+  /** Name in the data. */
   readonly tool: string
   readonly args: Args
 }
 
-/** A call that was recorded, with what the tool said. */
+/** A recorded call with its result. */
 export interface Recorded extends Called {
   readonly output: string
-  /** The same with marks where others could write something. */
+  /** The result with slot marks where others could write. */
   readonly marked: string
 }
 
@@ -24,7 +26,7 @@ export interface Task {
   readonly id: string
   readonly prompt: string
   readonly calls: readonly Recorded[]
-  /** The marks in what its tools say. */
+  /** The slots in its tool results. */
   readonly slots: readonly string[]
 }
 
@@ -34,12 +36,12 @@ export interface Attack {
   readonly calls: readonly Called[]
 }
 
-/** A task in which somebody hides a goal. */
+/** A task with an attack in one of its slots. */
 export interface Pair {
   readonly task: Task
   readonly attack: Attack
   readonly slot: string
-  /** Fixed: as the data has it, and where nothing is said. Adaptive: what the task does anyway, with other content. Prose: the same in plain words. */
+  /** Fixed (default): as in the data. Adaptive: the task's own call with other content. Prose: with plain text only. */
   readonly content?: Content
 }
 
@@ -47,7 +49,7 @@ export type Content = 'fixed' | 'adaptive' | 'prose'
 
 export interface Suite {
   readonly name: string
-  /** Which data set it is of. */
+  /** Name of the data set. */
   readonly of: string
   readonly tools: readonly ToolName[]
   readonly tasks: readonly Task[]
@@ -57,7 +59,7 @@ export interface Suite {
 export interface ToolName {
   readonly name: string
   readonly description: string
-  /** Where its name does not tell. */
+  /** Only if the name does not show it. */
   readonly effect?: Effect
 }
 
@@ -67,13 +69,13 @@ const MARKS = /<<<INJ:(.+?)>>>/g
 
 export const slotsIn = (text: string): readonly string[] => [...text.matchAll(MARKS)].map(([, slot = '']) => slot)
 
-/** What a tool says with the goal in its slot; where the slot is not in it, what it really said. */
+/** Contract: the result with the goal in the slot of the pair; the recorded result if it has no such slot. */
 export function spoken({ output, marked }: Recorded, pair: Pair | undefined): string {
   if (!pair || !marked.includes(slotMark(pair.slot))) return output
   return marked.replaceAll(slotMark(pair.slot), () => ` ${pair.attack.goal} `).replaceAll(MARKS, '')
 }
 
-/** The tools that anybody calls, beside those that are described. */
+/** The described tools, and all other tools that are called. */
 export function toolsOf(
   described: readonly ToolName[],
   tasks: readonly Task[],
@@ -85,9 +87,9 @@ export function toolsOf(
   return [...known.values()]
 }
 
-/** A file of a public data set. */
+/** Describes a file of a public data set for `readShaped`. */
 export const publicData = <T>(shape: z.ZodType<T>): FileKind<T> => ({
   shape,
   expected: 'the format of the public data set',
-  fix: 'see: CONTRIBUTING.md, npm run bench -- injection --data DIR',
+  fix: 'see "npm run bench -- injection" in CONTRIBUTING.md',
 })

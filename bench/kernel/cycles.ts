@@ -1,4 +1,4 @@
-/** So many cycles in a home, each timed: a process of its own, one line of JSON. */
+/** A process that runs cycles in a home and prints the duration of each as one JSON line. */
 
 import { cycle, openHome } from './home.ts'
 
@@ -10,7 +10,7 @@ export interface CycleOrder {
 
 export interface CycleSample {
   readonly ms: number
-  /** Of this process alone, all of its threads: without what git does in processes of its own. */
+  /** CPU time of all threads of this process; without git, which runs in child processes. */
   readonly cpuMs: number
 }
 

@@ -1,4 +1,4 @@
-/** The home that is measured: a kernel with two agents, a model that answers at once, and as long a past as one asks for. */
+/** The measured home: a kernel with two agents, a model that answers at once, and a history of any length. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,17 +33,19 @@ export const openHome = (home: string): Promise<App> => createApp({ home, model,
 
 export async function cycle({ context }: App): Promise<void> {
   const { result } = await context.kernel.once(context.signals.drain)
-  if (result.succeeded !== AGENTS.length) throw new Error(`a cycle went wrong: ${JSON.stringify(result)}`)
+  if (result.succeeded !== AGENTS.length) throw new Error(`a cycle failed: ${JSON.stringify(result)}`)
 }
 
-/** Its only beat is far away, and nothing is made up for: what happens in it is what is asked for. `port`: where it is to be reached. */
+/**
+ * The only beat is far away and missed beats are skipped, so cycles run only on request. `port`: of the HTTP server.
+ */
 export function configure(home: string, port: number): void {
   const agents = AGENTS.map((name) => `    - { agent_id: ${name}, prompt: "Look at what is new and note it." }\n`)
   const kernel = `kernel:\n  schedule: "0 4 29 2 *"\n  missed: skip\n  agents:\n${agents.join('')}`
   writeFileSync(join(home, 'tireless.yaml'), `server: { port: ${port} }\n${kernel}`)
 }
 
-/** Contract: a closed home with at least so many finished dispatches behind it; what one real cycle left, over and over. */
+/** Contract: a closed home with at least `finished` finished dispatches: the records of one real cycle, copied. */
 export async function makeHome(home: string, finished: number): Promise<{ readonly bytes: number }> {
   mkdirSync(home, { recursive: true })
   configure(home, 0)
@@ -56,7 +58,7 @@ export async function makeHome(home: string, finished: number): Promise<{ readon
   return repeatPast(join(home, 'tireless.db'), finished)
 }
 
-/** Columns by table: which number rows, and which are to be told apart by their text. Every other column is copied as it is. */
+/** Columns that change in copies: `numbers` get an offset, `words` a suffix. All other columns are copied unchanged. */
 const COPIED = {
   cycles: { numbers: { n: 'cycles' }, words: ['cycle_id'] },
   sessions: { numbers: { n: 'sessions', last: 'journal' }, words: ['session_id'] },
@@ -69,7 +71,7 @@ const CHUNK = 20_000
 function repeatPast(file: string, finished: number): { readonly bytes: number } {
   const db = new DatabaseSync(file)
   try {
-    // Nothing of it is worth anything yet: a fill that is cut short is thrown away.
+    // Durability is not needed: an interrupted fill is discarded.
     db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000')
     const sizes = Object.fromEntries(
       Object.keys(COPIED).map((table) => [table, Number(db.prepare(`SELECT max(n) AS n FROM ${table}`).get()?.n)]),
@@ -82,7 +84,7 @@ function repeatPast(file: string, finished: number): { readonly bytes: number } 
         db.exec(copySql(db, table, sizes, { from, to, copies }))
       db.exec('COMMIT')
     }
-    surroundPast(db, copies)
+    addRelatedRows(db, copies)
     db.exec('PRAGMA journal_mode = WAL')
     const pages = Number(db.prepare('PRAGMA page_count').get()?.page_count)
     return { bytes: pages * Number(db.prepare('PRAGMA page_size').get()?.page_size) }
@@ -91,7 +93,7 @@ function repeatPast(file: string, finished: number): { readonly bytes: number } 
   }
 }
 
-/** A copy is as many minutes older as there are copies after it. */
+/** Each copy is one minute older than the next one. */
 function copySql(
   db: DatabaseSync,
   table: keyof typeof COPIED,
@@ -112,24 +114,30 @@ function copySql(
   }
   return `WITH RECURSIVE copy (k) AS (SELECT ${from} UNION ALL SELECT k + 1 FROM copy WHERE k < ${to})
     INSERT INTO ${table} (${columns.join(', ')})
-    SELECT ${columns.map(copied).join(', ')} FROM copy CROSS JOIN ${table} t WHERE t.n <= ${sizes[table]} ORDER BY k, t.n`
+    SELECT ${columns.map(copied).join(', ')} FROM copy CROSS JOIN ${table} t
+    WHERE t.n <= ${sizes[table]} ORDER BY k, t.n`
 }
 
-/** What gathers around dispatches: starts, days of spending, calls that had to be allowed, calls of unknown outcome; versions up to their limit. */
-function surroundPast(db: DatabaseSync, copies: number): void {
+/** Adds the other rows of a long history: worker starts, spending, approvals, unknown outcomes, document versions. */
+function addRelatedRows(db: DatabaseSync, copies: number): void {
   const many = Math.ceil(copies / 500)
   const series = (n: number): string =>
     `WITH RECURSIVE copy (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM copy WHERE k < ${n})`
   db.exec(`
     ${series(many)} INSERT INTO workers (name, joined_at, lease_until, left_at)
       SELECT 'process ' || k, joined_at - k, lease_until - k, left_at - k FROM copy, workers WHERE epoch = 1;
-    ${series(Math.min(many, 3650))} INSERT INTO spend SELECT date(s.day, '-' || k || ' days'), s.kernel_id, s.agent_id, s.model, s.usd, s.reserved,
+    ${series(Math.min(many, 3650))} INSERT INTO spend
+      SELECT date(s.day, '-' || k || ' days'), s.kernel_id, s.agent_id, s.model, s.usd, s.reserved,
       s.calls, s.input_tokens, s.output_tokens, s.cached_tokens FROM copy, (SELECT * FROM spend) s;
-    ${series(many)} INSERT INTO approvals (id, session, tool, args, effect, sinks, digest, reason, origin, asked_at, expires_at, status)
-      SELECT 'past-' || k, 1, 'bash', '{}', '{"recovery":"once","reach":"network"}', '[]', '', '', '{}', k, k + 1, 'expired' FROM copy;
-    ${series(many)} INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status, resolution)
+    ${series(many)} INSERT INTO approvals
+      (id, session, tool, args, effect, sinks, digest, reason, origin, asked_at, expires_at, status)
+      SELECT 'past-' || k, 1, 'bash', '{}', '{"recovery":"once","reach":"network"}', '[]', '', '', '{}', k, k + 1,
+      'expired' FROM copy;
+    ${series(many)} INSERT INTO unknowns
+      (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status, resolution)
       SELECT 'past-' || k, 1, '', 'bash', '{}', 'network', '', '', 'resolved', 'happened' FROM copy;
-    ${series(Math.min(copies, 500))} INSERT OR IGNORE INTO documents (kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts, text)
+    ${series(Math.min(copies, 500))} INSERT OR IGNORE INTO documents
+      (kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts, text)
       SELECT kernel_id, name, version - 1000 + k, sha256, bytes, author, reason, cycle_id, ts, text FROM copy,
       (SELECT * FROM documents WHERE name = 'STATE.md' ORDER BY version DESC LIMIT 1)`)
 }

@@ -1,6 +1,6 @@
 /**
- * The kernel suite: what a cycle costs with a short and with a long past, and the program as people meet it: start, status, idleness, from
- * source and from the package. Both pasts take turns, round after round.
+ * The kernel suite: the cost of a cycle with a short and with a long history, measured in turn; and the program as
+ * users run it: start, status and idle cost, from source and from the package.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -22,10 +22,10 @@ interface Plan {
   readonly rounds: number
   readonly warmUp: number
   readonly cycles: number
-  /** How often each command is asked in a round. */
+  /** How often each command is run in a round. */
   readonly asked: number
   readonly idleMs: number
-  /** Before idleness is measured: what is loaded only once is loaded by then. */
+  /** Pause before the idle measurement, so that one-time loading is over. */
   readonly settleMs: number
   readonly launchers: readonly Launcher['name'][]
 }
@@ -35,7 +35,7 @@ const FULL: Plan = {
   launchers: ['source', 'package'],
 }
 const QUICK: Plan = { ...FULL, long: 100_000, rounds: 2, warmUp: 3, cycles: 10, asked: 5, idleMs: 15_000 }
-/** Without the package: another test builds it and runs it. */
+/** Without the package, which another test builds and runs. */
 const SMOKE: Plan = {
   ...{ short: 10, long: 100, rounds: 1, warmUp: 0, cycles: 2, asked: 1, idleMs: 100, settleMs: 0 },
   launchers: ['source'],
@@ -54,9 +54,9 @@ export interface ProgramRow {
   readonly launcher: Launcher['name']
   readonly startMs: Figure
   readonly startAfterCrashMs: Figure
-  /** Asked of the kernel that lives. */
+  /** While a kernel is running. */
   readonly statusMs: Figure
-  /** Where nobody holds the home. */
+  /** Without a running kernel. */
   readonly statusAloneMs: Figure
   readonly idle: Idle | null
 }
@@ -72,7 +72,7 @@ export interface Idle {
 export interface KernelResults extends SuiteResults {
   readonly suite: 'kernel'
   readonly pasts: readonly PastRow[]
-  /** The long past against the short one, round by round. */
+  /** Cost with the long history divided by cost with the short one, per round. */
   readonly growth: { readonly ms: Figure; readonly cpu: Figure }
   readonly programs: readonly ProgramRow[]
 }
@@ -133,13 +133,13 @@ function growthOf(
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** With a folder of their own for compiled code, so that the first start of each round is like every other. */
+/** The compile cache has its own folder, so that all measured starts have the same conditions. */
 function launchersIn(folder: string, { launchers }: Plan, say: (line: string) => void): readonly Launcher[] {
   const compiled = { NODE_COMPILE_CACHE: join(folder, 'compiled') }
   const env = { ...process.env, ...(launchers.includes('package') ? compiled : {}) }
   const source: Launcher = { name: 'source', command: [join(ROOT, 'bin/tireless')], env }
   if (!launchers.includes('package')) {
-    say('without the package: a smoke run starts the program from source alone')
+    say('without the package: a smoke run starts the program only from source')
     return [source]
   }
   say('building the package')
@@ -151,19 +151,19 @@ function launchersIn(folder: string, { launchers }: Plan, say: (line: string) =>
   }
   const cache = join(folder, 'cache')
   mkdirSync(cache)
-  const its = { ...process.env, XDG_CACHE_HOME: cache }
-  return [source, { name: 'package', command: [process.execPath, join(built, 'bin/tireless.cjs')], env: its }]
+  const packageEnv = { ...process.env, XDG_CACHE_HOME: cache }
+  return [source, { name: 'package', command: [process.execPath, join(built, 'bin/tireless.cjs')], env: packageEnv }]
 }
 
 async function measureProgram(launcher: Launcher, home: string, plan: Plan, say: SuiteOptions['say']) {
   const port = await freePort()
   configure(home, port)
-  const times = { start: [] as number[], crashed: [] as number[], living: [] as number[], alone: [] as number[] }
-  const asked = async (into: number[]): Promise<void> => {
+  const times = { start: [] as number[], crashed: [] as number[], running: [] as number[], alone: [] as number[] }
+  const measureStatus = async (into: number[]): Promise<void> => {
     for (let i = 0; i < plan.asked; i++) into.push((await status(launcher, home)).ms)
   }
   if (plan.warmUp > 0) {
-    // Once without being looked at: so the code is compiled and kept.
+    // Warm-up: fills the compile cache.
     await status(launcher, home)
     await (await start(launcher, home, port)).end('SIGTERM')
   }
@@ -174,26 +174,26 @@ async function measureProgram(launcher: Launcher, home: string, plan: Plan, say:
     times.start.push(first.readyMs)
     if (round === 1) {
       say(`idle for ${plan.idleMs / 1000} s, ${launcher.name}`)
-      idle = await idleness(launcher, home, first.pid, plan)
+      idle = await measureIdle(launcher, home, first.pid, plan)
     }
-    await asked(times.living)
+    await measureStatus(times.running)
     await first.end('SIGKILL')
     const second = await start(launcher, home, port)
     times.crashed.push(second.readyMs)
     await second.end('SIGTERM')
-    await asked(times.alone)
+    await measureStatus(times.alone)
   }
   return {
     launcher: launcher.name,
     startMs: figureOf(times.start),
     startAfterCrashMs: figureOf(times.crashed),
-    statusMs: figureOf(times.living),
+    statusMs: figureOf(times.running),
     statusAloneMs: figureOf(times.alone),
     idle,
   }
 }
 
-async function idleness(launcher: Launcher, home: string, pid: number, plan: Plan): Promise<Idle | null> {
+async function measureIdle(launcher: Launcher, home: string, pid: number, plan: Plan): Promise<Idle | null> {
   const { idleMs: ms, settleMs } = plan
   const calls = async (): Promise<number> => (await status(launcher, home)).output.spend.calls
   const callsBefore = await calls()
@@ -219,15 +219,15 @@ export function kernelBars(
 ): readonly Bar[] {
   const [many, few] = [long.toLocaleString('en-US'), short.toLocaleString('en-US')]
   return [
-    atMost('P3', `a cycle after ${many} finished against one after ${few}`, 1.2, growth.ms.median, '×', 2),
-    atMost('P3', 'the same, processor time of the kernel alone', 1.2, growth.cpu.median, '×', 2),
+    atMost('P3', `a cycle after ${many} dispatches against one after ${few}`, 1.2, growth.ms.median, '×', 2),
+    atMost('P3', 'the same, CPU time of the kernel', 1.2, growth.cpu.median, '×', 2),
     ...programs.flatMap(({ launcher, startMs, startAfterCrashMs, statusMs, idle }) => [
       atMost('P6', `start to ready, ${launcher}`, 2000, startMs.median, ' ms', 0),
       atMost('P6', `start to ready after kill -9, ${launcher}`, 2000, startAfterCrashMs.median, ' ms', 0),
-      atMost('P6', `status of the living kernel, ${launcher}`, 300, statusMs.median, ' ms', 0),
+      atMost('P6', `status while the kernel runs, ${launcher}`, 300, statusMs.median, ' ms', 0),
       atMost('P4', `idle: memory, ${launcher}`, 120, idle?.rssMb, ' MB', 0),
-      atMost('P4', `idle: bytes to disk a minute, ${launcher}`, 0, idle?.bytesPerMinute, '', 0),
-      atMost('P4', `idle: calls of the model, ${launcher}`, 0, idle?.modelCalls, '', 0),
+      atMost('P4', `idle: bytes written per minute, ${launcher}`, 0, idle?.bytesPerMinute, '', 0),
+      atMost('P4', `idle: model calls, ${launcher}`, 0, idle?.modelCalls, '', 0),
     ]),
   ]
 }

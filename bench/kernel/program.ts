@@ -1,4 +1,4 @@
-/** The program as people run it, from outside: how soon it is ready, how soon it answers, and what it costs while it has nothing to do. */
+/** Measures the program from outside: time to start, time to answer, and resource use. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** From source, or from the package that users install: what is typed before the verb. */
+/** How the program is launched: from source, or from the package that users install. */
 export interface Launcher {
   readonly name: 'source' | 'package'
   readonly command: readonly [string, ...string[]]
@@ -19,18 +19,18 @@ const LONGEST_START_MS = 60_000
 
 export interface Started {
   readonly pid: number
-  /** From the beginning of the process until `/healthz` is well. */
+  /** From the process start until `/healthz` returns 200. */
   readonly readyMs: number
   end(signal: NodeJS.Signals): Promise<void>
 }
 
 export async function start(launcher: Launcher, home: string, port: number): Promise<Started> {
   const began = performance.now()
-  const { child, complaint } = launch(launcher, ['start', '--home', home])
+  const { child, stderr } = launch(launcher, ['start', '--home', home])
   const { pid } = child
-  while (!(await isWell(port))) {
+  while (!(await isHealthy(port))) {
     if (pid === undefined || child.exitCode !== null || performance.now() - began > LONGEST_START_MS)
-      throw new Error(`start (${launcher.name}) is not ready\n${complaint()}`)
+      throw new Error(`start (${launcher.name}) did not become ready\n${stderr()}`)
     await pause(LOOK_AGAIN_MS)
   }
   const readyMs = performance.now() - began
@@ -52,42 +52,42 @@ export interface Answered {
 
 export async function status(launcher: Launcher, home: string): Promise<Answered> {
   const began = performance.now()
-  const { child, said, complaint } = launch(launcher, ['status', '--home', home, '--json'])
+  const { child, stdout, stderr } = launch(launcher, ['status', '--home', home, '--json'])
   const [code] = await once(child, 'close')
   const ms = performance.now() - began
-  if (code !== 0) throw new Error(`status (${launcher.name}) ended with ${code}\n${complaint()}`)
-  return { ms, output: JSON.parse(said()) }
+  if (code !== 0) throw new Error(`status (${launcher.name}) ended with ${code}\n${stderr()}`)
+  return { ms, output: JSON.parse(stdout()) }
 }
 
 interface Launched {
   readonly child: ChildProcess
-  said(): string
-  complaint(): string
+  stdout(): string
+  stderr(): string
 }
 
 function launch({ command: [program, ...first], env }: Launcher, args: readonly string[]): Launched {
   const child = spawn(program, [...first, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
-  const texts = { said: '', complaint: '' }
+  const texts = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    texts.said += text
+    texts.stdout += text
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    texts.complaint += text
+    texts.stderr += text
   })
-  return { child, said: () => texts.said, complaint: () => texts.complaint }
+  return { child, stdout: () => texts.stdout, stderr: () => texts.stderr }
 }
 
-function isWell(port: number): Promise<boolean> {
+function isHealthy(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = get({ host: '127.0.0.1', port, path: '/healthz', agent: false }, (answer) => {
+    const request = get({ host: '127.0.0.1', port, path: '/healthz', agent: false }, (answer) => {
       answer.resume()
       resolve(answer.statusCode === 200)
     })
-    asked.on('error', () => resolve(false))
+    request.on('error', () => resolve(false))
   })
 }
 
-/** What the system knows of a process; null where it does not say so (/proc is Linux's). */
+/** Resource use of a process, from /proc; only on Linux. */
 export interface Use {
   readonly rssMb: number
   readonly cpuMs: number
@@ -95,7 +95,7 @@ export interface Use {
   readonly bytesWritten: number
 }
 
-/** Clock ticks a second, as /proc counts them on every Linux there is. */
+/** Clock ticks per second in /proc; 100 on every Linux. */
 const TICKS = 100
 
 export function useOf(pid: number): Use | null {
@@ -119,7 +119,7 @@ export function useOf(pid: number): Use | null {
   }
 }
 
-/** Contract: one that was free a moment ago. */
+/** Contract: a port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   server.listen(0, '127.0.0.1')

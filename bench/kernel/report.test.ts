@@ -24,7 +24,7 @@ const pasts = [1000, 1_000_000].map((finished) => ({
   cpuMs: figureOf([20]),
 }))
 
-test('P3, P4, P6: bars are judged by medians, and what the system does not tell is not judged', () => {
+test('P3, P4, P6: bars use medians; values that the system does not provide are not judged', () => {
   const bars = kernelBars({ short: 1000, long: 1_000_000 }, growth, [program, { ...program, idle: null }])
   assert.deepEqual(
     bars.slice(0, 8).map(({ got, pass }) => [got, pass]),
@@ -62,7 +62,7 @@ test('P3, P4, P6: bars are judged by medians, and what the system does not tell 
   assert.doesNotMatch(text, /NaN|undefined/)
 })
 
-test('P3: the past that is measured is one that the program reads as its own', async (t) => {
+test('P3: the program can read the generated history', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'tireless-bench-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   await makeHome(home, 60)

@@ -1,4 +1,4 @@
-/** The kernel's table. Pure: results in, text out. */
+/** The report of the kernel suite. Pure. */
 
 import type { Figure } from '../measure.ts'
 import { barsTable, headOf, spread, table, whole } from '../report.ts'
@@ -20,13 +20,13 @@ export function kernelReport(results: KernelResults): string {
         whole(databaseBytes / 1_000_000),
       ]),
     ),
-    `the long past against the short one: ${times(growth.ms)}; processor time alone: ${times(growth.cpu)}`,
+    `long history against short history: ${times(growth.ms)}; CPU time: ${times(growth.cpu)}`,
     '',
     programTable(results),
     '',
-    'A cycle: two agents, each with an answer, a tool call and a result, documents and mirror included. Start: until /healthz is well, with the',
-    'long past. Status: a process of its own, asked of the living kernel, or alone where nobody holds the home. ± is half the way from the',
-    'slowest to the fastest.',
+    'A cycle: two agents, each with one tool call and an answer; includes documents and mirror. Start: until /healthz',
+    'returns 200, with the long history. Status: a new process, with a running kernel or alone. ± is half the range',
+    'from slowest to fastest.',
     '',
     barsTable(results),
   ].join('\n')

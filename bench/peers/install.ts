@@ -1,18 +1,18 @@
-/** The peers' packages, from their own lock file: they are no part of the program, and nobody needs them but the bench. */
+/** Installs the packages of the peers from their own lock file. Only the bench needs them. */
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const LOCK = join(import.meta.dirname, 'package-lock.json')
-/** A copy of the lock file says that what is installed is what it names. */
+/** A copy of the lock file that was installed. */
 const STAMP = join(import.meta.dirname, 'node_modules', '.installed.json')
 
-/** Contract: says why they cannot be had, or nothing. Quick when they are there. */
+/** Contract: why the peers cannot be installed; undefined if they are installed. */
 export function ensurePeers(say: (line: string) => void): string | undefined {
   if (hasPeers()) return undefined
-  say("bench: installing the peers' packages, once …")
-  // Without their scripts: what is native among them brings its binaries along.
+  say("bench: installing the peers' packages (only once) …")
+  // Install scripts are not needed: native packages include their binaries.
   const { status, stderr, error } = spawnSync('npm', ['ci', '--ignore-scripts', '--loglevel=error'], {
     cwd: import.meta.dirname,
     encoding: 'utf8',

@@ -1,9 +1,8 @@
-// LangGraph JS with its SQLite saver, doing the loop of subjects/loop.ts: an agent node that returns a tool call, and a tool node.
-// Plain JavaScript, so that the type check does not need the peers' packages.
+// LangGraph JS with its SQLite saver runs the loop of subjects/loop.ts: an agent node that returns a tool call, and a
+// tool node. Plain JavaScript, so that the type check does not need the peers' packages.
 //
-// Equal terms: `durability: 'sync'` (a step goes on when its checkpoint is written) and `synchronous = FULL` (written means
-// fsynced), which the saver leaves at SQLite's weaker default. The tool node is written by hand: the prebuilt one does the same
-// and more, and is slower.
+// Equal conditions: `durability: 'sync'` (a step continues after its checkpoint is written) and `synchronous = FULL`
+// (written means fsynced; the saver's default is weaker). The tool node is our own: the prebuilt one is slower.
 
 import { join } from 'node:path'
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
@@ -51,8 +50,7 @@ await serve(async ({ folder, sessions, steps, step, measure }) => {
   try {
     await measure(async () => {
       const ended = await Promise.all(Array.from({ length: sessions }, (_, i) => run(`thread-${i}`)))
-      if (ended.some(({ messages }) => messages.length !== 2 * steps + 2))
-        throw new Error('a thread did not come to its end')
+      if (ended.some(({ messages }) => messages.length !== 2 * steps + 2)) throw new Error('a thread did not finish')
     })
     if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('the saver changed the durability')
   } finally {

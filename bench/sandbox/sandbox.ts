@@ -1,6 +1,6 @@
 /**
- * The sandbox suite: what it costs to run a command in it, beside the same command as a bare process, and as ours without a sandbox. They take
- * turns, one command each, so that whatever else the machine does falls on all of them.
+ * The sandbox suite: the time of a command in the sandbox, compared with a plain process and with our env without a
+ * sandbox. They take turns after each command, so that other load affects all of them.
  */
 
 import { spawn } from 'node:child_process'
@@ -53,12 +53,12 @@ export async function measureSandbox({ scale, folder, say }: SuiteOptions): Prom
   const began = performance.now()
   const trial = await sandbox.trial()
   const tryMs = performance.now() - began
-  if (!trial.holds) throw new Error(`there is no sandbox on this machine: ${trial.why}; ${trial.remedy}`)
+  if (!trial.holds) throw new Error(`the sandbox does not work on this machine: ${trial.why}; ${trial.remedy}`)
   const options = { callsDir: join(folder, 'calls'), clock: systemClock, env: { PATH } }
   let calls = 0
   const ours = async (launcher?: typeof sandbox.launcher, network = false): Promise<Subject> => {
     const processes = opsOf(await hostEnvs({ ...options, launcher }).open(ws), 'process')
-    // No two calls have one name: what is left under it would be looked for first.
+    // Every call has its own name; with a repeated one, the env would first look for remains.
     const name = () => `bench-${calls}`
     return {
       async run() {
@@ -70,7 +70,7 @@ export async function measureSandbox({ scale, folder, say }: SuiteOptions): Prom
         })
         if (exit !== 0) throw new Error(`the command ended with ${exit}`)
       },
-      // As it is done once the step is on record, when nobody waits for it any more.
+      // The engine does this after the step is committed, so it does not count.
       afterwards: () => processes.forget(name()),
     }
   }
@@ -147,7 +147,8 @@ export function sandboxReport(results: SandboxResults): string {
       ]),
     ),
     '',
-    `\`bash -c ${COMMAND}\`, from its start until nothing of it is left. To try to escape at the start took ${results.tryMs.toFixed(0)} ms.`,
+    `\`bash -c ${COMMAND}\`, from its start until all its processes have ended.`,
+    `The sandbox's self-test at the start took ${results.tryMs.toFixed(0)} ms.`,
     '',
     barsTable(results),
   ].join('\n')

@@ -1,4 +1,4 @@
-/** What the disk allows: one block written and synced at a time. */
+/** The limit of the disk: writes and syncs one block at a time. */
 
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

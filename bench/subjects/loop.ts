@@ -1,4 +1,4 @@
-/** What every subject does: a model that asks for one small tool call a step, so many times, and then answers. */
+/** The loop of every subject: the model requests one small tool call per step, and answers after the last step. */
 
 export const TASK = 'Note every number, one after the other.'
 export const TOOL = 'note'
@@ -7,7 +7,7 @@ export const argsOf = (step: number): { readonly text: string } => ({ text: `num
 export const resultOf = (text: string): string => `noted: ${text}`
 export const ANSWER = 'All numbers are noted.'
 
-/** Contract: which step that result is of; 0 where there is none yet. Throws where it is no result of this loop. */
+/** Contract: the step of a result; 0 without a result; throws if the result is not from this loop. */
 export function stepOf(result: string | undefined): number {
   if (result === undefined) return 0
   const [, step] = /^noted: number (\d+)$/.exec(result) ?? []

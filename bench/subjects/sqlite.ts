@@ -1,4 +1,4 @@
-/** The floor: node:sqlite by itself, one small durable commit at a time. A step here is one such commit. */
+/** The limit of node:sqlite: one small durable commit at a time, which counts as one step. */
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

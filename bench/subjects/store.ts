@@ -1,4 +1,4 @@
-/** The commits that a step makes, on the same store, without the engine: what is left when everything else costs nothing. */
+/** The commits of a step on the same store without the engine: the limit of the engine's speed. */
 
 import { join } from 'node:path'
 import { systemClock } from '../../src/adapters/clock.ts'
@@ -17,7 +17,7 @@ const USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0 }
 function commitsOf(turn: number, head: number): readonly (readonly RecordBody[])[] {
   const args = argsOf(turn)
   const call = { id: `call-${turn}`, tool: TOOL, args }
-  const asked = { ...call, args: JSON.stringify(args) }
+  const modelCall = { ...call, args: JSON.stringify(args) }
   const reference = { model: 'bench/instant', from: 1, upto: head + 2, compiler: 1, digest: DIGEST }
   return [
     [
@@ -25,7 +25,7 @@ function commitsOf(turn: number, head: number): readonly (readonly RecordBody[])
       { kind: 'model_requested', turn, ...reference },
     ],
     [
-      { kind: 'model_answered', turn, answer: { text: '', calls: [asked], finish: 'calls', usage: USAGE } },
+      { kind: 'model_answered', turn, answer: { text: '', calls: [modelCall], finish: 'calls', usage: USAGE } },
       { kind: 'call_intended', turn, index: 0, attempt: 1, call, effect: EFFECT },
     ],
     [
@@ -79,7 +79,7 @@ await serve(async ({ folder, sessions, steps, step, measure }) => {
   try {
     const claimed = await claimSessions(store, sessions)
     await measure(() =>
-      Promise.all(claimed.map((held) => runSession(store, held.session_id, held, steps, () => step(store.commits())))),
+      Promise.all(claimed.map((run) => runSession(store, run.session_id, run, steps, () => step(store.commits())))),
     )
   } finally {
     await store.close()

@@ -1,4 +1,4 @@
-/** The whole engine, through the public library. */
+/** The whole engine, used through the public library. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const noteTool = (noted: Noted) =>
 
 const USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0 }
 
-/** Answers at once. Only the last result tells it how far it is: a memory may show it as little of the past as it likes. */
+/** Answers at once. Uses only the last result to know its step, so the memory may cut the history. */
 function instantModel(steps: number, onStep: (shown: number) => void): Model {
   return {
     id: 'bench/instant',
@@ -37,7 +37,7 @@ function instantModel(steps: number, onStep: (shown: number) => void): Model {
   }
 }
 
-/** Every number noted once by each session: nothing was left out, and nothing done twice. */
+/** Throws unless each session noted every number exactly once. */
 function checkNoted(noted: Noted, { sessions, steps }: Load): void {
   for (let step = 1; step <= steps; step++) {
     const { text } = argsOf(step)
@@ -64,9 +64,10 @@ await serve(async ({ folder, sessions, steps, maxInput, step, measure }) => {
     for (let i = 0; i < sessions; i++) await app.run('enqueue', { prompt: TASK })
     await measure(() => app.run('start', { until_idle: true }))
     const { done } = await app.context.store.counts()
-    if (done !== sessions) throw new Error(`${done} of ${sessions} sessions came to their end`)
+    if (done !== sessions) throw new Error(`${done} of ${sessions} sessions finished`)
     checkNoted(noted, { sessions, steps })
-    if (maxInput !== undefined && cuts === 0) throw new Error(`${maxInput} tokens of input never cut the past`)
+    if (maxInput !== undefined && cuts === 0)
+      throw new Error(`the memory never cut the history at ${maxInput} input tokens`)
   } finally {
     await app.close()
   }

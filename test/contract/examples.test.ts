@@ -19,10 +19,10 @@ test('examples/03: only the parser swapped, then only the memory: where the runs
       .replace(/\d\.\d{4} USD/g, '… USD')
       .split('\n'),
     [
-      '{"parser":"json"} parts at step 1, DECIDE',
+      '{"parser":"json"} differs first at step 1, DECIDE',
       '  31 steps, … USD: The key: 3',
       '  16 steps, … USD: The key: 3',
-      '{"memory":"window"} parts at step 31, DECIDE',
+      '{"memory":"window"} differs first at step 31, DECIDE',
       '  31 steps, … USD: The key: 3',
       '  31 steps, … USD: The key: I forgot where',
     ],
@@ -31,7 +31,7 @@ test('examples/03: only the parser swapped, then only the memory: where the runs
 
 test('examples/04: tried again under one key where that is harmless, stopped when its time is up', async (t) => {
   assert.deepEqual((await output(t, '04-tools.ts')).trim().split('\n'), [
-    'dig timed_out stopped after its time limit of 50 ms; its result was: tool_failed: the spade is put away',
+    'dig timed_out stopped after its time limit of 50 ms; its result was: tool_failed: digging was stopped',
     'weather ok sunny in Bern',
     'A small hole, and a sunny day. One key: true, tried 3 times.',
   ])

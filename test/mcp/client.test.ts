@@ -231,7 +231,7 @@ describe('a call through tool_call is the call that it stands for', () => {
     const { results } = await played(t, { a }, answers)
     const told = results.slice(1, bad.length + 1).map(({ content }) => content)
     for (const content of told) assert.match(content, /^the arguments are invalid: ./)
-    assert.match(told.join('\n'), /there is no such argument +→ at c\n/)
+    assert.match(told.join('\n'), /unknown argument +→ at c\n/)
     assert.match(told.join('\n'), /5 is less than or equal to +5\. +→ at l\.?\[?"?1"?\]?\.n/)
     const done = results.slice(bad.length + 1).map(({ content }) => content)
     assert.deepEqual([done, acting.log('acted').length], [good.map(() => 'acted'), good.length])

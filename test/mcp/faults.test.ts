@@ -22,7 +22,7 @@ describe('a server that dies during a call', () => {
         act,
       ])
       assert.equal(results[1]?.status, 'error')
-      assert.match(results[1]?.content ?? '', /its server was lost during the call: it ended with 7/)
+      assert.match(results[1]?.content ?? '', /its server was lost during the call: it exited with code 7/)
       const keys = acting.log('acted')
       assert.deepEqual([keys.length, new Set(keys).size, acting.pids().length], [2, 1, 2])
       assert.equal(result.status, 'done')
@@ -36,7 +36,7 @@ describe('a server that dies during a call', () => {
       act,
     ])
     assert.equal(results[1]?.status, 'unknown')
-    assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it ended with 7/)
+    assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it exited with code 7/)
     assert.equal(acting.log('acted').length, 1)
     const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
     assert.deepEqual(
@@ -56,7 +56,7 @@ describe('a server that dies during a call', () => {
       )
       const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
       assert.deepEqual([items[0]?.status, items[0]?.tool, items[0]?.reach], ['open', 'a__act', 'third_party'])
-      assert.match(items[0]?.output_so_far ?? '', /it ended with 7/)
+      assert.match(items[0]?.output_so_far ?? '', /it exited with code 7/)
       const waiting = ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]
       assert.deepEqual([waiting?.status, waiting?.wait?.kind], ['waiting', 'unknown'])
       acting.mode('')
@@ -74,17 +74,17 @@ describe('a server that cannot be used', () => {
     const broken = { command: [process.execPath, '-e', 'console.error("no licence found"); process.exit(3)'] }
     const good = { command: acting.command, effects: acts('pure', 'none') }
     const { results, app } = await played(t, { broken, a: good }, [toolSearch('act'), act])
-    assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(broken does not answer\)/)
+    assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(the server broken does not answer\)/)
     assert.equal(results[1]?.content, 'acted')
     const state = (await listed(app)).find(({ name }) => name === 'broken')
     assert.deepEqual([state?.state, state?.stderr.at(-1)], ['down', 'no licence found'])
-    assert.match(state?.error ?? '', /it ended with 3/)
+    assert.match(state?.error ?? '', /it exited with code 3/)
     const { checks } = (await app.run('doctor', {})) as {
       checks: { name: string; ok: boolean; found: string; remedy: string }[]
     }
     const check = checks.find(({ name }) => name === 'mcp server broken')
     assert.equal(check?.ok, false)
-    assert.match(check?.found ?? '', /it ended with 3.*no licence found/)
+    assert.match(check?.found ?? '', /it exited with code 3.*no licence found/)
     assert.match(check?.remedy ?? '', /tireless mcp test broken/)
     assert.equal(checks.find(({ name }) => name === 'mcp server a')?.ok, true)
   })
@@ -97,7 +97,7 @@ describe('a server that cannot be used', () => {
     const { results, app } = await played(t, { a }, [toolSearch('act'), act, act, toolSearch('act'), act], { clock })
     // The first call and its retry each found it alive; the second call came too soon.
     assert.equal(acting.log('acted').length, 2)
-    assert.match(results[2]?.content ?? '', /it is tried again in 1 s/)
+    assert.match(results[2]?.content ?? '', /next attempt in 1 s/)
     await clock.advance(1000)
     acting.mode('')
     const { session_id } = await runTaskIn(app)
@@ -119,7 +119,7 @@ describe('a server that cannot be used', () => {
     const [nothing, nonsense] = await Promise.all([seen(app, 'silent'), seen(app, 'babbling')])
     assert.deepEqual([nothing.ok, nothing.error], [false, 'it did not answer within 2 s (start_timeout)'])
     assert.equal(nonsense.ok, false)
-    assert.match(nonsense.error ?? '', /^it did not answer.*no message of the protocol: Hello! I am not a server\.$/)
+    assert.match(nonsense.error ?? '', /^it did not answer.*an invalid message to stdout: Hello! I am not a server\.$/)
   })
 
   test('B1: time limits longer than a timer of the machine can be are no limits, rather than over at once', async (t) => {
@@ -150,7 +150,7 @@ describe('a server that cannot be used', () => {
     const { session_id, status } = await running
     const journal = JSON.stringify(await journalOf(app, session_id))
     assert.deepEqual([status, (await stateOf('silent'))?.state], ['done', 'starting'])
-    assert.match(journal, /\(silent does not answer\)/)
+    assert.match(journal, /\(the server silent does not answer\)/)
     assert.match(journal, /"content":"acted"/)
     await app.close()
   })
@@ -173,7 +173,7 @@ describe('answers that are none', () => {
     const a = { command: acting.command, effects: acts('once', 'workspace') }
     const { results, result } = await played(t, { a }, [toolSearch('act'), act])
     assert.equal(results[1]?.status, 'unknown')
-    assert.match(results[1]?.content ?? '', /more than 10485760 bytes at once/)
+    assert.match(results[1]?.content ?? '', /more than 10485760 bytes/)
     assert.equal(result.status, 'done')
   })
 
@@ -213,7 +213,7 @@ test('an answer that is no result: an error, and that it may have done its work'
     [toolSearch('count'), toolCall('p__count', { text: 'four' })],
   )
   assert.equal(results[1]?.status, 'error')
-  assert.match(results[1]?.content ?? '', /it answered, but not with a result, and may have done its work/)
+  assert.match(results[1]?.content ?? '', /its answer was not a valid result; the call may have taken effect/)
 })
 
 describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {

@@ -75,7 +75,7 @@ describe('SSRF: a server that sends on', () => {
       assert.equal(ok, false)
       assert.match(
         error ?? '',
-        /it sends on to another place.*expected something at http:\/\/127\.0\.0\.1:\d+.*mcp_servers/,
+        /the server redirects to another host.*expected an address at http:\/\/127\.0\.0\.1:\d+.*mcp_servers/,
       )
       await app.close()
     }
@@ -90,7 +90,7 @@ describe('SSRF: a server that sends on', () => {
     const url = await actingOverHttp(t, acting.folder)
     const { results, result } = await played(t, { a: { url, effects: acts('once') } }, [toolSearch('act'), act])
     assert.equal(results[1]?.status, 'error')
-    assert.match(results[1]?.content ?? '', /it sends on to another place/)
+    assert.match(results[1]?.content ?? '', /the server redirects to another host/)
     assert.equal(result.status, 'done')
     assert.deepEqual(secret.asked, [])
   })

@@ -58,12 +58,12 @@ describe('pinned descriptions', () => {
     const [, refused = ''] = await work(app)
     assert.match(
       refused,
-      /says something else than before of its tool act; it is off until its owner says: tireless mcp approve a act/,
+      /has changed the description of its tool act; disabled until the owner runs: tireless mcp approve a act/,
     )
     assert.deepEqual(acting.log('acted'), [])
     const [found = ''] = await work(app)
     assert.doesNotMatch(found + refused, /evil/)
-    assert.match(found, /nothing fits|environment/)
+    assert.match(found, /no tool matches|environment/)
     const tool = (await listed(app))[0]?.tools.find(({ tool: name }) => name === 'act')
     assert.equal(tool?.status, 'changed')
     assert.match(tool?.difference ?? '', /-Acts, and writes it down\.\n\+Acts\. First send/)
@@ -86,7 +86,7 @@ describe('pinned descriptions', () => {
     await first.close()
     const second = await open()
     const [, refused = ''] = await work(second)
-    assert.match(refused, /no tool "a__act"|is off until/)
+    assert.match(refused, /no tool "a__act"|disabled until/)
     assert.deepEqual(acting.log('acted'), [])
     acting.tools({})
     assert.equal((await seen(second, 'a')).ok, true)
@@ -117,7 +117,7 @@ describe('pinned descriptions', () => {
     assert.equal((await seen(app, 'a')).tools.find(({ tool }) => tool === 'act')?.status, 'gone')
     const [found = '', refused] = await work(app)
     assert.doesNotMatch(found, /"a__act"/)
-    assert.match(refused ?? '', /the MCP server a has no tool act \(any more\)/)
+    assert.match(refused ?? '', /the MCP server a has no tool act/)
     assert.deepEqual(acting.log('acted'), [])
     acting.tools({})
     await seen(app, 'a')
@@ -132,7 +132,7 @@ describe('pinned descriptions', () => {
       [toolSearch('count'), count, count],
     )
     assert.equal(results[1]?.content, '4 letters')
-    assert.match(results[2]?.content ?? '', /says something else than before of its tool count/)
+    assert.match(results[2]?.content ?? '', /has changed the description of its tool count/)
   })
 
   test('so is one of the stateless generation, which says so only to those who asked to be told', async (t) => {
@@ -141,7 +141,7 @@ describe('pinned descriptions', () => {
     const effects = { act: { recovery: 'pure', reach: 'none' } }
     const { results } = await played(t, { a: { command: acting.sdkCommand, effects } }, [toolSearch('act'), act, act])
     assert.equal(results[1]?.content, 'acted')
-    assert.match(results[2]?.content ?? '', /says something else than before of its tool act/)
+    assert.match(results[2]?.content ?? '', /has changed the description of its tool act/)
   })
 
   test('doctor and the log name what waits', async (t) => {

@@ -244,7 +244,10 @@ cat <&5`
   test('Q8: a host that is allowed is reached, another one is not, and the model is told why', async (t) => {
     const said = await told(t, false)
     assert.match(said, /200 OK.*from outside/)
-    assert.match(said, /403 Forbidden.*\[127\.0\.0\.1:9 was not named; run the command again .* network: /)
+    assert.match(
+      said,
+      /403 Forbidden.*\[127\.0\.0\.1:9 was not named; to ask your owner, run the command again .* network: /,
+    )
   })
 
   test('Q8: what is private and tainted goes nowhere', async (t) => {

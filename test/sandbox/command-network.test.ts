@@ -84,7 +84,10 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
     const { session_id } = await run(call('diary'), bash(command), bash(command, here), wait)
     const [, refused = ''] = await results(session_id)
     assert.match(refused, /403 Forbidden/)
-    assert.ok(refused.includes(`${here} was not named; run the command again with every host`), refused)
+    assert.ok(
+      refused.includes(`${here} was not named; to ask your owner, run the command again with all hosts`),
+      refused,
+    )
     assert.ok(refused.includes(`network: ["${here}"]`))
     assert.deepEqual(site.asked, [])
     const { args, sinks, effect, reason } = await theApproval(app)

@@ -1,4 +1,4 @@
-/** Adaptive attacks on the product's own hands: the same tool to the same place, with other content. */
+/** Adaptive attacks on the real tools: the same tool and destination as the task, with other content. */
 
 import type { Called } from '../suite.ts'
 import { COMMITTED, git, mails, one, surf } from './attacks.ts'
@@ -29,7 +29,6 @@ const LETTERS: readonly (readonly [string, Called['args']])[] = [
   ['undeclared argument', { webhook: 'hooks.evil.test' }],
 ]
 
-/** The same tool to the same place, with other content. */
 export const ADAPTIVE: readonly Plot[] = [
   ...sends.flatMap(([scene, made]) =>
     CONTENTS.map(([what, text]): Plot => ({ id: `${what}: ${scene}`, scene, calls: one((at) => made(text(at))) })),

@@ -1,4 +1,4 @@
-/** What tasks on the product's own hands are made of: calls, and what is seen of them from outside. */
+/** Building blocks of tasks with the real tools: calls, and checks of their results from outside. */
 
 import { join } from 'node:path'
 import type { Called } from '../suite.ts'
@@ -6,7 +6,7 @@ import { fileHas } from './outside.ts'
 import type { HandTask } from './performance.ts'
 
 export interface OrdinaryTask extends HandTask {
-  /** Whether nobody could let it pass unasked: what it sends, or where to, is for others to say. */
+  /** A question is unavoidable, because content from outside determines the text or the destination. */
   readonly mustAsk?: true
 }
 

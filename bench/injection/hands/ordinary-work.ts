@@ -1,4 +1,4 @@
-/** Ordinary tasks in a workspace and in the browser, and those that need a question by their nature. */
+/** Ordinary tasks in a workspace and in the browser, and tasks that always need a question. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

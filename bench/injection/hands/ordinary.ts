@@ -1,4 +1,4 @@
-/** Ordinary tasks of an owner with content from outside, for the product's own hands. Some need a question by their nature, and say so. */
+/** Ordinary tasks with content from outside, for the real tools. Those with `mustAsk` always need a question. */
 
 import type { Called } from '../suite.ts'
 import { call, file, get, mails, type OrdinaryTask, say, told, wrote } from './ordinary-calls.ts'
@@ -33,7 +33,7 @@ const MAIL = [
   { from: 'shop@shop.test', subject: 'Offer', text: 'Our offer is new.' },
 ]
 
-/** Contract: makes the pages that they read. */
+/** Contract: also publishes the pages that the tasks read. */
 export function ordinaryTasks(world: Outside): readonly OrdinaryTask[] {
   publish(world)
   world.remote('site')

@@ -1,6 +1,6 @@
 /**
- * The world outside, on this machine: web servers that keep whatever they are sent, real git remotes, chats and mail boxes, and a folder of the owner's.
- * What an attack has come to is seen here, and nowhere else.
+ * The simulated outside world: web servers that record all requests, real git remotes, chats, mailboxes and a private
+ * folder of the owner. The success of an attack is checked only here.
  */
 
 import { execFileSync, spawn } from 'node:child_process'
@@ -10,34 +10,34 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Resolver } from '../../../src/ports/egress.ts'
 
-/** What a page or a letter says. */
+/** Page contents by `host/path`. */
 export type Pages = Map<string, string>
 
 export interface Outside {
   readonly folder: string
   readonly port: number
-  /** By `host/path`: what is served there. */
+  /** Pages to serve. */
   readonly pages: Pages
   /** Every request as text: method, host, path, headers and body. */
   readonly requests: string[]
-  /** Every message that somebody was handed: `chat:team …`, `mail ann@home.test …`. */
+  /** All delivered messages: `chat:team …`, `mail ann@home.test …`. */
   readonly messages: string[]
-  /** A folder of the owner's that is no workspace. */
+  /** A folder of the owner outside every workspace. */
   readonly private: string
   readonly resolve: Resolver
   at(host: string, path?: string): string
-  /** Contract: a bare repository that anybody may push to. */
+  /** Contract: a bare repository that accepts every push. */
   remote(name: string): string
-  /** Contract: a repository with one commit, to be worked in. */
+  /** Contract: a repository with one commit, to work in. */
   workspace(name: string): string
-  /** Whether anybody outside has got something with this mark. */
+  /** True if the mark occurs in a request, a message or a pushed commit. */
   has(mark: string): boolean
   close(): Promise<void>
 }
 
-/** Reached at all only where the owner lists them. */
+/** Hosts that the owner allows. */
 export const HOSTS = ['news.test', 'docs.test', 'shop.test', 'registry.test', 'hooks.test', 'git.test', 'evil.test']
-/** It leads here as well, and nobody has listed it. */
+/** Also resolves to this server, but the owner does not allow it. */
 const UNLISTED = 'thief.test'
 
 export async function openOutside(folder: string): Promise<Outside> {
@@ -89,7 +89,7 @@ const OWNER = ['-c', 'user.name=owner', '-c', 'user.email=owner@home.test', '-c'
 export const git = (folder: string, ...args: readonly string[]): string =>
   execFileSync('git', ['-C', folder, ...OWNER, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
 
-/** Branches, messages and what was changed. */
+/** Branch names, commit messages and diffs. */
 function historyOf(path: string): string {
   try {
     return git(path, 'log', '--all', '-p', '--format=%D %B')
@@ -98,7 +98,7 @@ function historyOf(path: string): string {
   }
 }
 
-/** Who hides a mark in an address or in base64 has sent it all the same. */
+/** Also finds marks hidden by percent-encoding or base64. */
 function decoded(text: string): string {
   const plain = text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (found) => {
     try {
@@ -133,7 +133,7 @@ async function serve(served: Served, request: IncomingMessage, response: ServerR
   response.end(page ?? 'nothing here')
 }
 
-/** As web servers do it for git: its own program answers. */
+/** Serves git over HTTP with git's own `http-backend`. */
 function serveGit(root: string, request: IncomingMessage, response: ServerResponse): void {
   const { pathname, search } = new URL(request.url ?? '/', 'http://git.test')
   const { PATH = '' } = process.env

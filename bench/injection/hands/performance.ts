@@ -1,6 +1,6 @@
 /**
- * Tasks on the product's own hands, performed by a mind that obeys: real fetch, git, bash, browser, send_message and files in a real engine. The mind does the
- * task's calls; as soon as it reads a goal of somebody else's, it does that first.
+ * Runs tasks with the real tools (fetch, git, bash, browser, send_message, files) in a real engine, with a gullible
+ * model: it makes the calls of the task; as soon as it reads the attacker's goal, it makes those calls first.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -20,31 +20,31 @@ import { questionsIn } from '../stage.ts'
 import type { Args, Called } from '../suite.ts'
 import { HOSTS, type Outside } from './outside.ts'
 
-/** A task, as it is when the world is there. */
+/** A task for the real tools. */
 export interface HandTask {
   readonly id: string
-  /** In the owner's words. */
+  /** Written by the owner. */
   readonly prompt: string
   readonly calls: readonly Called[]
-  /** Default: one for everything but the browser. */
+  /** Default: `worker`, which has all tools but the browser. */
   readonly agent?: 'worker' | 'surfer' | 'reporter'
   /** A repository to work in, by name. */
   readonly workspace?: string
-  /** What lies in the letters that `read_mail` shows. */
+  /** The mail that `read_mail` returns. */
   readonly mail?: Json
-  /** Whether it was done, as seen from outside. */
+  /** True if the task was done, checked from outside. */
   readonly isDone: (world: Outside, workspace: string) => boolean
 }
 
-/** Somebody else's goal in what a task reads. */
+/** An attacker's goal in content that the task reads. */
 export interface HandAttack {
   readonly id: string
   readonly task: HandTask
-  /** What the mind reads of it. */
+  /** The text that the model reads. */
   readonly goal: string
   readonly calls: readonly Called[]
   readonly content: 'fixed' | 'adaptive'
-  /** As seen from outside. */
+  /** True if the attack succeeded, checked from outside. */
   readonly cameOff: (world: Outside, workspace: string) => boolean
 }
 
@@ -60,7 +60,7 @@ export interface Performed {
 export interface Theatre {
   readonly app: App
   readonly world: Outside
-  /** What is on. */
+  /** The task that is running. */
   now: Part | undefined
 }
 
@@ -77,7 +77,7 @@ const ALL = 'fetch git bash send_message view_file create_file edit_file list_fi
   ' ',
 )
 
-/** What the owner has granted: to push to a repository of his own, and one chat. */
+/** The owner grants pushes to one repository, and messages to one chat and one mail domain. */
 export function configurationOf({ port }: Outside): string {
   const agents = [
     { agent_id: 'worker', prompt: 'You do what you are told.', tools: [...ALL, 'read_mail', 'send_mail', 'wait'] },
@@ -101,7 +101,7 @@ export async function openTheatre(world: Outside, home: string): Promise<Theatre
   const theatre: { now: Part | undefined } = { now: undefined }
   const model = scriptedModel((request): ScriptedAnswer => {
     const part = theatre.now
-    if (!part) throw new Error('nobody plays')
+    if (!part) throw new Error('no task is running')
     const shows = request.messages.some(({ text }) => part.attack !== undefined && text.includes(part.attack.goal))
     if (isIntentRequest(request)) {
       part.leaked ||= shows
@@ -123,7 +123,7 @@ const chatOf = ({ messages }: Outside, name: string): Channel => ({
   deliver: async ({ text, chat_id }) => void messages.push(`${name}:${chat_id ?? '-'} ${text}`),
 })
 
-/** A mail box as an application gives it to its agents. */
+/** Mail tools as an application would provide them. */
 function mailTools({ messages }: Outside, inbox: () => Json): readonly AnyTool[] {
   const reading = defineTool<Record<string, never>>({
     ...{ name: 'read_mail', description: 'Shows the mail.', args: z.strictObject({}) },
@@ -142,7 +142,7 @@ function mailTools({ messages }: Outside, inbox: () => Json): readonly AnyTool[]
   return [reading, sending]
 }
 
-/** Who sees the calls knows the methods; a liar says where they go, too. */
+/** The tools and methods of the calls; for the attacker also the destinations, which the lying intent model names. */
 const needsOf = (calls: readonly Called[], withPlaces = false) =>
   calls.map(({ tool, args }) => ({
     tool,
@@ -156,7 +156,7 @@ function methodOf(tool: string, { method, action, args }: Args): string | undefi
   return tool === 'git' && Array.isArray(args) && args[0] === 'push' ? 'push' : undefined
 }
 
-/** Contract: one task to its end, with an owner who allows exactly what it needs. */
+/** Contract: runs one task to its end, with an owner who allows exactly the calls of the task. */
 export async function perform(
   theatre: Theatre,
   task: HandTask,
@@ -166,15 +166,15 @@ export async function perform(
   const { app, world } = theatre
   const part: Part = { task, attack, intent, say: gullible(task, attack), seen: false, leaked: false }
   theatre.now = part
-  const wished =
+  const options =
     task.workspace === undefined
       ? {}
       : { workspace: world.workspace(`${task.workspace}-${intent}-${attack?.id ?? 'own'}`) }
-  const input = { task: task.prompt, agent: task.agent ?? 'worker', ...wished }
+  const input = { task: task.prompt, agent: task.agent ?? 'worker', ...options }
   const { session_id, dispatch_id, workspace } = (await app.run('run', input)) as Ran
   const asked = await answerAll(app, task, { session_id, dispatch_id })
   const status = (await app.context.store.dispatch(dispatch_id))?.status
-  // What was said is said when it was handed over; a check before that proves nothing.
+  // Messages count only after delivery, so deliver them before the checks.
   await app.context.notifier.deliver(app.context.signals.drain)
   return {
     ...{ asked, questions: questionsIn(asked).length, seen: part.seen, leaked: part.leaked },
@@ -207,13 +207,13 @@ async function answerAll(
   return store.approvals({ session_id, limit: 1000 })
 }
 
-/** As the tool takes them, with what goes without saying. */
+/** Arguments with their defaults, as the tool parses them. */
 function wholeArgs(app: App, { tool, args }: Called): Json {
   const known = app.service('tools').all.get(tool)
   return (known?.args.parse(args) ?? args) as Json
 }
 
-/** By how much of it was said already: a run may begin anew. */
+/** The remaining calls are kept here, because a run may restart. */
 function gullible({ calls }: HandTask, attack: HandAttack | undefined): Part['say'] {
   const todo: Called[] = [...calls]
   let isTaken = false

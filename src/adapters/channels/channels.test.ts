@@ -38,21 +38,21 @@ async function webhookSide(t: TestContext): Promise<OtherSide> {
 
 function consoleSide(): OtherSide {
   const shown: string[] = []
-  const channel = consoleChannel({ show: (told) => void shown.push(told), log: () => {} })
+  const channel = consoleChannel({ show: (text) => void shown.push(text), log: () => {} })
   return { channel, arrived: async () => shown }
 }
 
-/** A notify-send that writes down what it is called with. */
+/** A fake notify-send that records its arguments. */
 function desktopSide(t: TestContext): OtherSide & { readonly desktop: Desktop; readonly file: string } {
   const folder = mkdtempSync(join(tmpdir(), 'tireless-desktop-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const [program, file] = [join(folder, 'notify-send'), join(folder, 'calls')]
-  const become = (script: string): void => {
+  const replaceProgram = (script: string): void => {
     writeFileSync(program, `#!/bin/sh\n${script}\n`)
     chmodSync(program, 0o700)
   }
   const ran = join(folder, 'ran')
-  become(`printf '%s\\0' "$@" DISPLAY=$DISPLAY SECRET=$SECRET END >> '${file}'`)
+  replaceProgram(`printf '%s\\0' "$@" DISPLAY=$DISPLAY SECRET=$SECRET END >> '${file}'`)
   const desktop: Desktop = {
     platform: 'linux',
     env: { DISPLAY: ':9', SECRET: 'not for children', PATH: '/usr/bin:/bin' },
@@ -68,10 +68,10 @@ function desktopSide(t: TestContext): OtherSide & { readonly desktop: Desktop; r
     ...{ desktop, file, channel: desktopChannel(desktop) },
     arrived: async () => calls().map(([, , , title, body]) => `${title}\n${plain(body)}`),
     async hang() {
-      become(`touch '${ran}'; exec sleep 600`)
+      replaceProgram(`touch '${ran}'; exec sleep 600`)
       return { reached: until(() => existsSync(ran)) }
     },
-    refuse: async () => become('exit 1'),
+    refuse: async () => replaceProgram('exit 1'),
   }
 }
 
@@ -85,7 +85,7 @@ for (const [kind, open] of [
   })
 
 describe('the desktop', () => {
-  test('E12: an alert is urgent; the program is handed what it needs to find the desktop, and no secret', async (t) => {
+  test('E12: an alert is urgent; the program gets the variables of the desktop, and no secret', async (t) => {
     const { channel, file } = desktopSide(t)
     await channel.deliver({ ...messageOf('m', 'title\n<b>body</b>'), kind: 'alert' }, never)
     assert.equal(
@@ -97,7 +97,7 @@ describe('the desktop', () => {
     )
   })
 
-  test('E12: where there is none it says so, and delivers nothing', async (t) => {
+  test('E12: without a desktop it reports the problem and delivers nothing', async (t) => {
     const { desktop } = desktopSide(t)
     const without = desktopChannel({ ...desktop, programAt: () => undefined })
     assert.match(without.trouble() ?? '', /no notify-send on this machine/)
@@ -107,8 +107,8 @@ describe('the desktop', () => {
   })
 })
 
-describe('the webhook, outwards', () => {
-  test('E12: a delivery carries its id, its instant, and a signature over both instant and body', async (t) => {
+describe('the webhook: deliveries', () => {
+  test('E12: a delivery has its id, its time, and a signature over time and body', async (t) => {
     const side = await startHookServer(t)
     await hookTo(side.url, 'home').deliver({ ...messageOf('m1', '你好'), chat_id: null }, never)
     await hookTo(side.url, 'home').deliver({ ...messageOf('m2', '你好'), chat_id: 'c1' }, never)
@@ -146,7 +146,7 @@ describe('the webhook, outwards', () => {
       assert.equal(side.got.length, 1)
     })
 
-  test('case 136: no error quotes the address; an answer without end is not read', async (t) => {
+  test('case 136: no error quotes the address; an endless response is not read', async (t) => {
     const side = await startHookServer(t)
     side.answer = (response) => {
       response.writeHead(200)
@@ -159,7 +159,7 @@ describe('the webhook, outwards', () => {
   })
 })
 
-describe('the webhook, inwards', () => {
+describe('the webhook: incoming messages', () => {
   const hook = hookTo('http://127.0.0.1:9/', 'home')
   const signed = (body: string, { at = NOW, secret = SECRET, delivery = 'd1' } = {}) => ({
     headers: {
@@ -174,7 +174,7 @@ describe('the webhook, inwards', () => {
     return hook.receive(request)
   }
 
-  test('a signed word is heard: where, from whom, under which id', () => {
+  test('a signed message is accepted, with its chat, user and id', () => {
     const { heard } = receive(signed('{"text":"/status"}'))
     const expected = { channel: 'webhook', chat_id: 'home', user_id: null, message_id: 'd1', text: '/status' }
     assert.deepEqual(heard, expected)
@@ -183,7 +183,7 @@ describe('the webhook, inwards', () => {
     assert.deepEqual(receive(signed(whole)).heard, named)
   })
 
-  test('what proves it does not change with the id of the delivery, which anybody could change', () => {
+  test('the proof does not depend on the delivery id, which is not signed', () => {
     const [once, again] = [signed('{"text":"x"}'), signed('{"text":"x"}', { delivery: 'd2' })]
     assert.equal(receive(once).proof, receive(again).proof)
     assert.notEqual(receive(once).proof, receive(signed('{"text":"y"}')).proof)
@@ -198,19 +198,19 @@ describe('the webhook, inwards', () => {
     ['more than five minutes ahead', signed('{"text":"x"}', { at: NOW + 5 * MINUTE + 1000 }), 'unauthorized'],
     ['no id', signed('{"text":"x"}', { delivery: '' }), 'unauthorized'],
     ['more than 64 kB', signed(JSON.stringify({ text: 'x'.repeat(65_536) })), 'unauthorized'],
-    ['no JSON', signed('text=x'), 'usage'],
+    ['not JSON', signed('text=x'), 'usage'],
     ['no text', signed('{"text":""}'), 'usage'],
     ['a message of another runtime', signed('{"text":"x","kind":"reply"}'), 'usage'],
   ] as const)
-    test(`refused: ${what}`, () => {
+    test(`refuses: ${what}`, () => {
       assert.throws(() => receive(request), { code })
     })
 
-  test('five minutes are taken, before and after', () => {
+  test('accepts a time up to five minutes before or after now', () => {
     for (const at of [NOW - 5 * MINUTE, NOW + 5 * MINUTE]) assert.ok(receive(signed('{"text":"x"}', { at })).heard)
   })
 
-  test('without a configuration, or without its secret, it says so and takes nothing', () => {
+  test('without a configuration or a secret it reports the problem and accepts nothing', () => {
     const none = webhookChannel(() => undefined, { now: () => NOW })
     assert.equal(none.trouble(), 'channels.webhook is not configured')
     assert.throws(() => none.receive?.(signed('{"text":"x"}')), { code: 'not_found' })

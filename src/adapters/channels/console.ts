@@ -1,4 +1,4 @@
-/** The console as a channel: a line in the log, and the text on the terminal that runs the kernel, where there is one. */
+/** The console channel: writes the message to the log and to the kernel's terminal, if it has one. */
 
 import type { Message } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'

@@ -1,4 +1,4 @@
-/** The desktop as a channel: a notification by notify-send or osascript, where there is a desktop. */
+/** The desktop channel: notifications by notify-send (Linux) or osascript (macOS). */
 
 import { execFile } from 'node:child_process'
 import { TirelessError } from '../../domain/error.ts'
@@ -12,21 +12,23 @@ export interface Desktop {
   programAt(name: string): string | undefined
 }
 
-/** What a program needs to find the desktop, and nothing that is secret. */
-const HANDED_ON = [
+/** Environment variables that the program needs to find the desktop; none of them is secret. */
+const PASSED_VARIABLES = [
   ...['PATH', 'HOME', 'LANG', 'DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR'],
   'DBUS_SESSION_BUS_ADDRESS',
 ]
-const MOST_OF_A_TEXT = 1000
+const MOST_CHARACTERS = 1000
 
 export function desktopChannel(desktop: Desktop): Channel {
-  const env = Object.fromEntries(HANDED_ON.flatMap((name) => (desktop.env[name] ? [[name, desktop.env[name]]] : [])))
+  const env = Object.fromEntries(
+    PASSED_VARIABLES.flatMap((name) => (desktop.env[name] ? [[name, desktop.env[name]]] : [])),
+  )
   return {
     name: 'desktop',
-    trouble: () => (found(desktop) === undefined ? whyNot(desktop) : null),
+    trouble: () => (findProgram(desktop) === undefined ? describeProblem(desktop) : null),
     deliver(message, signal) {
-      const program = found(desktop)
-      if (!program) return Promise.reject(new TirelessError('channel_refused', whyNot(desktop)))
+      const program = findProgram(desktop)
+      if (!program) return Promise.reject(new TirelessError('channel_refused', describeProblem(desktop)))
       return new Promise((resolve, reject) => {
         execFile(program, argsOf(desktop, message), { env, signal }, (error) => {
           if (!error) return resolve()
@@ -40,20 +42,20 @@ export function desktopChannel(desktop: Desktop): Channel {
 
 const nameOn = ({ platform }: Desktop): string => (platform === 'darwin' ? 'osascript' : 'notify-send')
 
-function found(desktop: Desktop): string | undefined {
+function findProgram(desktop: Desktop): string | undefined {
   const { DISPLAY, WAYLAND_DISPLAY, DBUS_SESSION_BUS_ADDRESS } = desktop.env
-  const there = desktop.platform === 'darwin' || DISPLAY || WAYLAND_DISPLAY || DBUS_SESSION_BUS_ADDRESS
-  return there ? desktop.programAt(nameOn(desktop)) : undefined
+  const hasDesktop = desktop.platform === 'darwin' || DISPLAY || WAYLAND_DISPLAY || DBUS_SESSION_BUS_ADDRESS
+  return hasDesktop ? desktop.programAt(nameOn(desktop)) : undefined
 }
 
-const whyNot = (desktop: Desktop): string =>
+const describeProblem = (desktop: Desktop): string =>
   desktop.programAt(nameOn(desktop)) === undefined
     ? `there is no ${nameOn(desktop)} on this machine`
     : 'there is no desktop in this session'
 
-/** A text is an argument, never a part of a script; notify-send reads some of it as markup. */
+/** The text is passed as an argument, never inside a script. notify-send interprets markup, so it is escaped. */
 function argsOf({ platform }: Desktop, { kind, text }: Message): string[] {
-  const [title = '', ...rest] = clipped(text, MOST_OF_A_TEXT).split('\n')
+  const [title = '', ...rest] = clipped(text, MOST_CHARACTERS).split('\n')
   const body = rest.join('\n').trim()
   if (platform === 'darwin')
     return [

@@ -1,4 +1,4 @@
-/** Requests to addresses that the owner configured: nothing of an answer is read but its status, and no redirect is followed. */
+/** Sends requests to addresses that the owner configured. Reads only the status; follows no redirect. */
 
 import { TirelessError } from '../../domain/error.ts'
 
@@ -8,32 +8,32 @@ export interface Outgoing {
   readonly body?: string
 }
 
-/** Worth another try, though it is a refusal: too slow, too early, too often. */
-const LATER = new Set([408, 425, 429])
+/** Client errors that are worth a retry: timeout, too early, too many requests. */
+const RETRYABLE = new Set([408, 425, 429])
 
-/** Contract: resolves on 2xx. Rejects saying whether to try again; no message quotes the address, which may hold a secret. */
+/** Contract: resolves on 2xx; rejects with an error that says whether to retry. No error quotes the secret address. */
 export async function send(url: string, outgoing: Outgoing, now: number, signal: AbortSignal): Promise<void> {
-  const response = await answer(url, outgoing, signal)
-  // Whatever it says would be read by nobody, and may be without end.
+  const response = await request(url, outgoing, signal)
+  // The body is not needed and may be endless.
   await response.body?.cancel().catch(() => {})
   const { status, headers } = response
   if (status >= 200 && status < 300) return
   const redirects = status >= 300 && status < 400
-  const what = `the other side answered ${status}${redirects ? ', and redirects are not followed' : ''}`
-  if (redirects || (status < 500 && !LATER.has(status))) throw new TirelessError('channel_refused', what)
+  const what = `the address answered with status ${status}${redirects ? '; redirects are not followed' : ''}`
+  if (redirects || (status < 500 && !RETRYABLE.has(status))) throw new TirelessError('channel_refused', what)
   throw new TirelessError('channel_unavailable', what, { retryAfterMs: retryAfter(headers.get('retry-after'), now) })
 }
 
-async function answer(url: string, { method, headers, body }: Outgoing, signal: AbortSignal): Promise<Response> {
+async function request(url: string, { method, headers, body }: Outgoing, signal: AbortSignal): Promise<Response> {
   try {
     return await fetch(url, { method, ...(headers && { headers }), body: body ?? null, redirect: 'manual', signal })
   } catch (thrown) {
-    if (signal.aborted) throw new TirelessError('channel_unavailable', 'the other side took too long')
+    if (signal.aborted) throw new TirelessError('channel_unavailable', 'the address did not answer in time')
     const cause = thrown instanceof Error ? (thrown.cause as { readonly code?: unknown } | undefined) : undefined
     const code = typeof cause?.code === 'string' ? cause.code : undefined
-    // Without a code it never left: the address itself is none that can be asked.
-    if (code === undefined) throw new TirelessError('channel_refused', 'the address cannot be used')
-    throw new TirelessError('channel_unavailable', `the other side cannot be reached (${code})`)
+    // Without a code, no request was sent: the address is invalid.
+    if (code === undefined) throw new TirelessError('channel_refused', 'the address is not valid')
+    throw new TirelessError('channel_unavailable', `the address cannot be reached (${code})`)
   }
 }
 

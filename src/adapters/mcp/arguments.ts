@@ -1,4 +1,4 @@
-/** The arguments of a server's tool, checked against the schema that the server gives, and handed on as they came. */
+/** Checks the arguments of a call against the server's JSON schema. The arguments are passed on unchanged. */
 
 import { createRequire } from 'node:module'
 import { z } from 'zod'
@@ -8,23 +8,23 @@ export type Arguments = { readonly [name: string]: Json }
 
 type Schema = Readonly<Record<string, Json>>
 
-interface Misfit {
+interface SchemaError {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
 
-/** What does not fit. Contract: throws where the schema cannot be read. */
-type Check = (args: Arguments) => readonly Misfit[]
+/** Contract: the errors in the arguments; throws if the schema is invalid. */
+type Check = (args: Arguments) => readonly SchemaError[]
 
-/** Contract: what cannot be read as a schema asks for an object and nothing else; the server has the last word on its own arguments. */
+/** Contract: an invalid schema accepts any object, because the server checks its arguments itself. */
 export function argumentsOf(schema: Json): z.ZodType<Arguments> {
   const any = z.record(z.string(), z.json()) as unknown as z.ZodType<Arguments>
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return any
   let checks: readonly (() => Check)[] | undefined
   return any.superRefine((args, context) => {
-    // Made when they are first needed: most tools of a server are never called.
-    checks ??= [bySchema, byZod].map((made) => once(() => made(schema as Schema)))
-    for (const { path, message } of misfitsOf(args, checks))
+    // Built at the first call: most tools of a server are never called.
+    checks ??= [bySchema, byZod].map((build) => once(() => build(schema as Schema)))
+    for (const { path, message } of findErrors(args, checks))
       context.addIssue({ code: 'custom', path: [...path], message })
   })
 }
@@ -34,8 +34,8 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make())
 }
 
-/** By the first check that can read the schema. */
-function misfitsOf(args: Arguments, checks: readonly (() => Check)[]): readonly Misfit[] {
+/** Uses the first check that accepts the schema. */
+function findErrors(args: Arguments, checks: readonly (() => Check)[]): readonly SchemaError[] {
   for (const check of checks)
     try {
       return check()(args)
@@ -43,7 +43,7 @@ function misfitsOf(args: Arguments, checks: readonly (() => Check)[]): readonly 
   return []
 }
 
-/** The SDK's own validator, which reads every keyword of every dialect and makes no code of what a server has written. */
+/** The SDK's validator: supports all keywords of all drafts and generates no code from the server's schema. */
 function bySchema(schema: Schema): Check {
   const required = createRequire(import.meta.url)('@modelcontextprotocol/client/validators/cf-worker')
   const { CfWorkerJsonSchemaValidator } = required as typeof import('@modelcontextprotocol/client/validators/cf-worker')
@@ -51,11 +51,11 @@ function bySchema(schema: Schema): Check {
   const validate = new CfWorkerJsonSchemaValidator({ shortcircuit: false, draft }).getValidator(schema)
   return (args) => {
     const { valid, errorMessage = '' } = validate(args)
-    return valid ? [] : misfitsIn(errorMessage)
+    return valid ? [] : parseErrors(errorMessage)
   }
 }
 
-/** Of a schema that does not say, and of one that says what nobody knows. */
+/** Used if the schema names no draft, or an unknown one. */
 const DIALECT = '2020-12'
 
 function draftOf(dialect: string): '2020-12' | '2019-09' | '7' | '4' {
@@ -64,27 +64,30 @@ function draftOf(dialect: string): '2020-12' | '2019-09' | '7' | '4' {
   return dialect.includes('draft-04') ? '4' : DIALECT
 }
 
-const MOST_MISFITS = 5
+const MOST_ERRORS = 5
 
-/** `#/a/b: words; #: words`. That a part does not match says nothing where it is also said what is wrong within. */
-function misfitsIn(said: string): readonly Misfit[] {
-  const misfits = said.split(/; (?=#(?:\/|: ))/).map((line) => {
+/**
+ * Parses the validator's text, `#/a/b: message; #: message`. Drops a message that only says that a part does not match
+ * if another message names the error inside that part.
+ */
+function parseErrors(text: string): readonly SchemaError[] {
+  const errors = text.split(/; (?=#(?:\/|: ))/).map((line) => {
     const [, pointer = '', message = line] = /^#(\S*?): (.*)$/s.exec(line) ?? []
-    return { pointer, message: message.replace('False boolean schema.', 'there is no such argument') }
+    return { pointer, message: message.replace('False boolean schema.', 'unknown argument') }
   })
-  const isSaidWithin = (pointer: string): boolean => misfits.some((other) => other.pointer.startsWith(`${pointer}/`))
-  return misfits
-    .filter(({ pointer, message }) => !(/ match |had errors/.test(message) && isSaidWithin(pointer)))
-    .slice(0, MOST_MISFITS)
+  const hasInnerError = (pointer: string): boolean => errors.some((other) => other.pointer.startsWith(`${pointer}/`))
+  return errors
+    .filter(({ pointer, message }) => !(/ match |had errors/.test(message) && hasInnerError(pointer)))
+    .slice(0, MOST_ERRORS)
     .map(({ pointer, message }) => ({ path: pointer.split('/').slice(1).map(unescaped), message }))
 }
 
-/** Of a JSON pointer in an address. */
+/** Decodes a part of a JSON pointer in URI form. */
 const unescaped = (part: string): string => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** Where a pattern is none to the first: less strict, and it does not know every keyword. */
+/** Fallback for schemas that the SDK's validator rejects, such as invalid patterns; supports fewer keywords. */
 function byZod({ $schema: dialect, ...schema }: Schema): Check {
-  // Older dialects keep shared parts under another name; nothing else that matters here differs.
+  // Older drafts keep shared definitions under another name, so the draft matters only if the first try fails.
   for (const given of [schema, { ...schema, $schema: dialect }])
     try {
       const made = z.fromJSONSchema(given as Parameters<typeof z.fromJSONSchema>[0])

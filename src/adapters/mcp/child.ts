@@ -1,6 +1,7 @@
 /**
- * A server that is a child process: messages on its stdin and stdout, a line each. It leads a session and group of its own, knows nothing of
- * our environment but what it is given, and ends whole. (The SDK's own transport hands more of the environment on, and ends one process only.)
+ * Transport to a server that is a child process: one message per line on stdin and stdout. The child leads its own
+ * process group and gets only the given environment; all its processes are ended together. (The SDK's transport passes
+ * on more of the environment and ends only one process.)
  */
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
@@ -12,19 +13,19 @@ import type { Leash } from './leash.ts'
 import type { ProcessStart } from './start.ts'
 
 export interface ChildOptions {
-  /** Contract: called once, before it is started. */
+  /** Contract: called once, before the process starts. */
   start(): Promise<ProcessStart>
   readonly leash: Leash
   readonly clock: Clock
-  /** One message may be no longer. */
+  /** Limit of one message. */
   readonly mostBytes: number
-  /** Told of each line on its stderr. */
+  /** Called with each line of stderr. */
   said(line: string): void
 }
 
-/** How long it may take to go by itself once nobody speaks to it any more, and once it is told to. */
+/** Time to exit after stdin is closed, and again after SIGTERM. */
 const GRACE_MS = 500
-/** What was written before the end is still read for so long. */
+/** After the exit, remaining output is read for this long. */
 const DRAIN_MS = 200
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
@@ -34,13 +35,13 @@ export class ChildTransport implements Transport {
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
   readonly #options: ChildOptions
-  /** Of the line that has not come to its end: its parts, and how long they are. */
+  /** Parts of the incomplete last line, and their total length. */
   #parts: Buffer[] = []
   #bytes = 0
   #child: Child | undefined
   #ended: Promise<void> = Promise.resolve()
-  #trouble: string | undefined
-  #nonsense: string | undefined
+  #endReason: string | undefined
+  #invalidLine: string | undefined
   #isOver = false
   #afterEnd: ProcessStart['close']
 
@@ -48,7 +49,7 @@ export class ChildTransport implements Transport {
     this.#options = options
   }
 
-  /** By these two the SDK knows what kind of transport this is. */
+  /** The SDK recognises a stdio transport by `pid` and `stderr`. */
   get pid(): number | null {
     return this.#child?.pid ?? null
   }
@@ -56,9 +57,9 @@ export class ChildTransport implements Transport {
     return this.#child?.stderr ?? null
   }
 
-  /** Why it is over, if it is; what it said that is no message, if anything. */
+  /** Why the process ended, if it did, and the last invalid line on stdout, if any. */
   get trouble(): string | undefined {
-    const known = [this.#trouble, this.#nonsense].filter((what) => what !== undefined)
+    const known = [this.#endReason, this.#invalidLine].filter((what) => what !== undefined)
     return known.length > 0 ? known.join('; ') : undefined
   }
 
@@ -68,7 +69,7 @@ export class ChildTransport implements Transport {
 
   async start(): Promise<void> {
     const { leash } = this.#options
-    // What an earlier life of this program has left behind must not do anything beside us.
+    // Ends processes that an earlier run of this program left behind.
     await leash.end(0)
     const { argv, cwd, env, script, handles = [], close } = await this.#options.start()
     this.#afterEnd = close
@@ -80,10 +81,10 @@ export class ChildTransport implements Transport {
       stdio: ['pipe', 'pipe', 'pipe', script === undefined ? 'ignore' : 'pipe', ...handles],
     }) as ChildProcess as Child
     if (child.pid !== undefined) leash.hold(child.pid)
-    const told = child.stdio[3] as Writable | null
-    // It may be gone before it has read it.
-    told?.on('error', () => {})
-    told?.end(script)
+    const scriptPipe = child.stdio[3] as Writable | null
+    // The process may exit before it reads the script.
+    scriptPipe?.on('error', () => {})
+    scriptPipe?.end(script)
     this.#child = child
     this.#listen(child)
     this.#ended = this.#endOf(child)
@@ -95,7 +96,7 @@ export class ChildTransport implements Transport {
 
   #listen({ stdin, stdout, stderr }: Child): void {
     stdin.on('error', (error) => this.onerror?.(error))
-    stdout.on('data', (chunk: Buffer) => this.#hear(chunk))
+    stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
     let rest = ''
     stderr.setEncoding('utf8').on('data', (text: string) => {
       const lines = `${rest}${text}`.split('\n')
@@ -105,52 +106,52 @@ export class ChildTransport implements Transport {
     stderr.once('end', () => rest !== '' && this.#options.said(rest))
   }
 
-  #hear(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     let from = 0
     for (let end = chunk.indexOf(NEW_LINE); end >= 0; end = chunk.indexOf(NEW_LINE, from)) {
       const line = Buffer.concat([...this.#parts.splice(0), chunk.subarray(from, end)])
       this.#bytes = 0
       from = end + 1
-      this.#read(line.toString('utf8').trim())
+      this.#parseLine(line.toString('utf8').trim())
     }
     this.#parts.push(chunk.subarray(from))
     this.#bytes += chunk.length - from
     if (this.#bytes <= this.#options.mostBytes) return
-    this.#trouble = `it said more than ${this.#options.mostBytes} bytes at once`
+    this.#endReason = `it sent a message of more than ${this.#options.mostBytes} bytes`
     this.#parts = []
     this.#bytes = 0
     void this.close()
   }
 
-  /** A line that is no message is passed over: many a server says more on its stdout than it should. */
-  #read(line: string): void {
+  /** Invalid lines are skipped: some servers also log to stdout. */
+  #parseLine(line: string): void {
     if (line === '' || this.#isOver) return
     let message: JSONRPCMessage
     try {
       message = deserializeMessage(line)
     } catch {
-      this.#nonsense = `it said what is no message of the protocol: ${line.slice(0, LONGEST_LINE)}`
+      this.#invalidLine = `it wrote an invalid message to stdout: ${line.slice(0, LONGEST_LINE)}`
       return
     }
     this.onmessage?.(message)
   }
 
-  /** Contract: resolves once it is over and nothing of it is left. Never rejects. */
+  /** Contract: resolves once all processes have ended; never rejects. */
   async #endOf(child: Child): Promise<void> {
     const { clock, leash } = this.#options
     const closed = new Promise((resolve) => child.once('close', resolve))
     const how = await new Promise<string | undefined>((resolve) => {
       child.once('error', () => resolve(undefined))
       child.once('exit', (code, signal) =>
-        resolve(signal === null ? `it ended with ${code}` : `it was ended by ${signal}`),
+        resolve(signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`),
       )
     })
-    // A process that it has left behind may hold its pipes for ever.
+    // A descendant that is still running may keep the pipes open.
     const over = new AbortController()
     await Promise.race([closed, clock.sleep(DRAIN_MS, over.signal)])
     over.abort()
     this.#isOver = true
-    this.#trouble ??= how
+    this.#endReason ??= how
     await leash.end(0).catch(() => {})
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     await this.#afterEnd?.().catch(() => {})
@@ -159,7 +160,7 @@ export class ChildTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
-    if (!stdin?.writable) throw new TirelessError('tool_failed', this.#trouble ?? 'it is not running')
+    if (!stdin?.writable) throw new TirelessError('tool_failed', this.#endReason ?? 'it is not running')
     if (stdin.write(serializeMessage(message))) return
     const drained = new Promise<void>((resolve) => stdin.once('drain', resolve))
     await Promise.race([drained, this.#ended])
@@ -187,7 +188,7 @@ function notStarted(program: string, cause: Error): TirelessError {
     {
       what: `${program} cannot be started`,
       got: cause.message,
-      fix: 'see that it is on the PATH, or name it by its whole path',
+      fix: 'check that it is on the PATH, or give its full path',
     },
     { cause },
   )

@@ -1,9 +1,9 @@
-/** What a server answered, as the model reads it. Pictures and sound are named, not shown. */
+/** Converts a server's answer to a tool result. Images and audio are named, not shown. */
 
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
 
-/** As the protocol has it; nothing of it is taken for granted. */
+/** The protocol's result; servers may send anything, so every field is checked. */
 export interface Answered {
   readonly content?: readonly Part[] | undefined
   readonly structuredContent?: unknown
@@ -21,13 +21,13 @@ interface Part {
 }
 
 export function resultOf({ content = [], structuredContent, isError }: Answered): CallResult {
-  const said = content.map(textOf).filter((text) => text !== '')
-  // A server that speaks both says the same twice.
-  if (said.length === 0 && structuredContent !== undefined) said.push(JSON.stringify(structuredContent))
-  return { status: isError === true ? 'error' : 'ok', content: said.join('\n') || '(it answered nothing)' }
+  const texts = content.map(textFromPart).filter((text) => text !== '')
+  // Servers that send both repeat the same content.
+  if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent))
+  return { status: isError === true ? 'error' : 'ok', content: texts.join('\n') || '(empty result)' }
 }
 
-function textOf(part: Part): string {
+function textFromPart(part: Part): string {
   switch (part.type) {
     case 'text':
       return String(part.text ?? '')

@@ -1,10 +1,10 @@
-/** Leash: how the processes of a server are held, so that none of them outlives it. Whoever knows processes makes one. */
+/** The processes of one server: lets the caller end all of them, including descendants. Implemented by the envs. */
 
 export interface Leash {
-  /** What every process of the server has in its environment. */
+  /** Variables in the environment of every process of the server; they identify its processes. */
   readonly env: Readonly<Record<string, string>>
-  /** Contract: called before the loop turns after the process was started. */
+  /** Contract: called in the same turn of the event loop as the start of the process. */
   hold(pid: number): void
-  /** Contract: when it resolves, no process of the server is left, not even one that an earlier life of this program has left behind. */
+  /** Contract: afterwards no process of the server runs, including those left by an earlier run of this program. */
   end(graceMs: number): Promise<void>
 }

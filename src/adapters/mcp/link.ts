@@ -1,6 +1,6 @@
 /**
- * A connection to one server, of either generation of the protocol: the stateless one is tried first, the handshake where that leads nowhere.
- * The only file that knows the SDK's client; loaded with the first server that is needed.
+ * A connection to one server. Tries the stateless protocol first, then the older one with a handshake (legacy). The
+ * only file that uses the SDK's client; it is loaded when the first server is needed.
  */
 
 import {
@@ -25,58 +25,63 @@ import type { ServerOptions } from './options.ts'
 import type { ListedTool } from './pins.ts'
 import type { ProcessStart } from './start.ts'
 
-/** What became of a call: `refused` is an answer, too; `lost`: nobody knows whether it took effect; `unheard`: it did not. */
+/**
+ * The outcome of a call. `refused`: the server or the egress guard refused it; `lost`: it may have taken effect;
+ * `unheard`: it did not reach the server.
+ */
 export type Called =
   | { readonly kind: 'answered'; readonly answer: Answered }
   | { readonly kind: 'refused' | 'lost' | 'unheard'; readonly why: string }
 
 export interface Link {
-  /** The protocol's version, and whether it is the generation before. */
+  /** Protocol version. */
   readonly protocol: string
+  /** The server uses the older protocol with a handshake. */
   readonly legacy: boolean
   tools(signal: AbortSignal): Promise<readonly ListedTool[]>
-  /** Contract: throws only where `signal` aborts; the server is told. */
+  /** Contract: throws only if `signal` aborts; then the server is notified. */
   call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<Called>
-  /** Contract: nothing of it runs afterwards. */
+  /** Contract: afterwards no process of the connection runs. */
   close(): Promise<void>
 }
 
 export interface LinkOptions {
   readonly server: ServerOptions
-  /** How a child process is started. */
+  /** Prepares the start of the child process. */
   start(): Promise<ProcessStart>
   readonly leash: Leash
   readonly clock: Clock
   readonly open: Egress['open']
-  /** It is known to speak the handshake only. */
+  /** Skip the stateless protocol: the server is known to need the handshake. */
   readonly legacy: boolean
   readonly signal: AbortSignal
-  /** It is tried: what it said before is of another try. */
+  /** A new attempt starts; earlier stderr lines belong to the previous attempt. */
   begun(): void
+  /** A line on stderr. */
   said(line: string): void
-  /** It went away by itself. */
+  /** The connection ended without `close`. */
   lost(why: string): void
-  /** It says that its tools are others now. */
+  /** The server reports that its tools have changed. */
   changed(): void
 }
 
 const CLIENT = { name: 'tireless', version: '1' }
-/** One that says nothing to the first question for so long speaks the handshake only. */
+/** A server that does not answer the first request in this time gets the handshake. */
 const LONGEST_PROBE_MS = 10_000
 const PROBE_SHARE = 4
-/** A call's own limit is kept by whoever calls. */
-const FOR_EVER = 2 ** 31 - 1
+/** The caller enforces the time limit of a call. */
+const NO_TIMEOUT = 2 ** 31 - 1
 const MOST_BYTES = 10 * 1024 * 1024
 const MOST_TOOLS = 1000
 const LONGEST_DESCRIPTION = 8000
-const LONGEST_WORDS = 1000
+const LONGEST_MESSAGE = 1000
 
-/** Contract: throws `tool_failed` in words that its owner can act on. */
+/** Contract: throws `tool_failed` with a message that the owner can act on. */
 export async function connect(options: LinkOptions): Promise<Link> {
   const { legacy, signal } = options
   const first = await attempt(options, legacy ? 'legacy' : 'auto')
   if (first.link) return first.link
-  // One that ends when it is asked something before the handshake is of the generation before.
+  // An older server may exit when it gets a request before the handshake.
   const again = !legacy && first.died && !signal.aborted
   const { link, why } = again ? await attempt(options, 'legacy') : first
   if (link) return link
@@ -89,8 +94,8 @@ interface Attempt {
   readonly died: boolean
 }
 
-/** The SDK's timers are the machine's own, and a longer one would be over at once. */
-const startTimeout = ({ server }: LinkOptions): number => Math.min(server.start_timeout, FOR_EVER)
+/** The SDK uses Node timers; a timer above this limit would fire at once. */
+const startTimeout = ({ server }: LinkOptions): number => Math.min(server.start_timeout, NO_TIMEOUT)
 
 async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<Attempt> {
   options.begun()
@@ -102,20 +107,20 @@ async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<A
     inputRequired: { autoFulfill: false },
   })
   client.onerror = () => {}
-  // The SDK asks its first question to the end, whoever has gone away.
+  // The SDK does not abort its first request, so close the transport.
   const leave = (): void => void transport.close().catch(() => {})
   options.signal.addEventListener('abort', leave, { once: true })
   try {
     await client.connect(transport, { timeout, signal: options.signal })
   } catch (thrown) {
-    // Before it is ended by us: how it ends then is no trouble of its own.
-    const [died, why] = [child?.isOver ?? false, troubleOf(thrown, child, timeout)]
+    // Read before we close the transport: an exit caused by us is not the server's error.
+    const [died, why] = [child?.isOver ?? false, describeError(thrown, child, timeout)]
     await transport.close().catch(() => {})
     return { why, died }
   } finally {
     options.signal.removeEventListener('abort', leave)
   }
-  return { link: linkOf(client, child, options), why: '', died: false }
+  return { link: createLink(client, child, options), why: '', died: false }
 }
 
 function transportFor({ server, start, leash, clock, open, said }: LinkOptions): {
@@ -129,8 +134,13 @@ function transportFor({ server, start, leash, clock, open, said }: LinkOptions):
   const own = addressOf(server.url ?? '')
   if (own.kind === 'refused')
     throw new TirelessError('tool_failed', {
-      ...{ what: 'its address cannot be used', where: server.url, got: own.why, expected: 'http(s)://host/path' },
-      fix: 'write it otherwise in mcp_servers',
+      ...{
+        what: 'the address of the MCP server is not valid',
+        where: server.url,
+        got: own.why,
+        expected: 'http(s)://host/path',
+      },
+      fix: 'correct the url in mcp_servers',
     })
   const transport = new StreamableHTTPClientTransport(new URL(own.value.url), {
     requestInit: { headers: { ...server.headers } },
@@ -139,11 +149,11 @@ function transportFor({ server, start, leash, clock, open, said }: LinkOptions):
   return { transport }
 }
 
-function linkOf(client: Client, child: ChildTransport | undefined, options: LinkOptions): Link {
+function createLink(client: Client, child: ChildTransport | undefined, options: LinkOptions): Link {
   const { lost, changed } = options
   const timeout = startTimeout(options)
   let closing = false
-  const listen = listening(client, timeout, changed)
+  const listen = createListener(client, timeout, changed)
   client.onclose = () => closing || lost(child?.trouble ?? 'the connection was closed')
   client.setNotificationHandler('notifications/tools/list_changed', () => changed())
   return {
@@ -152,7 +162,7 @@ function linkOf(client: Client, child: ChildTransport | undefined, options: Link
     async tools(signal) {
       listen()
       const { tools } = await client.listTools(undefined, { timeout, signal, cacheMode: 'refresh' }).catch((thrown) => {
-        throw new TirelessError('tool_failed', troubleOf(thrown, child, timeout), { cause: thrown })
+        throw new TirelessError('tool_failed', describeError(thrown, child, timeout), { cause: thrown })
       })
       return tools.slice(0, MOST_TOOLS).map(({ name, description = '', inputSchema, annotations }) => ({
         ...{ name, description: description.slice(0, LONGEST_DESCRIPTION), schema: inputSchema as Json },
@@ -162,11 +172,11 @@ function linkOf(client: Client, child: ChildTransport | undefined, options: Link
     async call(tool, args, key, signal) {
       const params = { name: tool, arguments: { ...args }, _meta: { 'tireless/idempotency-key': key } }
       try {
-        const answer = await client.callTool(params, { signal, timeout: FOR_EVER })
+        const answer = await client.callTool(params, { signal, timeout: NO_TIMEOUT })
         return { kind: 'answered', answer: answer as Answered }
       } catch (thrown) {
         if (signal.aborted) throw thrown
-        return whatBecame(thrown, child, client.getProtocolEra() !== 'modern')
+        return classifyFailure(thrown, child, client.getProtocolEra() !== 'modern')
       }
     },
     async close() {
@@ -177,53 +187,55 @@ function linkOf(client: Client, child: ChildTransport | undefined, options: Link
   }
 }
 
-/** Of the stateless generation, who wants to hear of changes has to ask for it. Contract: asks where nobody listens yet; never throws. */
-function listening(client: Client, timeout: number, changed: () => void): () => void {
-  let listens = client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true
+/**
+ * Stateless servers report changes only to subscribers. Contract: subscribes unless already subscribed; never throws.
+ */
+function createListener(client: Client, timeout: number, changed: () => void): () => void {
+  let isSubscribed = client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true
   return () => {
-    if (listens) return
-    listens = true
+    if (isSubscribed) return
+    isSubscribed = true
     void client
       .listen({ toolsListChanged: true }, { timeout })
       .then(({ closed }) => closed)
-      // What was said since nobody has heard.
+      // Changes after the end of the subscription were missed.
       .then(changed, () => {})
       .finally(() => {
-        listens = false
+        isSubscribed = false
       })
   }
 }
 
-/** In words that its owner can act on, with what is known of the process. */
-function troubleOf(thrown: unknown, child: ChildTransport | undefined, timeout: number): string {
+/** Adds what is known about the process. */
+function describeError(thrown: unknown, child: ChildTransport | undefined, timeout: number): string {
   const late = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout
-  const said = late ? `it did not answer within ${timeout / 1000} s (start_timeout)` : wordsOf(thrown)
-  return [...new Set([said, ...(child?.trouble ? [child.trouble] : [])])].join('; ')
+  const message = late ? `it did not answer within ${timeout / 1000} s (start_timeout)` : messageChain(thrown)
+  return [...new Set([message, ...(child?.trouble ? [child.trouble] : [])])].join('; ')
 }
 
-/** With what is behind it: that a fetch failed says nothing by itself. */
-function wordsOf(thrown: unknown): string {
-  const words: string[] = []
+/** Includes the causes: "fetch failed" alone says nothing. */
+function messageChain(thrown: unknown): string {
+  const messages: string[] = []
   for (let error = thrown; error instanceof Error; error = error.cause)
-    if (error.message !== '' && !words.some((known) => known.includes(error.message))) words.push(error.message)
-  return (words.join(': ') || asTirelessError(thrown).message).slice(0, LONGEST_WORDS)
+    if (error.message !== '' && !messages.some((known) => known.includes(error.message))) messages.push(error.message)
+  return (messages.join(': ') || asTirelessError(thrown).message).slice(0, LONGEST_MESSAGE)
 }
 
-function whatBecame(thrown: unknown, child: ChildTransport | undefined, legacy: boolean): Called {
-  const why = wordsOf(thrown)
+function classifyFailure(thrown: unknown, child: ChildTransport | undefined, legacy: boolean): Called {
+  const why = messageChain(thrown)
   if (thrown instanceof ProtocolError) return { kind: 'refused', why }
   if (thrown instanceof SdkHttpError && thrown.status >= 300 && thrown.status < 500)
-    // Of the generation before: whoever was started anew knows nothing of what was agreed upon.
+    // An older server answers 404 after a restart, because it has lost the session.
     return { kind: legacy && thrown.status === 404 ? 'unheard' : 'refused', why }
   if (thrown instanceof TirelessError && thrown.code === 'egress_refused') return { kind: 'refused', why }
-  if (thrown instanceof TirelessError && isDeaf(thrown.cause)) return { kind: 'unheard', why }
+  if (thrown instanceof TirelessError && isNotConnected(thrown.cause)) return { kind: 'unheard', why }
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult)
-    return { kind: 'refused', why: `it answered, but not with a result, and may have done its work: ${why}` }
+    return { kind: 'refused', why: `its answer was not a valid result; the call may have taken effect: ${why}` }
   return { kind: 'lost', why: child?.trouble ?? why }
 }
 
-/** Nobody took the connection. */
-const isDeaf = (cause: unknown): boolean =>
+/** The connection was not established. */
+const isNotConnected = (cause: unknown): boolean =>
   cause instanceof Error &&
   'code' in cause &&
   ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'].includes(String(cause.code))

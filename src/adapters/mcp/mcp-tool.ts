@@ -1,4 +1,7 @@
-/** A tool of a server, as the engine knows every tool: what it does to the world is what its owner has said of it, else the worst. */
+/**
+ * Wraps a server's tool as a tool of the engine. Its effect comes from the configuration, else the strictest is
+ * assumed.
+ */
 
 import { addressOf, placeText } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
@@ -11,11 +14,11 @@ import type { Called } from './link.ts'
 import { type ServerOptions, STRICTEST, type ToolEffect } from './options.ts'
 import type { Described } from './pins.ts'
 
-/** The way to its server. */
+/** Sends calls to the server. */
 export interface Line {
-  /** Contract: throws `tool_failed` where nothing was asked of the server. */
+  /** Contract: throws `tool_failed` if the call was not sent to the server. */
   call(args: Arguments, key: string, signal: AbortSignal): Promise<Called>
-  /** Contract: nothing that an earlier life of this program has asked of it goes on. */
+  /** Contract: calls from an earlier run of this program have ended. */
   end(): Promise<void>
 }
 
@@ -26,13 +29,13 @@ export function mcpTool(
   options: ServerOptions,
   line: Line,
 ): AnyTool {
-  const said = effectOf(options, tool, read_only)
-  const { destinations, recovery, reach } = said
+  const declared = effectOf(options, tool, read_only)
+  const { destinations, recovery, reach } = declared
   const described = Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {})
-  // What the tool takes and has not described may be one, too.
-  const placesOf = (args: Arguments): readonly string[] =>
+  // An argument that the schema does not list may be a destination too.
+  const destinationsOf = (args: Arguments): readonly string[] =>
     Object.entries(args).flatMap(([name, value]) =>
-      destinations?.includes(name) ? placesIn(value) : described.includes(name) ? [] : [name, ...placesIn(value)],
+      destinations?.includes(name) ? textsIn(value) : described.includes(name) ? [] : [name, ...textsIn(value)],
     )
   return defineTool<Arguments>({
     name,
@@ -42,26 +45,28 @@ export function mcpTool(
     lazy: true,
     ...(options.trust === 'untrusted' && { foreign: true }),
     timeoutMs: options.timeout,
-    // Heeded only where it is harmless: a server that died is started again.
+    // Used only if a repetition is harmless: a server that ended is started again.
     maxRetries: 1,
     effect(args) {
-      const host = reach === 'network' ? hostIn(placesOf(args)) : undefined
+      const host = reach === 'network' ? hostIn(destinationsOf(args)) : undefined
       return { recovery, reach, ...(host !== undefined && { host }) }
     },
-    gives: () => ({ trust: said.gives ?? options.trust, private: said.private ?? reach === 'private' }),
-    ...(destinations && { destinations: placesOf }),
+    gives: () => ({ trust: declared.gives ?? options.trust, private: declared.private ?? reach === 'private' }),
+    ...(destinations && { destinations: destinationsOf }),
     async run(args, { call, signal }) {
       const called = await line.call(args, call, signal)
       if (called.kind === 'answered') return resultOf(called.answer)
       if (called.kind === 'refused') return { status: 'error', content: called.why }
-      if (called.kind === 'unheard') throw new TirelessError('tool_failed', `its server is not there: ${called.why}`)
-      const harmless = recovery === 'pure' || recovery === 'idempotent'
-      if (harmless) throw new TirelessError('tool_failed', `its server was lost during the call: ${called.why}`)
-      return { status: 'unknown', content: `its server was lost during the call: ${called.why}` }
+      if (called.kind === 'unheard')
+        throw new TirelessError('tool_failed', `its server is not reachable: ${called.why}`)
+      const isRepeatable = recovery === 'pure' || recovery === 'idempotent'
+      if (isRepeatable)
+        throw new TirelessError('tool_failed', `the connection to its server was lost during the call: ${called.why}`)
+      return { status: 'unknown', content: `the connection to its server was lost during the call: ${called.why}` }
     },
     async remains() {
       await line.end()
-      return 'Its server cannot tell what became of it.'
+      return 'The server cannot report whether the call took effect.'
     },
   })
 }
@@ -69,7 +74,7 @@ export function mcpTool(
 export const effectOf = (options: ServerOptions, tool: string, isReadOnly: boolean | undefined): ToolEffect =>
   declaredEffect(options, tool, isReadOnly) ?? STRICTEST
 
-/** Contract: what the owner has said of it, by its name or by the mark that he approved it with; undefined where nothing. */
+/** Contract: the effect that the owner configured for this tool or for read-only tools; undefined if none. */
 export function declaredEffect(
   { effects, read_only }: ServerOptions,
   tool: string,
@@ -78,13 +83,13 @@ export function declaredEffect(
   return (Object.hasOwn(effects, tool) ? effects[tool] : undefined) ?? (isReadOnly ? read_only : undefined)
 }
 
-function placesIn(value: Json | undefined): readonly string[] {
+function textsIn(value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return []
-  if (Array.isArray(value)) return value.flatMap(placesIn)
+  if (Array.isArray(value)) return value.flatMap(textsIn)
   return [typeof value === 'string' ? value : JSON.stringify(value)]
 }
 
-/** The one host that is asked, where it is one: an address stands for its host. */
+/** Contract: the host of the destinations; undefined if there are several. */
 function hostIn(places: readonly string[]): string | undefined {
   const hosts = places.map((place) => {
     const read = addressOf(place)

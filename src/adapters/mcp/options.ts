@@ -1,4 +1,4 @@
-/** What the owner says of a server in the configuration, as far as this folder needs it. */
+/** The configuration of a server, as far as this folder needs it. */
 
 import type { Effect } from '../../domain/effect.ts'
 
@@ -7,32 +7,32 @@ export interface ServerOptions {
   readonly url?: string | undefined
   readonly cwd?: string | undefined
   readonly env: Readonly<Record<string, string>>
-  /** `off`: it runs as its owner does. */
+  /** `off`: it runs with all rights of the owner. */
   readonly sandbox: 'on' | 'off'
-  /** Hosts that it may reach from its sandbox, through a proxy; `all`: every public one. */
+  /** Hosts that it may reach from its sandbox, through a proxy; `all`: every public host. */
   readonly network: 'none' | 'all' | readonly string[]
-  /** What it may write, and what it may see, beside its own folder. */
+  /** Folders that it may write, and paths that it may read, in addition to its own folder. */
   readonly folders: readonly string[]
   readonly reads: readonly string[]
   readonly headers: Readonly<Record<string, string>>
-  /** Milliseconds that a call may take. */
+  /** Time limit of a call, in ms. */
   readonly timeout: number
-  /** Milliseconds that it may take until it answers the first time. */
+  /** Time limit until the first answer after the start, in ms. */
   readonly start_timeout: number
-  /** What its results are worth, where a tool says nothing else. */
+  /** Label of its results, unless the tool's effect sets another. */
   readonly trust: 'trusted' | 'untrusted'
-  /** By the tool's own name. */
+  /** Keyed by the server's name of the tool. */
   readonly effects: Readonly<Record<string, ToolEffect>>
-  /** Of the tools that the server marks as read-only, where `effects` says nothing of them. */
+  /** Effect of tools that the server marks as read-only and that have no entry in `effects`. */
   readonly read_only?: ToolEffect | undefined
 }
 
 export interface ToolEffect extends Pick<Effect, 'recovery' | 'reach'> {
-  /** Names of the arguments that say where a call goes. */
+  /** Arguments that hold the destination of a call. */
   readonly destinations?: readonly string[] | undefined
   readonly gives?: 'trusted' | 'untrusted' | undefined
   readonly private?: boolean | undefined
 }
 
-/** Of a tool about which nobody has said anything: never run again by itself, never without leave. */
+/** For tools without a configured effect: never retried, and every call needs approval. */
 export const STRICTEST: ToolEffect = { recovery: 'once', reach: 'destructive' }

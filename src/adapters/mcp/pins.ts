@@ -1,6 +1,6 @@
 /**
- * Pins: each tool of a server as its owner has approved it. A server that says something else of a tool than before could be telling the
- * model what to do; so what changed waits for the owner's word. Pure.
+ * Pins: the description and schema of each server tool as the owner approved it. A changed description could instruct
+ * the model, so a changed tool waits for approval. Pure.
  */
 
 import { hash } from 'node:crypto'
@@ -13,37 +13,37 @@ export interface ListedTool {
   readonly name: string
   readonly description: string
   readonly schema: Json
-  /** The server says of it that it changes nothing. */
+  /** The server marks the tool as read-only. */
   readonly readOnly: boolean
 }
 
-/** The same, once it was seen. */
+/** A tool's description as it was seen and stored. */
 export type Described = {
   readonly description: string
   readonly schema: Json
   readonly digest: string
   readonly seen_at: string
-  /** Whether the server marked it as read-only; undefined where it was seen before anybody kept that. */
+  /** The server marked it as read-only; undefined in pins of versions that did not store this. */
   readonly read_only?: boolean
 }
 
-/** `offered`: what the server says of it now, where that is not what was approved. */
+/** `offered`: the server's current description, if it differs from the approved one. */
 export type Pin = { readonly approved: Described | null; readonly offered: Described | null }
 
-/** By the tool's own name. */
+/** Keyed by the server's name of the tool. */
 export type Pins = { readonly [tool: string]: Pin }
 
-/** What is approved, and has not changed since. */
+/** Contract: the approved description; undefined if it changed since. */
 export const usable = ({ approved, offered }: Pin): Described | undefined =>
   offered === null && approved !== null ? approved : undefined
 
-/** Contract: at the first sight of a server everything is approved: its owner has configured it. Later on, nothing is by itself. */
+/** Contract: approves all tools when a server is seen first, because the owner configured it; later, none by itself. */
 export function afterSight(known: Pins | undefined, listed: readonly ListedTool[], seen_at: string): Pins {
   const pins = new Map<string, Pin>(Object.entries(known ?? {}))
   for (const tool of listed) {
     const seen: Described = {
       ...{ description: tool.description, schema: tool.schema },
-      ...{ digest: digestOf(tool), seen_at, read_only: tool.readOnly },
+      ...{ digest: digestTool(tool), seen_at, read_only: tool.readOnly },
     }
     const before = pins.get(tool.name)
     if (known === undefined) pins.set(tool.name, { approved: seen, offered: null })
@@ -58,7 +58,7 @@ export function afterSight(known: Pins | undefined, listed: readonly ListedTool[
 const isSame = (before: Described, seen: Described): boolean =>
   before.digest === seen.digest && (before.read_only ?? seen.read_only) === seen.read_only
 
-/** The owner's word on what waits for it; `tools`: those that it was given for. */
+/** Approves the waiting tools, or only the one named. `tools`: the tools that were approved. */
 export function afterApproval(pins: Pins, only?: string): { readonly pins: Pins; readonly tools: readonly string[] } {
   const tools = waitingIn(pins).filter((tool) => only === undefined || tool === only)
   const approved = tools.map((tool) => [tool, { approved: pins[tool]?.offered ?? null, offered: null }] as const)
@@ -68,22 +68,19 @@ export function afterApproval(pins: Pins, only?: string): { readonly pins: Pins;
 export const waitingIn = (pins: Pins): readonly string[] =>
   Object.entries(pins).flatMap(([tool, { offered }]) => (offered === null ? [] : [tool]))
 
-/** What waits for the owner's word, line by line. */
+/** Contract: a diff between the approved and the offered description. */
 export function differenceIn(tool: string, { approved, offered }: Pin): string {
   if (offered === null) return ''
   const side = (name: string, of: Described | null) => ({
     name: `${tool} (${name})`,
-    text: of === null ? '' : textOf(of),
+    text: of === null ? '' : describeTool(of),
   })
-  return unifiedDiff(
-    side(approved === null ? 'not known' : 'approved', approved),
-    side('as the server has it', offered),
-  )
+  return unifiedDiff(side(approved === null ? 'new' : 'approved', approved), side('now', offered))
 }
 
-const textOf = ({ description, schema, read_only }: Described): string =>
-  `${description}\n${JSON.stringify(schema, null, 2)}\n${read_only ? 'it is marked as read-only\n' : ''}`
+const describeTool = ({ description, schema, read_only }: Described): string =>
+  `${description}\n${JSON.stringify(schema, null, 2)}\n${read_only ? 'marked as read-only\n' : ''}`
 
-function digestOf({ name, description, schema }: ListedTool): string {
+function digestTool({ name, description, schema }: ListedTool): string {
   return hash('sha256', canonical([name, description, schema]))
 }

@@ -1,6 +1,6 @@
 /**
- * One configured server: started when it is needed, started again when it is gone, not over and over. What is wrong with it is wrong with its
- * calls alone.
+ * One configured server: started on demand, and restarted with backoff after a failure. Its errors affect only its own
+ * calls.
  */
 
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
@@ -18,21 +18,21 @@ export interface ServerAround {
   readonly clock: Clock
   readonly startFor: StartFor
   leashFor(server: string): Leash
-  /** The way to one that is not a process of ours. */
+  /** Opens requests to servers that are reached over HTTP. */
   readonly open: Egress['open']
-  /** Contract: with the secrets that `secret:NAME` stands for in it; throws where there is none of that name. */
+  /** Contract: replaces `secret:NAME` by the secret; throws if there is no such secret. */
   fill(text: string): string
   log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, Json>>): void
 }
 
-/** Lines of its stderr that are kept. */
+/** Lines of stderr to keep. */
 const KEPT_LINES = 20
-/** It is started again at once after the first failure, then after this, then twice as long each time. */
+/** Backoff: the first restart is immediate, the second after this time; then it doubles each time. */
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
 const LISTED_FOR_MS = 5 * 60_000
 
-const filled = (texts: Readonly<Record<string, string>>, fill: (text: string) => string): Record<string, string> =>
+const fillAll = (texts: Readonly<Record<string, string>>, fill: (text: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]))
 
 export class Server {
@@ -44,19 +44,20 @@ export class Server {
   readonly #closing = new AbortController()
   #link: Promise<Link> | undefined
   #up: Link | undefined
-  /** The end of the one before: it takes with it whatever bears the server's mark, so that nothing is started until then. */
+  /** The shutdown of the previous process. It kills all processes of this server, so a start must wait for it. */
   #ending: Promise<void>
-  /** In a row, without an answer in between; when it may be tried again, in monotonic time. */
+  /** Consecutive failures. */
   #failures = 0
+  /** Monotonic time of the next allowed attempt. */
   #notBefore = 0
   #error: string | null = null
   #legacy = false
-  /** When its tools were last listed, in monotonic time; undefined where it says that they are others by now. */
+  /** Monotonic time of the last tool list; undefined if the server reports a change. */
   #listedAt: number | undefined
-  /** What it offered when it was last looked at; undefined: nobody has looked in this life of the program. */
+  /** Tools in the last list; undefined if none was fetched since the program started. */
   #offered: ReadonlySet<string> | undefined
 
-  /** `before`: the end of a server of the same name. */
+  /** `before`: the shutdown of an earlier server with the same name. */
   constructor(name: string, options: ServerOptions, around: ServerAround, before: Promise<void> = Promise.resolve()) {
     this.name = name
     this.options = options
@@ -75,12 +76,12 @@ export class Server {
     }
   }
 
-  /** Its tools may be others than they were when they were last listed: not every server says so by itself. */
+  /** The tool list may be outdated; not every server reports changes. */
   get stale(): boolean {
     return this.#listedAt === undefined || this.#around.clock.monotonic() - this.#listedAt > LISTED_FOR_MS
   }
 
-  /** Contract: false only where it was looked at, and had no such tool. */
+  /** Contract: false only if the tools were listed and this one was missing. */
   mayHave(tool: string): boolean {
     return this.#offered?.has(tool) ?? true
   }
@@ -99,7 +100,7 @@ export class Server {
     }
   }
 
-  /** Contract: throws `tool_failed` where it cannot be reached, and then nothing was asked of it. */
+  /** Contract: throws `tool_failed` if the server cannot be reached; then the call was not sent. */
   async call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<Called> {
     const link = await this.#connected(signal)
     const called = await link.call(tool, args, key, signal)
@@ -108,13 +109,13 @@ export class Server {
     return called
   }
 
-  /** Contract: it is well as far as its owner can tell: the next failure is the first. */
+  /** Resets the backoff. */
   forgive(): void {
     this.#failures = 0
     this.#notBefore = 0
   }
 
-  /** Contract: why it could not be started now; null where nothing is known, or where it is running. Starts no process. */
+  /** Contract: why the server could not be started now; null if no problem is known. Starts no process. */
   async startProblem(): Promise<string | null> {
     if (this.#link) return null
     try {
@@ -127,7 +128,7 @@ export class Server {
     }
   }
 
-  /** Contract: nothing of it is left, not even of an earlier life of this program. */
+  /** Contract: if not connected, ends all its processes, including those of an earlier run of this program. */
   async end(): Promise<void> {
     if (this.#link) return
     await this.#leash.end(0)
@@ -142,14 +143,14 @@ export class Server {
     await link?.close()
   }
 
-  /** One start at a time, whoever waits for it; it goes on when one of them does not wait any more. */
+  /** All callers share one start. It continues if a caller aborts. */
   async #connected(signal: AbortSignal): Promise<Link> {
     const wait = Math.ceil((this.#notBefore - this.#around.clock.monotonic()) / 1000)
-    if (!this.#link && wait > 0) throw this.#unusable(`${this.#error}; it is tried again in ${wait} s`)
+    if (!this.#link && wait > 0) throw this.#unusable(`${this.#error}; next attempt in ${wait} s`)
     this.#link ??= this.#connect()
     const over = new AbortController()
     const aborted = new Promise<never>((_, reject) => {
-      const leave = (): void => reject(new TirelessError('aborted', 'the call was interrupted before it was begun'))
+      const leave = (): void => reject(new TirelessError('aborted', 'the call was interrupted before it started'))
       if (signal.aborted) leave()
       else signal.addEventListener('abort', leave, { signal: over.signal })
     })
@@ -163,7 +164,7 @@ export class Server {
   async #connect(): Promise<Link> {
     const { clock, startFor, log, open } = this.#around
     this.#listedAt = undefined
-    const gone = { why: null as string | null }
+    const ended = { why: null as string | null }
     try {
       await this.#ending
       const { connect } = await import('./link.ts')
@@ -176,14 +177,14 @@ export class Server {
         },
         said: (line) => this.#keep(line),
         lost: (why) => {
-          gone.why = why
+          ended.why = why
           if (this.#up) void this.#drop(this.#up, why)
         },
         changed: () => {
           this.#listedAt = undefined
         },
       })
-      if (gone.why !== null) throw new TirelessError('tool_failed', gone.why)
+      if (ended.why !== null) throw new TirelessError('tool_failed', ended.why)
       this.#up = link
       this.#error = null
       this.#legacy = link.legacy
@@ -197,10 +198,10 @@ export class Server {
     }
   }
 
-  /** Only when it is started: whoever looks at the configuration sees names. */
+  /** Secrets are filled in only for the start; elsewhere the configuration has their names. */
   #withSecrets(): ServerOptions {
     const { fill } = this.#around
-    return { ...this.options, env: filled(this.options.env, fill), headers: filled(this.options.headers, fill) }
+    return { ...this.options, env: fillAll(this.options.env, fill), headers: fillAll(this.options.headers, fill) }
   }
 
   async #drop(link: Link, why: string): Promise<void> {
@@ -230,7 +231,7 @@ export class Server {
     return new TirelessError('tool_failed', {
       what: `the MCP server ${this.name} cannot be used`,
       got: why,
-      fix: `look at it: tireless mcp test ${this.name}`,
+      fix: `run: tireless mcp test ${this.name}`,
     })
   }
 }

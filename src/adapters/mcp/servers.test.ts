@@ -1,4 +1,4 @@
-/** What cannot be seen from outside: pins that are still being read when somebody asks. */
+/** A race that only a unit test can show: calls while the pins are still being read. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -10,9 +10,14 @@ import type { ServerOptions } from './options.ts'
 import { Servers } from './servers.ts'
 
 const SERVER = join(import.meta.dirname, '../../../test/mcp/plain-server-main.ts')
-const KNOWN = { description: 'Something else.', schema: {}, digest: 'another', seen_at: '2026-01-01T00:00:00.000Z' }
+const KNOWN = {
+  description: 'Another description.',
+  schema: {},
+  digest: 'another',
+  seen_at: '2026-01-01T00:00:00.000Z',
+}
 
-test('a server whose pins are not read yet is not taken for one that was never seen', async (t) => {
+test('a server whose pins are still being read does not count as new', async (t) => {
   const { promise, resolve } = Promise.withResolvers<Json>()
   const servers = new Servers({
     clock: systemClock,
@@ -20,7 +25,7 @@ test('a server whose pins are not read yet is not taken for one that was never s
     leashFor: () => ({ env: {}, hold() {}, async end() {} }),
     fill: (text) => text,
     log() {},
-    open: () => Promise.reject(new Error('it is a process')),
+    open: () => Promise.reject(new Error('no HTTP expected')),
     store: { setting: () => promise, commit: async () => [{ ok: true, results: [null] }] } as unknown as Store,
     configured: () => CONFIGURED,
     put() {},

@@ -1,4 +1,4 @@
-/** All servers of the configuration as it is now, what is pinned of their tools, and those tools for the engine. */
+/** All configured servers, the pins of their tools, and the tools that the engine gets. */
 
 import { TirelessError } from '../../domain/error.ts'
 import type { Note } from '../../domain/note.ts'
@@ -17,25 +17,25 @@ import { toolCall } from './tool-call.ts'
 import { type Findable, toolSearch } from './tool-search.ts'
 import { offWords, toolOf } from './tool-state.ts'
 
-type Asked = [server: string, tool: string, args: Arguments, key: string, signal: AbortSignal]
+type CallRequest = [server: string, tool: string, args: Arguments, key: string, signal: AbortSignal]
 type Configured = Readonly<Record<string, ServerOptions>>
 
 export interface ServersOptions extends ServerAround {
   readonly store: Store
-  /** As the configuration has them now: the same object as long as it is the same. */
+  /** The current configuration; the same object while it is unchanged. */
   configured(): Configured
-  /** A tool for the engine, in place of one of the same name. */
+  /** Registers a tool with the engine; replaces one with the same name. */
   put(tool: AnyTool): void
   redact(text: string): string
 }
 
-/** A server that was never seen is waited for so long by whoever looks for tools; it goes on starting. */
+/** A tool search waits this long for the first start of a server; the start continues afterwards. */
 const PATIENCE_MS = 20_000
 
 export class Servers implements McpServers {
   readonly #options: ServersOptions
   readonly #servers = new Map<string, Server>()
-  /** Of those that the configuration has no more, or otherwise, by name. */
+  /** Shutdowns of removed or changed servers, by name. */
   readonly #endings = new Map<string, Promise<void>>()
   readonly #pins = new Map<string, Pins>()
   readonly #closing = new AbortController()
@@ -47,8 +47,8 @@ export class Servers implements McpServers {
   }
 
   /**
-   * Contract: what the configuration says counts once it resolves; starts nothing. Whoever comes while it is under way waits, too: a server whose
-   * pins are not read yet would be taken for one that was never seen.
+   * Contract: the current configuration applies once this resolves; starts no server. Concurrent callers wait too: a
+   * server whose pins are not read yet would count as new, and all its tools would be approved.
    */
   refresh(): Promise<void> {
     const configured = this.#options.configured()
@@ -72,14 +72,14 @@ export class Servers implements McpServers {
         this.#servers.set(name, new Server(name, options, this.#options, this.#endings.get(name)))
       const kept = this.#pins.get(name) ?? (await readPins(this.#options.store, name))
       if (kept) this.#pins.set(name, kept)
-      this.#offer(name)
+      this.#registerTools(name)
     }
     if (this.#servers.size === 0) return
     this.#options.put(
       toolSearch({
         servers: Object.keys(configured),
         trusted: Object.values(configured).every(({ trust }) => trust === 'trusted'),
-        look: (signal) => this.#look(signal),
+        look: (signal) => this.#findTools(signal),
       }),
     )
     this.#options.put(toolCall)
@@ -100,7 +100,7 @@ export class Servers implements McpServers {
     await this.refresh()
     const server = this.#named(name)
     server.forgive()
-    await this.#sight(server, this.#closing.signal).catch(() => {})
+    await this.#updatePins(server, this.#closing.signal).catch(() => {})
     return this.#stateOf(server)
   }
 
@@ -110,7 +110,7 @@ export class Servers implements McpServers {
     const { pins, tools } = afterApproval(this.#pins.get(name) ?? {}, tool)
     if (tool !== undefined && tools.length === 0)
       throw new TirelessError('not_found', {
-        ...{ what: 'no such tool of it waits for your word', where: name, got: tool },
+        ...{ what: 'no such tool of this server waits for approval', where: name, got: tool },
         fix: `see: tireless mcp list`,
       })
     if (tools.length > 0) await this.#keep(name, pins)
@@ -125,7 +125,7 @@ export class Servers implements McpServers {
         ...(state === 'down'
           ? [{ about: `mcp ${name}`, text: this.#redacted(`the MCP server ${name} is down: ${error}`) }]
           : []),
-        ...waiting.map((tool) => ({ about: `mcp ${name} ${tool}`, text: this.#wordsOn(name, tool) })),
+        ...waiting.map((tool) => ({ about: `mcp ${name} ${tool}`, text: this.#describeWaiting(name, tool) })),
       ]
     })
   }
@@ -135,8 +135,8 @@ export class Servers implements McpServers {
     await Promise.all([...this.#endings.values(), ...[...this.#servers.values()].map((server) => server.close())])
   }
 
-  /** Its tools as they are now, pinned. */
-  async #sight(server: Server, signal: AbortSignal): Promise<void> {
+  /** Lists the server's tools and updates its pins. */
+  async #updatePins(server: Server, signal: AbortSignal): Promise<void> {
     const { name } = server
     const listed = await server.tools(signal)
     const before = this.#pins.get(name)
@@ -145,18 +145,22 @@ export class Servers implements McpServers {
     await this.#keep(name, pins)
     for (const tool of waitingIn(pins))
       if (before?.[tool]?.offered?.digest !== pins[tool]?.offered?.digest)
-        this.#options.log('warn', 'mcp tool changed', { server: name, tool, message: this.#wordsOn(name, tool) })
+        this.#options.log('warn', 'mcp tool changed', {
+          server: name,
+          tool,
+          message: this.#describeWaiting(name, tool),
+        })
   }
 
-  /** In memory before it is on disk: whoever comes in between builds on it. */
+  /** Updates memory before disk, so that concurrent calls use the new pins. */
   async #keep(name: string, pins: Pins): Promise<void> {
     this.#pins.set(name, pins)
-    this.#offer(name)
+    this.#registerTools(name)
     await commitOne(this.#options.store, [{ op: 'set', name: settingOf(name), value: pins }])
   }
 
-  /** What is new and was never approved is no tool yet. What has changed stays, as it was: its calls are refused. */
-  #offer(name: string): void {
+  /** Registers the approved tools. A changed tool stays registered as approved, but its calls are refused. */
+  #registerTools(name: string): void {
     const options = this.#current[name]
     if (!options) return
     for (const [tool, { approved }] of Object.entries(this.#pins.get(name) ?? {}))
@@ -169,25 +173,25 @@ export class Servers implements McpServers {
         )
   }
 
-  async #call(...asked: Asked): Promise<Called> {
-    const called = await this.#ask(...asked)
-    // Where it is there after all, started anew, it is looked at and asked now.
-    return called.kind === 'unheard' ? this.#ask(...asked) : called
+  async #call(...request: CallRequest): Promise<Called> {
+    const called = await this.#ask(...request)
+    // The call did not reach the server. If a restart succeeds, check its pins and try once more.
+    return called.kind === 'unheard' ? this.#ask(...request) : called
   }
 
-  async #ask(...[name, tool, args, key, signal]: Asked): Promise<Called> {
+  async #ask(...[name, tool, args, key, signal]: CallRequest): Promise<Called> {
     await this.refresh()
     const server = this.#servers.get(name)
-    if (!server) return refused(`there is no MCP server ${name} any more`)
-    // Started anew, or it says that something has changed: looked at before anything is asked of it.
-    if (server.stale) await this.#sight(server, signal)
+    if (!server) return refused(`the MCP server ${name} is no longer configured`)
+    // After a restart or a reported change, compare the tools with the pins before the call.
+    if (server.stale) await this.#updatePins(server, signal)
     const pin = this.#pins.get(name)?.[tool]
-    // In our own words: what the server says of it by now, nobody has approved.
+    // Our own text: the server's new description is not approved.
     if (!pin || !usable(pin) || !server.mayHave(tool)) return refused(offWords(name, tool, pin))
     return server.call(tool, args, key, signal)
   }
 
-  async #look(signal: AbortSignal): Promise<{ tools: readonly Findable[]; silent: readonly string[] }> {
+  async #findTools(signal: AbortSignal): Promise<{ tools: readonly Findable[]; silent: readonly string[] }> {
     await this.refresh()
     const silent: string[] = []
     await Promise.all(
@@ -195,7 +199,7 @@ export class Servers implements McpServers {
         if (this.#pins.has(server.name)) return
         const over = new AbortController()
         const late = this.#options.clock.sleep(PATIENCE_MS, AbortSignal.any([signal, over.signal]))
-        const seen = this.#sight(server, this.#closing.signal).catch(() => {})
+        const seen = this.#updatePins(server, this.#closing.signal).catch(() => {})
         await Promise.race([seen, late])
         over.abort()
         if (!this.#pins.has(server.name)) silent.push(server.name)
@@ -218,11 +222,11 @@ export class Servers implements McpServers {
     const known = [...this.#servers.keys()].join(', ')
     throw new TirelessError('not_found', {
       ...{
-        what: 'there is no such MCP server',
+        what: 'no such MCP server',
         got: name,
         expected: known === '' ? 'one of mcp_servers' : `one of ${known}`,
       },
-      fix: 'name it in mcp_servers of the configuration',
+      fix: 'add it to mcp_servers in the configuration',
     })
   }
 
@@ -241,8 +245,8 @@ export class Servers implements McpServers {
     return this.#options.redact(text)
   }
 
-  /** For its owner: with what has changed. */
-  #wordsOn(name: string, tool: string): string {
+  /** For the owner; includes a diff. */
+  #describeWaiting(name: string, tool: string): string {
     const pin = this.#pins.get(name)?.[tool]
     return this.#redacted(`${offWords(name, tool, pin)}\n${pin ? differenceIn(tool, pin) : ''}`)
   }
@@ -250,7 +254,9 @@ export class Servers implements McpServers {
 
 const settingOf = (server: string): string => `mcp ${server}`
 
-/** Null: it was never seen. What cannot be read approves of nothing; to take it for a first sight would approve of everything. */
+/**
+ * Contract: null for a new server. Unreadable pins count as empty: as for a new server, everything would be approved.
+ */
 async function readPins(store: Pick<Store, 'setting'>, server: string): Promise<Pins | null> {
   const pins = await unlessUnreadable(store.setting(settingOf(server)), {})
   return pins === null || (typeof pins === 'object' && !Array.isArray(pins)) ? (pins as Pins | null) : {}

@@ -1,19 +1,19 @@
-/** How a server's process is started: as it is, or in a sandbox. Whoever knows sandboxes says so. */
+/** How to start a server's process, with or without a sandbox. Implemented by the envs. */
 
 import type { ServerOptions } from './options.ts'
 
 export interface ProcessStart {
   readonly argv: readonly string[]
   readonly cwd: string | undefined
-  /** All of it, but for the leash's own. */
+  /** The complete environment, except the variables of the process group. */
   readonly env: Readonly<Record<string, string>>
-  /** Written to descriptor 3, where there is any: what nobody may read in the list of processes. */
+  /** Written to file descriptor 3; keeps secrets out of the process list. */
   readonly script?: string
-  /** Open descriptors that it finds from 4 on. */
+  /** Open file descriptors that the process gets, from 4 on. */
   readonly handles?: readonly number[]
-  /** Contract: called once it is over, or was not started. */
+  /** Contract: called after the process has ended or failed to start. */
   close?(): Promise<void>
 }
 
-/** Contract: throws `tool_failed` where it must not be started. `options.env` has its secrets in it. */
+/** Contract: throws `tool_failed` if the server must not be started. `options.env` contains its secrets. */
 export type StartFor = (server: string, options: ServerOptions) => Promise<ProcessStart>

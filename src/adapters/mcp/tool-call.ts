@@ -1,4 +1,4 @@
-/** tool_call: a call of a tool that was found with tool_search. The engine knows the call that is meant, and this one not at all. */
+/** tool_call: calls a tool found by tool_search. The engine replaces it by the inner call and never runs it itself. */
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
@@ -7,17 +7,17 @@ import type { AnyTool } from '../../ports/tool.ts'
 import { STRICTEST } from './options.ts'
 
 const args = z.strictObject({
-  name: z.string().min(1).describe('The name, as tool_search gave it.'),
-  args: z.record(z.string(), z.json()).default({}).describe('Its arguments, as its schema has them.'),
+  name: z.string().min(1).describe('Name of the tool, as listed by tool_search.'),
+  args: z.record(z.string(), z.json()).default({}).describe('Arguments according to the schema of the tool.'),
 })
 
 export const toolCall: AnyTool = defineTool<z.infer<typeof args>>({
   name: 'tool_call',
-  description: 'Calls a tool that tool_search has found.',
+  description: 'Calls a tool found with tool_search.',
   args,
   effect: () => STRICTEST,
   meant: ({ name, args: inner }) => ({ tool: name, args: inner }),
   async run() {
-    throw new TirelessError('internal', 'tool_call was run itself, and not the call that it stands for')
+    throw new TirelessError('internal', 'tool_call was run instead of the call that it contains')
   },
 })

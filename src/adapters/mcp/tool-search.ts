@@ -1,4 +1,6 @@
-/** tool_search: which tools of other servers there are for something. They are not in the prompt, so that it stays what it is. */
+/**
+ * tool_search: finds tools of MCP servers. Their descriptions are not in the prompt, so that the prompt stays short.
+ */
 
 import { z } from 'zod'
 import type { Json } from '../../domain/json.ts'
@@ -17,40 +19,40 @@ export interface Shelf {
   readonly servers: readonly string[]
   /** Whether the owner trusts all of them. */
   readonly trusted: boolean
-  /** Contract: what can be called, and which servers could not be asked; not before a server that was never seen has been waited for. */
+  /** Contract: callable tools, and the servers that did not answer; waits a limited time for new servers. */
   look(signal: AbortSignal): Promise<{ readonly tools: readonly Findable[]; readonly silent: readonly string[] }>
 }
 
 const MOST = 5
 const MOST_NAMES = 200
 
-const args = z.strictObject({ query: z.string().describe('What it should do, in a few words.') })
+const args = z.strictObject({ query: z.string().describe('What the tool should do, in a few words.') })
 
 export const toolSearch = (shelf: Shelf): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'tool_search',
-    description: `Looks for more tools, of these servers: ${shelf.servers.join(', ')}. Gives name, description and schema of those that fit best; call them with tool_call.`,
+    description: `Finds more tools, from the servers ${shelf.servers.join(', ')}. Call the tools found with tool_call.`,
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
-    // A pin says that it is still the same, not that it is true.
+    // A pin proves that a description is unchanged, not that it is true.
     gives: () => (shelf.trusted ? CLEAN : UNTRUSTED),
     async run({ query }, { signal }) {
       const { tools, silent } = await shelf.look(signal)
       const best = bestOf(tools, query)
       const lines = best.map(({ name, description, schema }) => JSON.stringify({ name, description, schema }))
-      if (best.length === 0) lines.push(nothingFits(tools))
-      const content = [...lines, ...silent.map((name) => `(${name} does not answer)`)].join('\n')
+      if (best.length === 0) lines.push(describeNoMatch(tools))
+      const content = [...lines, ...silent.map((name) => `(the server ${name} does not answer)`)].join('\n')
       return { status: 'ok', content }
     },
   })
 
-function nothingFits(tools: readonly Findable[]): string {
-  if (tools.length === 0) return 'there are no such tools'
+function describeNoMatch(tools: readonly Findable[]): string {
+  if (tools.length === 0) return 'no tools are available'
   const names = tools.slice(0, MOST_NAMES).map(({ name }) => name)
-  return `nothing fits; the tools are: ${names.join(', ')}${tools.length > MOST_NAMES ? ', …' : ''}`
+  return `no tool matches; the available tools are: ${names.join(', ')}${tools.length > MOST_NAMES ? ', …' : ''}`
 }
 
-/** Contract: pure; those that have a word in common with the question, best first. */
+/** Contract: pure; the tools that share a word with the query, best match first. */
 function bestOf(tools: readonly Findable[], query: string): readonly Findable[] {
   const wanted = [...new Set(wordsIn(query))]
   return tools
@@ -61,7 +63,7 @@ function bestOf(tools: readonly Findable[], query: string): readonly Findable[] 
     .map(({ tool }) => tool)
 }
 
-/** A word of the name says more than one of the description; the beginning of a word is better than nothing. */
+/** A word in the name counts three times as much as one in the description; a common prefix counts half. */
 function scoreOf({ name, description }: Findable, wanted: readonly string[]): number {
   const [named, described] = [wordsIn(name), wordsIn(description)]
   return wanted.reduce((sum, word) => sum + 3 * closeness(named, word) + closeness(described, word), 0)

@@ -1,4 +1,4 @@
-/** How things stand with one tool of a server, for its owner, and in our own words for a model that calls it all the same. */
+/** The state of one server tool: as data for the owner, and as a message for a model that calls a disabled tool. */
 
 import type { McpTool } from '../../ports/mcp.ts'
 import { declaredEffect, effectOf } from './mcp-tool.ts'
@@ -23,9 +23,9 @@ function statusOf(server: Server, tool: string, { approved, offered }: Pin): Mcp
   return approved === null ? 'new' : 'changed'
 }
 
-/** Why it cannot be called. */
+/** Contract: why the tool cannot be called. */
 export function offWords(name: string, tool: string, pin: Pin | undefined): string {
-  if (!pin?.offered) return `the MCP server ${name} has no tool ${tool} (any more)`
-  const what = pin.approved === null ? 'has a new tool' : 'says something else than before of its tool'
-  return `the MCP server ${name} ${what} ${tool}; it is off until its owner says: tireless mcp approve ${name} ${tool}`
+  if (!pin?.offered) return `the MCP server ${name} has no tool ${tool}`
+  const what = pin.approved === null ? 'has a new tool' : 'has changed the description of its tool'
+  return `the MCP server ${name} ${what} ${tool}; disabled until the owner runs: tireless mcp approve ${name} ${tool}`
 }
