@@ -28,7 +28,7 @@ import { store } from './app/plugins/store.ts'
 import { hands, type Parts } from './app/plugins/tools.ts'
 import { trace } from './app/plugins/trace.ts'
 import { createStrayFaults } from './app/stray-faults.ts'
-import type { Context, Progress } from './commands/command.ts'
+import { type Context, ignoreProgress, type Progress } from './commands/command.ts'
 import { execute } from './commands/execute.ts'
 import { commandNamed } from './commands/named.ts'
 import { defaultHome } from './config.ts'
@@ -129,7 +129,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
 }
 
 function commandRunner(context: Context): App['run'] {
-  return async (name, input, onProgress = () => {}) => {
+  return async (name, input, onProgress = ignoreProgress) => {
     const command = await commandNamed(name)
     if (!command) {
       const { COMMANDS } = await import('./commands/all.ts')

@@ -1,6 +1,6 @@
 /** Distributes records, events and deltas of runs to listeners. */
 
-import type { Context, Progress } from '../commands/command.ts'
+import { type Context, ignoreProgress, type Progress } from '../commands/command.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { Services } from '../ports/plugin.ts'
 import { type Sink, tell as tellSafely } from '../ports/sink.ts'
@@ -44,7 +44,7 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
       delta: (delta) => streams.take(delta),
     },
     listen(listener: Parameters<Context['listen']>[0]) {
-      listeners.add(listener)
+      if (listener !== ignoreProgress) listeners.add(listener)
       return () => listeners.delete(listener)
     },
     watch(listener) {

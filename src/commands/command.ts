@@ -34,6 +34,9 @@ export type Progress =
   /** A part of the output, sent before the command ends. */
   | { readonly kind: 'item'; readonly item: Json }
 
+/** For callers that want no progress: what is listened to with it is not made, and costs nothing. */
+export const ignoreProgress = (_: Progress): void => {}
+
 export interface Context extends Outside {
   readonly store: Store
   readonly documents: Documents

@@ -5,7 +5,7 @@ import { deepFreeze } from '../domain/json.ts'
 import { describeMismatch } from '../domain/mismatch.ts'
 import { type Redact, redacted } from '../domain/redacted.ts'
 import { tell as tellSafely } from '../ports/sink.ts'
-import type { Command, Context, Progress } from './command.ts'
+import { type Command, type Context, ignoreProgress, type Progress } from './command.ts'
 import { fieldsOf } from './fields.ts'
 import type { Outside } from './outside.ts'
 
@@ -16,7 +16,8 @@ export async function execute(
   tell: (progress: Progress) => void,
 ): Promise<unknown> {
   const { hide = (text: string) => text } = context as Partial<Context>
-  const tellFrozen = (progress: Progress): void => tellSafely(() => tell(deepFreeze(progress)))
+  const tellFrozen =
+    tell === ignoreProgress ? tell : (progress: Progress): void => tellSafely(() => tell(deepFreeze(progress)))
   try {
     const output = checkOutput(command, await command.run(context, checkInput(command, input), tellFrozen))
     return redacted(output, hide)

@@ -49,19 +49,19 @@ const KEYWORD_FIELDS: ReadonlySet<string> = new Set([
   ...['recovery', 'reach', 'trust', 'stop_reason', 'failure_class', 'tool'],
 ])
 
-/** Cache of field names that match NAME: records repeat the same few. */
+/** Cache of texts that match NAME: records repeat the same few. */
 const knownNames = new Set<string>()
 const MAX_KNOWN_NAMES = 1000
 
-function isName(key: string): boolean {
-  if (knownNames.has(key)) return true
-  if (!NAME.test(key)) return false
-  if (knownNames.size < MAX_KNOWN_NAMES) knownNames.add(key)
+function isName(text: string): boolean {
+  if (knownNames.has(text)) return true
+  if (!NAME.test(text)) return false
+  if (knownNames.size < MAX_KNOWN_NAMES) knownNames.add(text)
   return true
 }
 
 const isKeyword = (key: string, value: unknown): boolean =>
-  KEYWORD_FIELDS.has(key) && typeof value === 'string' && NAME.test(value)
+  KEYWORD_FIELDS.has(key) && typeof value === 'string' && isName(value)
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -113,7 +113,8 @@ export function fieldsShape<T, O = unknown>(needed: Shapes<T>, optional?: Shapes
   return (value) => {
     if (!isFields(value)) return unexpected('object', value)
     const checked: Record<string, Json> = {}
-    for (const { key, shape, isOptional } of fields) {
+    for (let i = 0; i < fields.length; i++) {
+      const { key, shape, isOptional } = fields[i] as FieldShape
       const input = value[key]
       if (isOptional && input === undefined) continue
       const item = shape(input)

@@ -60,11 +60,13 @@ export const listOf =
 
 /** Checks the named keys only, because later versions may add others. */
 export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
-  const entries = Object.entries(shapes)
+  const [keys, checks] = [Object.keys(shapes), Object.values(shapes)]
   return (value) => {
     if (!isObject(value)) return describeMismatch(value, 'an object')
-    for (const [key, shape] of entries) {
-      const why = shape(value[key])
+    // By index: this is the innermost loop of every write and read, and iterators cost more than the checks.
+    for (let i = 0; i < keys.length; i += 1) {
+      const key = keys[i] as string
+      const why = checks[i]?.(value[key])
       if (why !== undefined) return prefixPlace(key, why)
     }
     return undefined

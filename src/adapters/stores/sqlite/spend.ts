@@ -10,9 +10,7 @@ type Reserve = Extract<Op, { op: 'reserve' }>
 type Spent = Extract<Op, { op: 'spent' }>
 
 export function reserveSpend(sql: Sql, op: Reserve): Results['reserve'] {
-  for (const row of sql(`SELECT * FROM reservations WHERE dispatch_id = ? AND ${readableRows('reservations')}`).all(
-    op.dispatch_id,
-  ) as Row[]) {
+  for (const row of sql(RESERVATIONS_OF).all(op.dispatch_id) as Row[]) {
     addToSpend(sql, spenderFromRow(row), { usd: Number(row.usd), reserved: -Number(row.usd) })
     sql('DELETE FROM reservations WHERE id = ?').run(String(row.id))
   }
@@ -52,10 +50,12 @@ export function releaseSpend(sql: Sql, { id }: Extract<Op, { op: 'unspent' }>): 
   return null
 }
 
+// Built once: some of these statements run in every step.
+const RESERVATIONS_OF = `SELECT * FROM reservations WHERE dispatch_id = ? AND ${readableRows('reservations')}`
+const TAKE_RESERVATION = `DELETE FROM reservations WHERE id = ? AND ${readableRows('reservations')} RETURNING *`
+
 function takeReservation(sql: Sql, id: string): Row | undefined {
-  return sql(`DELETE FROM reservations WHERE id = ? AND ${readableRows('reservations')} RETURNING *`).get(id) as
-    | Row
-    | undefined
+  return sql(TAKE_RESERVATION).get(id) as Row | undefined
 }
 
 type Amounts = Partial<Record<'usd' | 'reserved' | 'calls' | 'input' | 'output' | 'cached', number>>
@@ -66,16 +66,16 @@ function addToSpend(
   amounts: Amounts,
 ): void {
   const { usd = 0, reserved = 0, calls = 0, input = 0, output = 0, cached = 0 } = amounts
-  sql(
-    `INSERT INTO spend VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE
-      SET usd = ${cappedSum('usd', 5)},
-       reserved = ${cappedSum('reserved', 6)}, calls = calls + ?7, input_tokens = ${cappedSum('input_tokens', 8)},
-       output_tokens = ${cappedSum('output_tokens', 9)}, cached_tokens = ${cappedSum('cached_tokens', 10)}`,
-  ).run(day, kernel_id, agent_id, model, usd, reserved, calls, input, output, cached)
+  sql(ADD_TO_SPEND).run(day, kernel_id, agent_id, model, usd, reserved, calls, input, output, cached)
 }
 
 /** Limits a sum to the largest safe integer; every cap is reached long before. */
 const cappedSum = (column: string, n: number): string => `min(${column} + ?${n}, ${Number.MAX_SAFE_INTEGER})`
+
+const ADD_TO_SPEND = `INSERT INTO spend VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE
+  SET usd = ${cappedSum('usd', 5)},
+   reserved = ${cappedSum('reserved', 6)}, calls = calls + ?7, input_tokens = ${cappedSum('input_tokens', 8)},
+   output_tokens = ${cappedSum('output_tokens', 9)}, cached_tokens = ${cappedSum('cached_tokens', 10)}`
 
 const SCOPES: Readonly<Record<CapScope, string>> = {
   day: 'day = ?1 AND ?2 = ?2 AND ?3 = ?3',

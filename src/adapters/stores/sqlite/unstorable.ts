@@ -28,14 +28,16 @@ const PARTS: ReadonlySet<string> = new Set([
 ])
 
 function checkFields(part: object): string | undefined {
-  return firstProblem(Object.entries(part), ([key, value]) => {
-    if (typeof value === 'number') return checkNumber(key, value)
-    if (typeof value === 'string' && key.endsWith('_at') && !isInstant(Date.parse(value)))
-      return describeProblem(key, value, 'an ISO instant in the years 1970 to 9999')
-    if (typeof value !== 'object' || value === null || !PARTS.has(key)) return undefined
-    if (key === 'usage') return checkUsage(value as Usage)
-    return Array.isArray(value) ? firstProblem(value, checkFields) : checkFields(value)
-  })
+  return firstProblem(Object.keys(part), (key) => checkField(key, (part as Readonly<Record<string, unknown>>)[key]))
+}
+
+function checkField(key: string, value: unknown): string | undefined {
+  if (typeof value === 'number') return checkNumber(key, value)
+  if (typeof value === 'string' && key.endsWith('_at') && !isInstant(Date.parse(value)))
+    return describeProblem(key, value, 'an ISO instant in the years 1970 to 9999')
+  if (typeof value !== 'object' || value === null || !PARTS.has(key)) return undefined
+  if (key === 'usage') return checkUsage(value as Usage)
+  return Array.isArray(value) ? firstProblem(value, checkFields) : checkFields(value)
 }
 
 function checkNumber(key: string, value: number): string | undefined {
