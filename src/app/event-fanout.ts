@@ -13,6 +13,7 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
   const builtins = new Set<(progress: Progress) => void>()
   const sinks = new Set<Sink>()
+  let hasOutsideSink = false
   // Frozen for outside listeners, so that none can change what others or the run see.
   const tell = (progress: Progress): void => {
     for (const listener of builtins) tellSafely(() => listener(progress))
@@ -32,6 +33,7 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
         for (const sink of sinks) tellSafely(() => sink.opened(run, past))
       },
       recorded(run, record) {
+        if (hasOutsideSink) deepFreeze(record)
         streams.release(run)
         folds.recorded(run, record)
         for (const sink of sinks) tellSafely(() => sink.recorded(run, record))
@@ -55,7 +57,11 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
       const stream = hiding()
       tell({ kind: 'note', text: stream.push(text) + stream.end() })
     },
-    add: (sink) => sinks.add(sink),
+    add(sink) {
+      hasOutsideSink = true
+      sinks.add(sink)
+    },
+    addBuiltin: (sink) => sinks.add(sink),
     following: folds.following,
   }
 }

@@ -119,6 +119,8 @@ declare module '../ports/plugin.ts' {
       /** Sends a text to listeners; it is not stored. */
       readonly note: (text: string) => void
       readonly add: (sink: Sink) => void
+      /** As `add`, for built-in sinks: without others, records are not frozen, to save time. They must not change them. */
+      readonly addBuiltin: (sink: Sink) => void
       /** Number of runs being followed. */
       readonly following: () => number
     }

@@ -61,7 +61,7 @@ function isName(text: string): boolean {
 }
 
 const isKeyword = (key: string, value: unknown): boolean =>
-  KEYWORD_FIELDS.has(key) && typeof value === 'string' && isName(value)
+  typeof value === 'string' && KEYWORD_FIELDS.has(key) && isName(value)
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -70,8 +70,9 @@ function redactFields(fields: Fields, redact: Redact): Fields {
   let i = 0
   for (const key of Object.keys(fields)) {
     const name = isName(key) ? key : checkText(redact(key))
-    const item = isKeyword(key, fields[key]) ? fields[key] : redactAny(fields[key], redact)
-    if (name !== key || item !== fields[key]) {
+    const value = fields[key]
+    const item = isKeyword(key, value) ? value : redactAny(value, redact)
+    if (name !== key || item !== value) {
       copy ??= Object.entries(fields)
       copy[i] = [name, item]
     }

@@ -179,13 +179,20 @@ export const refOf = ({ dispatch }: Claimed): RunRef => ({
   session_id: dispatch.session_id,
 })
 
-/** Redacts and freezes the body: the live run, the listeners and a recovery after a crash see the same record. */
+/**
+ * Records of which no plugin is handed a part, in most steps three of five. They are not frozen, to save time: V8 copies
+ * and writes frozen objects slowly. Sinks of plugins receive them frozen (see app/event-fanout.ts).
+ */
+const UNSHARED_RECORDS: ReadonlySet<RecordBody['kind']> = new Set([
+  'model_requested',
+  'model_answered',
+  'step_committed',
+])
+
+/** Redacts the body and freezes what plugins see: the live run, the listeners and a recovery see the same record. */
 export function record(run: Claimed, body: RecordBody, ts: number = run.engine.clock.now()): JournalRecord {
-  const newRecord = deepFreeze<JournalRecord>({
-    ...redacted(body, run.engine.secrets.hide),
-    seq: run.thread.head + 1,
-    ts,
-  })
+  const newRecord: JournalRecord = { ...redacted(body, run.engine.secrets.hide), seq: run.thread.head + 1, ts }
+  if (!UNSHARED_RECORDS.has(newRecord.kind)) deepFreeze(newRecord)
   fold(run.thread, newRecord)
   run.unwritten.push(newRecord)
   run.engine.replaying?.made(newRecord)

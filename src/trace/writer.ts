@@ -78,6 +78,10 @@ export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: W
     const last = records.at(-1)
     if (!last) return
     for (const record of records) open.records.push(record)
+    noteLast(open, last)
+  }
+
+  function noteLast(open: OpenTrace, last: JournalRecord): void {
     open.last = last.seq
     open.hasEnded = last.kind === 'run_ended'
   }
@@ -136,11 +140,13 @@ export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: W
   }
 
   function fold(open: OpenTrace, most = open.records.length): void {
-    for (const record of open.records.splice(0, most)) {
-      const { events, steps } = open.fold.of(redacted(record, redact))
-      for (const event of events) open.events.add(eventLine(open.ids, event))
-      for (const step of steps) open.steps.add(JSON.stringify(step))
-    }
+    for (const record of open.records.splice(0, most)) foldRecord(open, record)
+  }
+
+  function foldRecord(open: OpenTrace, record: JournalRecord): void {
+    const { events, steps } = open.fold.of(redacted(record, redact))
+    for (const event of events) open.events.add(eventLine(open.ids, event))
+    for (const step of steps) open.steps.add(JSON.stringify(step))
   }
 
   return {
@@ -159,10 +165,10 @@ export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: W
       const begins = record.kind === 'run_started' && isRunId(run.run_id)
       const open = runs.get(run.run_id) ?? (begins ? openTrace(run) : undefined)
       if (!open) return
-      const isBehind = open.records.length > 0
-      addRecords(open, [record])
+      noteLast(open, record)
       // Immediately, to spread the work: many runs may end at the same time.
-      if (!isBehind) fold(open)
+      if (open.records.length > 0) open.records.push(record)
+      else foldRecord(open, record)
       open.isParked = record.kind === 'step_committed' && record.next.kind === 'park'
       // Immediately: observers who learn of the end expect to find it in the files.
       if (open.hasEnded || open.isParked) write(run.run_id, open, true)

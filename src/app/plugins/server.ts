@@ -48,7 +48,7 @@ export function server(): Plugin {
           if (isChosen || asTirelessError(thrown).code !== 'conflict') throw thrown
           return serve(0)
         })
-        host.get('events').add(http.sink)
+        host.get('events').addBuiltin(http.sink)
         log.write('info', 'serving', { url: http.url })
         return http
       }

@@ -13,7 +13,7 @@ export function trace(): Plugin {
       const store = host.get('store')
       const made = traceWriter({ folder: host.get('home').traces, clock: host.get('clock'), redact })
       writer = made
-      host.get('events').add({
+      host.get('events').addBuiltin({
         ...made,
         recorded(run, record) {
           made.recorded(run, record)

@@ -58,11 +58,13 @@ export class AuditSealWriter {
   /** Contract: never throws. Called before the commit is acknowledged. */
   note(batches: readonly WrittenBatch[], outcomes: readonly Outcome[]): void {
     const before = this.#head
-    for (const [i, { ops }] of batches.entries()) {
+    batches.forEach(({ ops }, i) => {
       const outcome = outcomes[i]
-      if (!outcome?.ok) continue
-      for (const [j, { op }] of ops.entries()) if (op === 'audit') this.#follow(outcome.results[j] as Results['audit'])
-    }
+      if (!outcome?.ok) return
+      ops.forEach(({ op }, j) => {
+        if (op === 'audit') this.#follow(outcome.results[j] as Results['audit'])
+      })
+    })
     if (this.#head !== before) this.#write()
   }
 

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { definePlugin } from '../../src/ports/plugin.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openApp, runTaskIn } from '../apps.ts'
+import { aTool } from './acting.ts'
+
+const isFrozenAtEveryDepth = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (Object.isFrozen(value) && Object.values(value).every(isFrozenAtEveryDepth))
+
+test('B2: every record that a sink of a plugin is told is frozen at every depth', async (t) => {
+  const told: { readonly kind: string; readonly isFrozen: boolean }[] = []
+  const sink = definePlugin({
+    name: 'sink',
+    needs: ['events'],
+    setup: (host) =>
+      host.get('events').add({
+        opened() {},
+        recorded: (_, record) => told.push({ kind: record.kind, isFrozen: isFrozenAtEveryDepth(record) }),
+        closed() {},
+        delta() {},
+      }),
+  })
+  const model = scriptedModel([{ calls: [{ tool: 'send', args: { to: 'ann' } }] }, { text: 'done' }])
+  const app = await openApp(t, { model, tools: [aTool({ name: 'send' })], plugins: [sink] })
+  assert.equal((await runTaskIn(app)).status, 'done')
+  const kinds = ['run_started', 'input_bound', 'model_requested', 'model_answered', 'call_intended', 'call_settled']
+  for (const kind of [...kinds, 'step_committed', 'run_ended'])
+    assert.ok(
+      told.some((one) => one.kind === kind),
+      kind,
+    )
+  assert.deepEqual(
+    told.filter(({ isFrozen }) => !isFrozen),
+    [],
+  )
+})
