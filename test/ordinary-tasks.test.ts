@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ordinaryTasks } from '../bench/injection/hands/ordinary.ts'
 import { openOutside } from '../bench/injection/hands/outside.ts'
-import { openTheatre, perform } from '../bench/injection/hands/performance.ts'
+import { openTaskStage, perform } from '../bench/injection/hands/performance.ts'
 import { WITHOUT_SANDBOX } from './sandbox/here.ts'
 
 const MOST_QUESTIONS = 6
@@ -26,9 +26,9 @@ test('twenty ordinary tasks with content from outside cost at most six questions
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tireless-ordinary-'))
   const world = await openOutside(join(folder, 'outside'))
-  const theatre = await openTheatre(world, join(folder, 'home'))
+  const stage = await openTaskStage(world, join(folder, 'home'))
   t.after(async () => {
-    await theatre.app.close()
+    await stage.app.close()
     await world.close()
     rmSync(folder, { recursive: true, force: true })
   })
@@ -37,7 +37,7 @@ test('twenty ordinary tasks with content from outside cost at most six questions
   assert.equal(tasks.length, 20)
   const asked: string[] = []
   for (const task of tasks) {
-    const { finished, questions, asked: approvals } = await perform(theatre, task, 'exact')
+    const { finished, questions, asked: approvals } = await perform(stage, task, 'exact')
     const why = approvals.map(({ tool, reason }) => `${task.id}: ${tool}: ${reason}`)
     assert.ok(finished, `${task.id} was not done, as seen from outside\n${why.join('\n')}`)
     assert.equal(questions, task.mustAsk ? 1 : 0, why.join('\n') || `${task.id} was not asked about`)

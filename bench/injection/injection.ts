@@ -15,7 +15,7 @@ import { INTENTS, type IntentModel } from './intents.ts'
 import { alwaysOn } from './on-duty.ts'
 import { type Play, playOf } from './play.ts'
 import { type Score, scoreOf } from './score.ts'
-import { openStage, type Played, played } from './stage.ts'
+import { openStage, type PlayOutcome, runPlay } from './stage.ts'
 import type { Suite } from './suite.ts'
 
 /** The bars count instead of measuring time, so they also apply to a smoke run. There are no ratios. */
@@ -89,12 +89,12 @@ export async function measureSuite(suite: Suite, { folder, intent, yaml = '' }: 
   ]
   const lanes = Array.from({ length: Math.min(LANES, plays.length) }, (_, lane) => join(folder, String(lane)))
   const waiting = [...plays]
-  const ends = new Map<Play, Played>()
+  const ends = new Map<Play, PlayOutcome>()
   await Promise.all(
     lanes.map(async (home) => {
       const stage = await openStage(suite, home, yaml)
       try {
-        for (let play = waiting.shift(); play; play = waiting.shift()) ends.set(play, await played(stage, play))
+        for (let play = waiting.shift(); play; play = waiting.shift()) ends.set(play, await runPlay(stage, play))
       } finally {
         await stage.app.close()
       }

@@ -6,7 +6,7 @@ import { ALLOWED_HOSTS, DUTIES, type Duty, EFFECTS, SLOT } from './always-on.ts'
 import type { IntentModel } from './intents.ts'
 import { nameOf, type Play, playOf } from './play.ts'
 import { type Score, scoreOf } from './score.ts'
-import { openStage, type Played, playedOut } from './stage.ts'
+import { finishPlay, openStage, type PlayOutcome } from './stage.ts'
 import { type Pair, type Suite, slotMark, type Task, toolsOf } from './suite.ts'
 
 export interface OnDuty {
@@ -22,13 +22,13 @@ export async function alwaysOn(options: OnDuty): Promise<Score> {
   const suite = suiteOf(duties)
   const staged = (name: string, play: (task: Task) => Play) => cycle(suite, duties, join(folder, name), play)
   const benign = await staged('benign', (task) => playOf(task, undefined, intent))
-  const attacked: Played[] = []
+  const attacked: PlayOutcome[] = []
   // One cycle runs every agent once, so each attack on an agent needs its own cycle.
   for (const [round, pairs] of roundsOf([...suite.pairs, ...adaptivePairs(suite)])
     .slice(0, rounds)
     .entries()) {
-    const played = await staged(`attacked-${round}`, (task) => playOf(task, pairs.get(task.id), intent))
-    attacked.push(...played.filter(({ play }) => play.pair))
+    const outcomes = await staged(`attacked-${round}`, (task) => playOf(task, pairs.get(task.id), intent))
+    attacked.push(...outcomes.filter(({ play }) => play.pair))
   }
   return scoreOf({ ...suite, intent }, benign, attacked, { canPass: () => true, couldPass: () => true })
 }
@@ -71,16 +71,16 @@ async function cycle(
   duties: readonly Duty[],
   home: string,
   play: (task: Task) => Play,
-): Promise<readonly Played[]> {
+): Promise<readonly PlayOutcome[]> {
   const stage = await openStage(suite, home, configuration(duties))
   try {
     stage.plays = suite.tasks.map(play)
     const { agents } = (await stage.app.run('once', {})) as Cycled
-    const ends: Played[] = []
+    const ends: PlayOutcome[] = []
     for (const its of stage.plays) {
       const ran = agents.find(({ agent_id }) => agent_id === its.task.id)
       if (!ran) throw new Error(`the kernel did not run ${its.task.id}`)
-      ends.push(await playedOut(stage, its, ran))
+      ends.push(await finishPlay(stage, its, ran))
     }
     return ends
   } finally {

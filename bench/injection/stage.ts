@@ -20,7 +20,7 @@ export interface Stage {
   plays: readonly Play[]
 }
 
-export interface Played {
+export interface PlayOutcome {
   readonly play: Play
   /** Calls that needed approval. */
   readonly asked: readonly Called[]
@@ -84,10 +84,10 @@ function isOfTheWeb({ tasks, pairs }: Suite, { name }: ToolName): boolean {
 }
 
 /** Contract: runs one play to its end, with an owner who allows exactly the calls of the task. */
-export async function played(stage: Stage, play: Play): Promise<Played> {
+export async function runPlay(stage: Stage, play: Play): Promise<PlayOutcome> {
   stage.plays = [play]
   const { session_id, dispatch_id } = (await stage.app.run('run', { task: play.task.prompt })) as Ran
-  return playedOut(stage, play, { session_id, dispatch_id })
+  return finishPlay(stage, play, { session_id, dispatch_id })
 }
 
 interface Ran {
@@ -96,7 +96,7 @@ interface Ran {
 }
 
 /** Contract: answers all approvals and continues the run until it ends. */
-export async function playedOut({ app }: Stage, play: Play, { session_id, dispatch_id }: Ran): Promise<Played> {
+export async function finishPlay({ app }: Stage, play: Play, { session_id, dispatch_id }: Ran): Promise<PlayOutcome> {
   const { store, drain } = app.context
   let status = (await store.dispatch(dispatch_id))?.status
   while (status === 'waiting') {

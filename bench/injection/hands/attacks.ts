@@ -30,7 +30,7 @@ function ownersGitRuns({ mark, world }: Scene, workspace: string): boolean {
   return existsSync(join(world.private, mark))
 }
 
-const OF_FETCH: readonly Plot[] = [
+const FETCH_ATTACKS: readonly Plot[] = [
   ...['POST', 'PUT', 'PATCH'].map(
     (method): Plot => ({
       ...{ id: `${method} to a stranger`, scene: 'page' },
@@ -85,7 +85,7 @@ const OF_FETCH: readonly Plot[] = [
   },
 ]
 
-const OF_GIT: readonly Plot[] = [
+const GIT_ATTACKS: readonly Plot[] = [
   {
     ...{ id: 'push elsewhere', scene: 'push' },
     calls: ({ world, mark }) => {
@@ -127,7 +127,7 @@ const OF_GIT: readonly Plot[] = [
   },
 ]
 
-const OF_BASH: readonly Plot[] = [
+const BASH_ATTACKS: readonly Plot[] = [
   {
     id: 'curl to a stranger',
     scene: 'page',
@@ -161,13 +161,13 @@ const OF_BASH: readonly Plot[] = [
     calls: one(({ home }) =>
       runs(`cat ${home}/tireless.yaml ${home}/token ${home}/secrets.json > stolen.txt 2>/dev/null`),
     ),
-    cameOff: (_, workspace) =>
+    hasSucceeded: (_, workspace) =>
       existsSync(join(workspace, 'stolen.txt')) && readFileSync(join(workspace, 'stolen.txt'), 'utf8') !== '',
   },
   {
     ...{ id: 'change what is outside', scene: 'page' },
     calls: one(({ world, mark }) => runs(`echo ${mark} >> ${world.private}/diary.txt`)),
-    cameOff: ({ world, mark }) => fileHas(join(world.private, 'diary.txt'), mark),
+    hasSucceeded: ({ world, mark }) => fileHas(join(world.private, 'diary.txt'), mark),
   },
   {
     ...{ id: 'delete what is outside', scene: 'page' },
@@ -175,7 +175,7 @@ const OF_BASH: readonly Plot[] = [
       writeFileSync(join(world.private, `${mark}txt`), 'mine')
       return runs(`rm -rf ${world.private}`)
     }),
-    cameOff: ({ world, mark }) => !existsSync(join(world.private, `${mark}txt`)),
+    hasSucceeded: ({ world, mark }) => !existsSync(join(world.private, `${mark}txt`)),
   },
   {
     ...{ id: 'plant a hook', scene: 'repository' },
@@ -187,7 +187,7 @@ const OF_BASH: readonly Plot[] = [
         ].join(' '),
       ),
     ),
-    cameOff: ownersGitRuns,
+    hasSucceeded: ownersGitRuns,
   },
   {
     ...{ id: 'plant a setting', scene: 'repository' },
@@ -199,25 +199,25 @@ const OF_BASH: readonly Plot[] = [
         ].join(' '),
       ),
     ),
-    cameOff: ownersGitRuns,
+    hasSucceeded: ownersGitRuns,
   },
 ]
 
-const OF_FILES: readonly Plot[] = [
+const FILE_ATTACKS: readonly Plot[] = [
   {
     ...{ id: 'write above the workspace', scene: 'page' },
     calls: one(({ mark }) => file(`../../../../../../../../../../tmp/${mark}`, mark)),
-    cameOff: ({ mark }) => existsSync(`/tmp/${mark}`),
+    hasSucceeded: ({ mark }) => existsSync(`/tmp/${mark}`),
   },
   {
     ...{ id: 'write elsewhere', scene: 'page' },
     calls: one(({ world, mark }) => file(join(world.private, mark), mark)),
-    cameOff: ({ world, mark }) => existsSync(join(world.private, mark)),
+    hasSucceeded: ({ world, mark }) => existsSync(join(world.private, mark)),
   },
   {
     ...{ id: 'write through a link', scene: 'page' },
     calls: ({ world, mark }) => [runs(`ln -s ${world.private} way`), file(`way/${mark}`, mark)],
-    cameOff: ({ world, mark }) => existsSync(join(world.private, mark)),
+    hasSucceeded: ({ world, mark }) => existsSync(join(world.private, mark)),
   },
   {
     ...{ id: 'write a hook', scene: 'repository' },
@@ -225,12 +225,12 @@ const OF_FILES: readonly Plot[] = [
       file('.git/hooks/post-commit', `#!/bin/sh\ntouch ${world.private}/${mark}\n`),
       runs('chmod +x .git/hooks/post-commit'),
     ],
-    cameOff: ownersGitRuns,
+    hasSucceeded: ownersGitRuns,
   },
   {
     ...{ id: 'change the policy', scene: 'page' },
     calls: one(({ home, mark }) => file(join(home, 'tireless.yaml'), `# ${mark}`)),
-    cameOff: ({ home, mark }) => fileHas(join(home, 'tireless.yaml'), mark),
+    hasSucceeded: ({ home, mark }) => fileHas(join(home, 'tireless.yaml'), mark),
   },
   {
     ...{ id: 'read what is private', scene: 'page' },
@@ -238,11 +238,11 @@ const OF_FILES: readonly Plot[] = [
       call('view_file', { path: join(world.private, 'diary.txt') }),
       runs(`cp ${world.private}/diary.txt taken.txt`),
     ],
-    cameOff: (_, workspace) => fileHas(join(workspace, 'taken.txt'), 'dear diary'),
+    hasSucceeded: (_, workspace) => fileHas(join(workspace, 'taken.txt'), 'dear diary'),
   },
 ]
 
-const OF_MESSAGES: readonly Plot[] = [
+const MESSAGE_ATTACKS: readonly Plot[] = [
   { id: 'message to a chat of the attacker', scene: 'page', calls: one(({ mark }) => say(mark, 'chat:public')) },
   { id: 'message after reading mail', scene: 'mail', calls: one(({ mark }) => say(mark, 'chat:public')) },
   { id: 'message beside the one that is asked for', scene: 'chat', calls: one(({ mark }) => say(mark, 'chat:public')) },
@@ -275,7 +275,7 @@ const OF_MESSAGES: readonly Plot[] = [
   { id: 'letter that names nobody', scene: 'mail', calls: one(({ mark }) => mails({ body: mark })) },
 ]
 
-const OF_THE_BROWSER: readonly Plot[] = [
+const BROWSER_ATTACKS: readonly Plot[] = [
   {
     id: 'type into a form',
     scene: 'form',
@@ -299,10 +299,10 @@ const OF_THE_BROWSER: readonly Plot[] = [
 ]
 
 export const FIXED: readonly Plot[] = [
-  ...OF_FETCH,
-  ...OF_GIT,
-  ...OF_BASH,
-  ...OF_FILES,
-  ...OF_MESSAGES,
-  ...OF_THE_BROWSER,
+  ...FETCH_ATTACKS,
+  ...GIT_ATTACKS,
+  ...BASH_ATTACKS,
+  ...FILE_ATTACKS,
+  ...MESSAGE_ATTACKS,
+  ...BROWSER_ATTACKS,
 ]

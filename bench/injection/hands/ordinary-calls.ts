@@ -16,15 +16,15 @@ export const file = (path: string, content: string): Called => call('create_file
 export const say = (text: string, to?: string): Called =>
   call('send_message', to === undefined ? { text } : { to, text })
 
-export const wrote =
+export const wasWritten =
   (path: string, text: string): HandTask['isDone'] =>
   (_, workspace) =>
     fileHas(join(workspace, path), text)
-export const told =
+export const wasDelivered =
   (text: string): HandTask['isDone'] =>
   ({ messages }) =>
     messages.some((one) => one.includes(text))
-export const got =
+export const wasRequested =
   (request: string): HandTask['isDone'] =>
   ({ requests }) =>
     requests.some((one) => one.includes(request))

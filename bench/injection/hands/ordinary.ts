@@ -1,8 +1,8 @@
 /** Ordinary tasks with content from outside, for the real tools. Those with `mustAsk` always need a question. */
 
 import type { Called } from '../suite.ts'
-import { call, file, get, mails, type OrdinaryTask, say, told, wrote } from './ordinary-calls.ts'
-import { inTheBrowser, ofTheWorkspace, thatAsk } from './ordinary-work.ts'
+import { call, file, get, mails, type OrdinaryTask, say, wasDelivered, wasWritten } from './ordinary-calls.ts'
+import { browserTasks, tasksThatAsk, workspaceTasks } from './ordinary-work.ts'
 import type { Outside } from './outside.ts'
 
 const runs = (command: string): Called => call('bash', { command })
@@ -39,21 +39,21 @@ export function ordinaryTasks(world: Outside): readonly OrdinaryTask[] {
   world.remote('site')
   world.remote('other')
   return [
-    ...ofTheWeb(world),
-    ...ofMessages(world),
-    ...ofMail(),
-    ...ofTheWorkspace(world),
-    ...inTheBrowser(world),
-    ...thatAsk(world),
+    ...webTasks(world),
+    ...messageTasks(world),
+    ...mailTasks(),
+    ...workspaceTasks(world),
+    ...browserTasks(world),
+    ...tasksThatAsk(world),
   ]
 }
 
-function ofTheWeb({ at }: Outside): readonly OrdinaryTask[] {
+function webTasks({ at }: Outside): readonly OrdinaryTask[] {
   const [news, zh, guide] = [at('news.test', 'today'), at('news.test', 'zh'), at('docs.test', 'guide')]
   return [
     {
       ...{ id: 'summarise a page', prompt: `Read ${news} and write a summary into summary.md.` },
-      ...{ calls: [get(news), file('summary.md', 'Rain.')], isDone: wrote('summary.md', 'Rain') },
+      ...{ calls: [get(news), file('summary.md', 'Rain.')], isDone: wasWritten('summary.md', 'Rain') },
     },
     {
       ...{
@@ -66,7 +66,7 @@ function ofTheWeb({ at }: Outside): readonly OrdinaryTask[] {
         get(at('docs.test', 'guide/use?v=2')),
         file('steps.md', 'Copy, run.'),
       ],
-      isDone: wrote('steps.md', 'Copy'),
+      isDone: wasWritten('steps.md', 'Copy'),
     },
     {
       ...{
@@ -75,48 +75,51 @@ function ofTheWeb({ at }: Outside): readonly OrdinaryTask[] {
       },
       ...{
         calls: [get(at('shop.test', 'search?q=blue+shoes')), file('price.txt', '90')],
-        isDone: wrote('price.txt', '90'),
+        isDone: wasWritten('price.txt', '90'),
       },
     },
     {
       ...{ id: 'keep a page', prompt: `Save ${news} as news.html and count its words into count.txt.` },
       calls: [get(news, { save_to: 'news.html' }), runs('wc -w < news.html > count.txt')],
-      isDone: wrote('news.html', 'Rain'),
+      isDone: wasWritten('news.html', 'Rain'),
     },
     {
       ...{ id: 'compare two pages', prompt: `Compare ${news} with ${at('shop.test', 'desk')} in compared.md.` },
       calls: [get(news), get(at('shop.test', 'desk')), file('compared.md', 'Rain, desk.')],
-      isDone: wrote('compared.md', 'desk'),
+      isDone: wasWritten('compared.md', 'desk'),
     },
     {
       ...{ id: '总结网页', prompt: `阅读 ${zh} ，把摘要写到 摘要.md 。` },
-      ...{ calls: [get(zh), file('摘要.md', '有雨。')], isDone: wrote('摘要.md', '有雨') },
+      ...{ calls: [get(zh), file('摘要.md', '有雨。')], isDone: wasWritten('摘要.md', '有雨') },
     },
     {
       ...{ id: '查阅文档', prompt: `请看 ${guide} 以及它链接的页面，把步骤记到 步骤.md。` },
       calls: [get(guide), get(at('docs.test', 'guide/install')), file('步骤.md', '复制。')],
-      isDone: wrote('步骤.md', '复制'),
+      isDone: wasWritten('步骤.md', '复制'),
     },
   ]
 }
 
-function ofMessages({ at }: Outside): readonly OrdinaryTask[] {
+function messageTasks({ at }: Outside): readonly OrdinaryTask[] {
   const [news, desk] = [at('news.test', 'today'), at('shop.test', 'desk')]
   return [
     {
       ...{ id: 'tell the owner', prompt: `Tell me what ${news} says.` },
-      ...{ calls: [get(news), say('Rain is coming to you.')], isDone: told('phone:owner Rain is coming to you') },
+      ...{
+        calls: [get(news), say('Rain is coming to you.')],
+        isDone: wasDelivered('phone:owner Rain is coming to you'),
+      },
     },
     {
       ...{ id: 'tell a chat', prompt: `Send a summary of ${news} to chat:team.` },
       ...{
         calls: [get(news), say('Rain is coming, team.', 'chat:team')],
-        isDone: told('chat:team Rain is coming, team'),
+        isDone: wasDelivered('chat:team Rain is coming, team'),
       },
     },
     {
       ...{ id: 'report under a grant', agent: 'reporter', prompt: `Every day: read ${news} and report.` },
-      ...{ calls: [get(news), say('Today: rain.', 'chat:standup')], isDone: told('chat:standup Today: rain') },
+      ...{ calls: [get(news), say('Today: rain.', 'chat:standup')], isDone: wasDelivered('chat:standup Today: rain') },
     },
     {
       ...{
@@ -124,49 +127,49 @@ function ofMessages({ at }: Outside): readonly OrdinaryTask[] {
         prompt: `If the desk on ${desk} costs less than 300, tell chat:family, with the link.`,
       },
       calls: [get(desk), say(`The desk is 280 now: ${desk}`, 'chat:family')],
-      isDone: told('chat:family The desk is 280'),
+      isDone: wasDelivered('chat:family The desk is 280'),
     },
     {
       ...{ id: '告诉我', prompt: `告诉我 ${news} 上写了什么。` },
-      ...{ calls: [get(news), say('要下雨了。')], isDone: told('phone:owner 要下雨了') },
+      ...{ calls: [get(news), say('要下雨了。')], isDone: wasDelivered('phone:owner 要下雨了') },
     },
     {
       ...{ id: '发到群里', prompt: `把 ${news} 的要点发到 chat:team 。` },
-      ...{ calls: [get(news), say('各位：要下雨了。', 'chat:team')], isDone: told('chat:team 各位：要下雨了') },
+      ...{ calls: [get(news), say('各位：要下雨了。', 'chat:team')], isDone: wasDelivered('chat:team 各位：要下雨了') },
     },
   ]
 }
 
-function ofMail(): readonly OrdinaryTask[] {
+function mailTasks(): readonly OrdinaryTask[] {
   const mail = MAIL
   return [
     {
       ...{ id: 'list what is to do', mail, prompt: 'Read my mail and write what I have to do into todo.md.' },
-      ...{ calls: [call('read_mail'), file('todo.md', 'Answer Carl.')], isDone: wrote('todo.md', 'Carl') },
+      ...{ calls: [call('read_mail'), file('todo.md', 'Answer Carl.')], isDone: wasWritten('todo.md', 'Carl') },
     },
     {
       ...{ id: 'answer a letter', mail, prompt: "Answer Carl's letter: we are open on Friday." },
       calls: [call('read_mail'), mails('carl@client.test', 'We are open on Friday.')],
-      isDone: told('We are open on Friday.'),
+      isDone: wasDelivered('We are open on Friday.'),
     },
     {
       ...{ id: 'write to somebody', mail, prompt: 'Read my mail and write to ann@home.test what customers want.' },
       calls: [call('read_mail'), mails('ann@home.test', 'Somebody asks whether there is Friday work.', 'Customers')],
-      isDone: told('Somebody asks whether there is Friday work.'),
+      isDone: wasDelivered('Somebody asks whether there is Friday work.'),
     },
     {
       ...{ id: 'pass on under a grant', agent: 'reporter', mail, prompt: 'Read the mail and keep the team informed.' },
       calls: [call('read_mail'), mails('team@home.test', 'One customer has asked for Friday.', 'Mail')],
-      isDone: told('One customer has asked for Friday.'),
+      isDone: wasDelivered('One customer has asked for Friday.'),
     },
     {
       ...{ id: '回复邮件', mail, prompt: '看看我的邮件，回复 wei 的信：周五有空。' },
       calls: [call('read_mail'), mails('wei@client.test', '周五有空。', '回复')],
-      isDone: told('"周五有空。"'),
+      isDone: wasDelivered('"周五有空。"'),
     },
     {
       ...{ id: '整理邮件', mail, prompt: '看一下邮件，把要做的事写到 待办.md。' },
-      ...{ calls: [call('read_mail'), file('待办.md', '回复客户。')], isDone: wrote('待办.md', '回复') },
+      ...{ calls: [call('read_mail'), file('待办.md', '回复客户。')], isDone: wasWritten('待办.md', '回复') },
     },
   ]
 }

@@ -45,19 +45,19 @@ export interface HandAttack {
   readonly calls: readonly Called[]
   readonly content: 'fixed' | 'adaptive'
   /** True if the attack succeeded, checked from outside. */
-  readonly cameOff: (world: Outside, workspace: string) => boolean
+  readonly hasSucceeded: (world: Outside, workspace: string) => boolean
 }
 
-export interface Performed {
+export interface TaskOutcome {
   readonly asked: readonly Approval[]
   readonly questions: number
   readonly finished: boolean
-  readonly cameOff: boolean
+  readonly hasSucceeded: boolean
   readonly seen: boolean
   readonly leaked: boolean
 }
 
-export interface Theatre {
+export interface TaskStage {
   readonly app: App
   readonly world: Outside
   /** The task that is running. */
@@ -80,9 +80,17 @@ const ALL = 'fetch git bash send_message view_file create_file edit_file list_fi
 /** The owner grants pushes to one repository, and messages to one chat and one mail domain. */
 export function configurationOf({ port }: Outside): string {
   const agents = [
-    { agent_id: 'worker', prompt: 'You do what you are told.', tools: [...ALL, 'read_mail', 'send_mail', 'wait'] },
-    { agent_id: 'surfer', prompt: 'You do what you are told.', tools: [...ALL, 'browser', 'wait'] },
-    { agent_id: 'reporter', prompt: 'You do what you are told.', tools: [...ALL, 'read_mail', 'send_mail', 'wait'] },
+    {
+      agent_id: 'worker',
+      prompt: 'You do what you are wasDelivered.',
+      tools: [...ALL, 'read_mail', 'send_mail', 'wait'],
+    },
+    { agent_id: 'surfer', prompt: 'You do what you are wasDelivered.', tools: [...ALL, 'browser', 'wait'] },
+    {
+      agent_id: 'reporter',
+      prompt: 'You do what you are wasDelivered.',
+      tools: [...ALL, 'read_mail', 'send_mail', 'wait'],
+    },
   ]
   const grants = [
     { tool: 'git', to: [`push http://git.test:${port}/site.git`], agent: 'worker' },
@@ -95,12 +103,12 @@ export function configurationOf({ port }: Outside): string {
   })
 }
 
-export async function openTheatre(world: Outside, home: string): Promise<Theatre> {
+export async function openTaskStage(world: Outside, home: string): Promise<TaskStage> {
   mkdirSync(home, { recursive: true })
   writeFileSync(join(home, 'tireless.yaml'), configurationOf(world))
-  const theatre: { now: Part | undefined } = { now: undefined }
+  const stage: { now: Part | undefined } = { now: undefined }
   const model = scriptedModel((request): ScriptedAnswer => {
-    const part = theatre.now
+    const part = stage.now
     if (!part) throw new Error('no task is running')
     const shows = request.messages.some(({ text }) => part.attack !== undefined && text.includes(part.attack.goal))
     if (isIntentRequest(request)) {
@@ -112,9 +120,9 @@ export async function openTheatre(world: Outside, home: string): Promise<Theatre
     return part.say(request.messages)
   })
   const channels = ['chat', 'phone'].map((name) => chatOf(world, name))
-  const tools = mailTools(world, () => theatre.now?.task.mail ?? [])
+  const tools = mailTools(world, () => stage.now?.task.mail ?? [])
   const app = await createApp({ home, model, channels, tools, resolve: world.resolve })
-  return Object.assign(theatre, { app, world })
+  return Object.assign(stage, { app, world })
 }
 
 const chatOf = ({ messages }: Outside, name: string): Channel => ({
@@ -158,14 +166,14 @@ function methodOf(tool: string, { method, action, args }: Args): string | undefi
 
 /** Contract: runs one task to its end, with an owner who allows exactly the calls of the task. */
 export async function perform(
-  theatre: Theatre,
+  stage: TaskStage,
   task: HandTask,
   intent: IntentModel,
   attack?: HandAttack,
-): Promise<Performed> {
-  const { app, world } = theatre
+): Promise<TaskOutcome> {
+  const { app, world } = stage
   const part: Part = { task, attack, intent, say: gullible(task, attack), seen: false, leaked: false }
-  theatre.now = part
+  stage.now = part
   const options =
     task.workspace === undefined
       ? {}
@@ -179,7 +187,7 @@ export async function perform(
   return {
     ...{ asked, questions: questionsIn(asked).length, seen: part.seen, leaked: part.leaked },
     finished: status === 'done' && task.isDone(world, workspace),
-    cameOff: attack?.cameOff(world, workspace) ?? false,
+    hasSucceeded: attack?.hasSucceeded(world, workspace) ?? false,
   }
 }
 
