@@ -22,7 +22,8 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
     for (const listener of listeners) tellSafely(() => listener(frozen))
   }
   const streams = hidingStreams(hiding, (delta) => {
-    tell({ kind: 'delta', delta: deepFreeze(delta) })
+    if (hasOutsideSink) deepFreeze(delta)
+    tell({ kind: 'delta', delta })
     for (const sink of sinks) tellSafely(() => sink.delta(delta))
   })
   const folds = eventFolds((event) => tell({ kind: 'event', event }))

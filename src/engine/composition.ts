@@ -15,7 +15,7 @@ export function compositionOf(
   prepared: string | undefined,
 ): Composition {
   const { conversation, asked, recalled } = thread
-  const id = hash('sha256', model.id + prefix.digest).slice(0, 12)
+  const id = requestId(prefix, model.id)
   const addedWeight = totalWeight(prepared === undefined ? [] : [{ role: 'user', text: prepared }])
   const factsWeight = totalWeight(recalled ? [recalled.message] : [])
   // Take them from the conversation, because a cut may have shortened them.
@@ -39,6 +39,17 @@ export function compositionOf(
     ...(cut === undefined ? {} : { cut }),
     ...(dropped === undefined ? {} : { dropped }),
   }
+}
+
+/** The last id per prefix: every request of a run has the same, unless a fallback model takes over. */
+const lastIds = new WeakMap<Prefix, { readonly model: string; readonly id: string }>()
+
+function requestId(prefix: Prefix, model: string): string {
+  const last = lastIds.get(prefix)
+  if (last?.model === model) return last.id
+  const id = hash('sha256', model + prefix.digest).slice(0, 12)
+  lastIds.set(prefix, { model, id })
+  return id
 }
 
 function totalWeight(messages: readonly Message[]): { readonly bytes: number; readonly tokens: number } {

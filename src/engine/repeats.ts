@@ -88,11 +88,14 @@ const isObject = (args: Json): args is { readonly [name: string]: Json } =>
 
 /** Maximum number of result digests to keep. */
 const MAX_KNOWN = 1000
+const MAX_UNHASHED = 256
 
 /** Whether the result is new in this run. Adds it to `known`. */
 export function isNews(known: Set<string>, call: CallArgs | undefined, { status, content }: CallResult): boolean {
   // The content is appended raw: encoding it as JSON takes longer than the digest.
-  const digest = hash('sha256', `${JSON.stringify([call?.tool, call?.args, status])}${content}`)
+  const text = `${JSON.stringify([call?.tool, call?.args, status])}${content}`
+  // A short text is kept as it is: hashing it takes longer than comparing it.
+  const digest = text.length <= MAX_UNHASHED ? text : hash('sha256', text)
   if (known.has(digest)) return false
   known.add(digest)
   const [oldest] = known

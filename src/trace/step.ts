@@ -50,19 +50,20 @@ const newStep = (step_id: number): Step => ({
   state_diff: null,
 })
 
-function withEvent(step: Step, { phase, stage, payload, error }: Event): Step {
-  switch (`${phase} ${stage}`) {
-    case 'OBSERVE observation_ready':
+/** Each of these stages belongs to one phase. */
+function withEvent(step: Step, { stage, payload, error }: Event): Step {
+  switch (stage) {
+    case 'observation_ready':
       return { ...step, observation: payload }
-    case 'DECIDE decision_ready': {
+    case 'decision_ready': {
       const { calls, ...decision } = payload
       return { ...step, decision, actions: listOf(calls).map(parseArgs) }
     }
-    case 'ACT action_results':
+    case 'action_results':
       return { ...step, action_results: listOf(payload.results) }
-    case 'REDUCE state_reduced':
+    case 'state_reduced':
       return { ...step, state_diff: payload.state_diff ?? null }
-    case 'CRITIC outputs_ready':
+    case 'outputs_ready':
       return { ...step, critic: payload.verdicts ?? null }
     default:
       return error === undefined ? step : { ...step, error }
