@@ -5,6 +5,8 @@
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { endAtOnce } from '../adapters/envs/host/processes.ts'
+import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import { canBeSeen, isHidden, pathsOfProgram, visiblePath } from '../adapters/envs/sandbox/server-view.ts'
 import { programAt } from '../adapters/machine.ts'
@@ -15,12 +17,15 @@ import { TirelessError } from '../domain/error.ts'
 import type { HomePaths } from '../home.ts'
 import type { Egress } from '../ports/egress.ts'
 import type { OpenWayOut } from '../ports/env.ts'
+import { limitServer } from './limit-server.ts'
 
 export interface ServerSandboxOptions {
   readonly home: HomePaths
   readonly egress: Egress
   /** PATH, HOME and LANG. */
   readonly env: Readonly<Record<string, string>>
+  /** Total limits of commands and servers. */
+  readonly limits: CommandLimits
   /** Bubblewrap; undefined if the owner disabled the sandbox. */
   readonly sandbox: Sandbox | undefined
   /** Whether the destination matches one of the hosts; same syntax as `policy.allow_hosts`. */
@@ -31,11 +36,14 @@ export interface ServerSandboxOptions {
 export const startsIn = (home: HomePaths): string => join(home.sandbox, 'starts')
 
 export function startServers(options: ServerSandboxOptions): StartFor {
-  const { env, sandbox } = options
+  const { env, sandbox, limits, home } = options
   return async (name, server) => {
     refuseMissingProgram(server, env)
     if (!sandbox || server.sandbox === 'off')
-      return { argv: server.command ?? [], cwd: server.cwd, env: { ...env, ...server.env } }
+      return limitServer(
+        { argv: server.command ?? [], cwd: server.cwd, env: { ...env, ...server.env } },
+        { limits, folders: [home.root] },
+      )
     const trial = await sandbox.trial()
     if (!trial.holds)
       throw new TirelessError('tool_failed', {
@@ -68,7 +76,7 @@ async function startConfined(
   name: string,
   server: ServerOptions,
   sandbox: Sandbox,
-  { home, egress, env, isAmong }: ServerSandboxOptions,
+  { home, egress, env, limits, isAmong }: ServerSandboxOptions,
 ): Promise<ProcessStart> {
   const root = createFolder(join(home.servers, name))
   const view = { path: env.PATH ?? '', account: env.HOME ?? '/root', hidden: [realpathSync(home.root)] }
@@ -88,7 +96,7 @@ async function startConfined(
     network: networkFor(server.network, egress, isAmong),
     program: { seen: readable, writable, environment: { ...AS_INNER_SHELL, PATH: visiblePath(view.path, readable) } },
   })
-  return {
+  const start: ProcessStart = {
     ...{ argv: launch.argv, cwd: root, env: launch.env, handles: launch.handles.map(({ fd }) => fd) },
     script: exportsOf(server.env),
     async close() {
@@ -97,6 +105,7 @@ async function startConfined(
       rmSync(folder, { recursive: true, force: true })
     },
   }
+  return limitServer(start, { limits, folders: [root, ...writable], kill: () => endAtOnce(launch) })
 }
 
 function createFolder(path: string): string {

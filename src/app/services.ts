@@ -1,6 +1,7 @@
 /** The built-in services of an app, by name. */
 
 import type { GitHost } from '../adapters/envs/git.ts'
+import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
 import type { Log } from '../adapters/log.ts'
@@ -96,6 +97,8 @@ declare module '../ports/plugin.ts' {
       known(): Trial | undefined
       /** Sandbox of MCP servers, even if commands run in containers; undefined if the owner disabled it. */
       readonly servers: Sandbox | undefined
+      /** Total limits of commands and servers. */
+      readonly limits: CommandLimits
       /** Confinement of the git processes that Tireless starts. */
       readonly git: GitHost
       /** One line per file removed at start because a crash interrupted commands. */

@@ -335,14 +335,14 @@ export const schema = z.strictObject({
         .min(16, 'a whole number, at least 16')
         .max(1_000_000)
         .prefault(2048)
-        .describe('limit of processes and threads for all commands together'),
+        .describe('limit of processes and threads for all commands and servers together'),
       memory_mb: z
         .int('a whole number, at least 64')
         .min(64, 'a whole number, at least 64')
         .max(1_000_000_000)
         .nullable()
         .prefault(null)
-        .describe("memory limit for all commands together; null: three quarters of the machine's memory"),
+        .describe("memory limit for all commands and servers together; null: three quarters of the machine's memory"),
       free_disk_mb: z
         .int('a whole number')
         .min(0, 'a whole number')

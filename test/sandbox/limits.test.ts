@@ -1,16 +1,7 @@
 /** Limits that hold for all commands of a home together, and for root: real bombs, bounded so that a limit that fails costs seconds and not the machine. */
 
 import assert from 'node:assert/strict'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statfsSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -20,41 +11,13 @@ import { commandLimits, type ResourceLimits } from '../../src/adapters/envs/host
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { opsOf, type ProcessResult } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn, until } from '../apps.ts'
+import { openApp, runTaskIn } from '../apps.ts'
+import { bomb, marked, peakDuring } from './bombs.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
 const MOST = 150
 const PLENTY: ResourceLimits = { processes: 1_000_000, memoryBytes: 2 ** 50, freeDiskBytes: 0 }
-
-/** A tree of at most 2,047 processes, each of which waits. */
-const bomb = (mark: string): string =>
-  `b() { if [ $1 -gt 0 ]; then b $(($1 - 1)) & b $(($1 - 1)) & fi; sleep 30; }; : ${mark}; b 10; wait`
-
-/** How many processes there are whose command line bears the mark, and those they have become. */
-function marked(mark: string): number {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)
-    } catch {
-      return false
-    }
-  }).length
-}
-
-/** The most there were at any time until the work was done. */
-async function peakDuring(mark: string, work: Promise<unknown>): Promise<number> {
-  let [peak, over] = [0, false]
-  const done = work.finally(() => {
-    over = true
-  })
-  await until(() => {
-    peak = Math.max(peak, marked(mark))
-    return over
-  })
-  await done
-  return peak
-}
 
 async function place(t: TestContext, limits: Partial<ResourceLimits>, without: 'no group' | 'group' = 'group') {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-limits-')))
@@ -82,7 +45,7 @@ describe('limits of all commands together', { skip: WITHOUT_SANDBOX }, () => {
     const told = model.requests.map(({ messages }) => JSON.stringify(messages.at(-1))).join()
     assert.match(
       told,
-      new RegExp(`more than ${MOST} processes of all commands together; the whole process tree was killed`),
+      new RegExp(`more than ${MOST} processes of all commands and servers together; the whole process tree was killed`),
     )
     assert.equal(marked(mark), 0, 'nothing is left of them')
   })
@@ -93,7 +56,7 @@ describe('limits of all commands together', { skip: WITHOUT_SANDBOX }, () => {
     // How far they get until they are seen is a matter of luck; that they are seen and ended is not.
     const results = await Promise.all([run('a', bomb(mark)), run('b', bomb(mark))])
     const told = results.map(({ output }) => output).join()
-    assert.match(told, /more than 150 processes of all commands together/)
+    assert.match(told, /more than 150 processes of all commands and servers together/)
     assert.equal(marked(mark), 0)
     assert.equal((await run('c', 'echo works')).output, 'works\n')
   })

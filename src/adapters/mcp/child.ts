@@ -71,7 +71,7 @@ export class ChildTransport implements Transport {
     const { leash } = this.#options
     // Ends processes that an earlier run of this program left behind.
     await leash.end(0)
-    const { argv, cwd, env, script, handles = [], close } = await this.#options.start()
+    const { argv, cwd, env, script, handles = [], started, close } = await this.#options.start()
     this.#afterEnd = close
     const [program = '', ...args] = argv
     const child = spawn(program, args, {
@@ -88,10 +88,16 @@ export class ChildTransport implements Transport {
     this.#child = child
     this.#listen(child)
     this.#ended = this.#endOf(child)
+    if (child.pid !== undefined) started?.(child.pid, (reason) => this.#endFor(reason))
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve)
       child.once('error', (cause) => reject(notStarted(program, cause)))
     })
+  }
+
+  #endFor(reason: string): void {
+    this.#endReason ??= reason
+    void this.#options.leash.end(0).catch(() => {})
   }
 
   #listen({ stdin, stdout, stderr }: Child): void {

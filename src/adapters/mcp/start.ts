@@ -11,6 +11,8 @@ export interface ProcessStart {
   readonly script?: string
   /** Open file descriptors that the process gets, from 4 on. */
   readonly handles?: readonly number[]
+  /** Contract: called right after the process has started. `end` ends it for the given reason. */
+  started?(pid: number, end: (reason: string) => void): void
   /** Contract: called after the process has ended or failed to start. */
   close?(): Promise<void>
 }

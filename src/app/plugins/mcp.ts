@@ -27,7 +27,13 @@ export function mcp(): Plugin {
         open: host.get('egress').open,
         fill: (text) => host.get('secrets').filled(text),
         startFor: startServers({
-          ...{ home, egress: host.get('egress'), sandbox: host.get('sandbox').servers, isAmong: isListedIn },
+          ...{
+            home,
+            egress: host.get('egress'),
+            sandbox: host.get('sandbox').servers,
+            limits: host.get('sandbox').limits,
+            isAmong: isListedIn,
+          },
           env: Object.fromEntries(
             PASSED_VARIABLES.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
           ),

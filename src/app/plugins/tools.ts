@@ -78,7 +78,7 @@ export function hands(parts: Parts): Plugin {
       const toolRegistry = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
       const exec = {
         ...commandSandbox(sandbox, env),
-        swept,
+        ...{ swept, limits },
         servers: sandboxKind === 'sandbox' ? sandbox : inBubblewrap,
       }
       const offered = (): string[] => offeredTools(toolRegistry.all, service.loaded.config, exec.isOn())
@@ -154,7 +154,7 @@ const COMMAND_TOOLS: readonly string[] = ['bash', 'git']
 function commandSandbox(
   sandbox: Sandbox | undefined,
   env: ReturnType<typeof environment>,
-): Omit<Services['sandbox'], 'swept' | 'servers'> {
+): Omit<Services['sandbox'], 'swept' | 'servers' | 'limits'> {
   if (!sandbox) return { isOn: () => true, trial: async () => undefined, known: () => undefined, git: unconfined(env) }
   const confined = async () => ((await sandbox.trial()).holds ? sandbox.launcher : undefined)
   return {

@@ -215,7 +215,7 @@ function startShell(
 const tooMuch = (exceeded: string): string => `${exceeded}; the whole process tree was killed`
 
 /** Everybody in a process namespace goes with its first process, however fast they multiply. */
-async function endAtOnce(launch: Launch): Promise<void> {
+export async function endAtOnce(launch: Launch): Promise<void> {
   const init = await launch.init?.()
   try {
     if (init !== undefined) process.kill(init, 'SIGKILL')

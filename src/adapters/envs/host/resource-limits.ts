@@ -83,14 +83,18 @@ export function commandLimits(
     const taken = takenBy([...running], table)
     const total = taken.reduce((sum, { threads }) => sum + threads, 0)
     if (total >= limits.processes - 1 || group?.holds.has('processes'))
-      endLargest(taken, 'threads', `more than ${limits.processes} processes of all commands together`)
+      endLargest(taken, 'threads', `more than ${limits.processes} processes of all commands and servers together`)
   }
 
   function lookAtMemory(): void {
     if (group?.holds.has('memory') || usedMemory() < limits.memoryBytes) return
     const taken = takenBy([...running], table)
     if (taken.reduce((sum, { bytes }) => sum + bytes, 0) > limits.memoryBytes)
-      endLargest(taken, 'bytes', `more than ${megabytes(limits.memoryBytes)} MB of memory of all commands together`)
+      endLargest(
+        taken,
+        'bytes',
+        `more than ${megabytes(limits.memoryBytes)} MB of memory of all commands and servers together`,
+      )
   }
 
   return {
@@ -129,7 +133,7 @@ function describeLimits(
       ? `held by the kernel (cgroup v${group.version})`
       : 'counted ten times a second, because no cgroup can be made: a burst can exceed it'
   return [
-    `all commands together: ${processes} processes, ${how('processes')}`,
+    `all commands and servers together: ${processes} processes, ${how('processes')}`,
     `${megabytes(memoryBytes)} MB of memory, ${how('memory')}`,
     `${megabytes(freeDiskBytes)} MB of each disk left free, looked at ten times a second`,
   ].join('; ')

@@ -1,0 +1,56 @@
+/** Counts an MCP server among the commands of the home: the total limits of processes, memory and disk hold for both. */
+
+import { systemClock } from '../adapters/clock.ts'
+import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
+import type { ProcessStart } from '../adapters/mcp/start.ts'
+
+/** A server runs for days, so it is checked less often than a command. */
+const CHECK_MS = 500
+
+export interface LimitedServer {
+  readonly limits: CommandLimits
+  /** Folders on the disks that the server can fill. */
+  readonly folders: readonly string[]
+  /** Contract: kills all its processes at once, if that is possible. */
+  kill?(): Promise<void>
+}
+
+/** Contract: call it last: the server counts until `close` of the result is called. */
+export async function limitServer(start: ProcessStart, server: LimitedServer): Promise<ProcessStart> {
+  const { limits, folders, kill } = server
+  const limited = await limits.enter(folders)
+  const over = new AbortController()
+  const watch = async (end: (reason: string) => void): Promise<void> => {
+    while (!over.signal.aborted) {
+      const reason = await limited.check()
+      if (reason !== undefined) {
+        await kill?.()
+        return end(reason)
+      }
+      await systemClock.sleep(CHECK_MS, over.signal)
+    }
+  }
+  return {
+    ...start,
+    argv: joiningArgv(limited.joins, start.argv),
+    started(pid, end) {
+      limited.started(pid)
+      void watch(end)
+    },
+    async close() {
+      over.abort()
+      limited.leave()
+      await start.close?.()
+    },
+  }
+}
+
+/** Exit code of a server that could not join the control group. */
+const NOT_LIMITED = 124
+
+function joiningArgv(joins: readonly string[], argv: readonly string[]): readonly string[] {
+  if (joins.length === 0) return argv
+  const quoted = joins.map((file) => `'${file.replaceAll("'", `'\\''`)}'`)
+  const script = [...quoted.map((file) => `echo 0 > ${file} || exit ${NOT_LIMITED}`), 'exec "$@"'].join('\n')
+  return ['/bin/sh', '-c', script, 'tireless', ...argv]
+}

@@ -1,0 +1,85 @@
+/** The total limits of commands hold for MCP servers too: a real fork bomb and a real memory hog as servers. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { stringify } from 'yaml'
+import type { CallResult } from '../../src/domain/decision.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { journalOf, openApp, runTaskIn } from '../apps.ts'
+import { NODE_FLAGS } from '../crash/kills.ts'
+import { bomb, marked, peakDuring } from '../sandbox/bombs.ts'
+import { WITHOUT_SANDBOX } from '../sandbox/here.ts'
+import { listed } from './scenes.ts'
+
+const SERVER = [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, 'hostile-server-main.ts')]
+const MOST = 150
+
+interface Tool {
+  readonly tool: string
+  readonly args: Record<string, string>
+}
+const evaluate = (what: string) => ({ tool: 'x__evaluate', args: { what } })
+/** Runs a program in the server until it ends, and says how it ended. */
+const running = (program: string, ...args: readonly string[]) =>
+  evaluate(
+    `new Promise((done) => child.spawn(${JSON.stringify(program)}, ${JSON.stringify(args)}, { stdio: 'ignore' }).on('exit', (code, signal) => done('it ended: ' + (signal ?? code))))`,
+  )
+
+async function opened(t: TestContext, limits: object, calls: readonly Tool[], server: object = {}) {
+  const model = scriptedModel([...calls.map((one) => ({ calls: [one] })), { text: 'done' }])
+  const effects = { evaluate: { recovery: 'once', reach: 'none' } }
+  const servers = { x: { command: SERVER, trust: 'trusted', effects, ...server } }
+  const agents = [{ agent_id: 'a', prompt: 'x', tools: ['x__evaluate', 'bash'] }]
+  const app = await openApp(t, { model, yaml: stringify({ limits, mcp_servers: servers, kernel: { agents } }) })
+  const run = async (): Promise<readonly string[]> => {
+    const { session_id } = await runTaskIn(app, 'Evaluate.', { agent: 'a' })
+    const journal = await journalOf(app, session_id)
+    const results = journal.flatMap((record): CallResult[] => (record.kind === 'call_settled' ? [record.result] : []))
+    return results.map(({ content }) => content)
+  }
+  return { app, run }
+}
+
+describe('total limits of servers', { skip: WITHOUT_SANDBOX }, () => {
+  for (const sandbox of ['on', 'off'])
+    test(`a fork bomb in a server is held, ends the server and is told; it works again afterwards (sandbox: ${sandbox})`, async (t) => {
+      const mark = `bomb-${process.pid}-${sandbox}`
+      const calls = [running('bash', '-c', bomb(mark)), evaluate('"works"')]
+      const { app, run } = await opened(t, { processes: MOST }, calls, { sandbox })
+      let results: readonly string[] = []
+      const peak = await peakDuring(
+        mark,
+        run().then((all) => {
+          results = all
+        }),
+      )
+      assert.ok(peak > 10, `the bomb went off: ${peak}\n${results.join('\n')}`)
+      assert.ok(peak <= MOST + 20, `${peak} processes at a time`)
+      assert.match(results[0] ?? '', /more than 150 processes of all commands and servers together/)
+      assert.equal(results[1], 'works')
+      assert.equal(marked(mark), 0)
+      assert.deepEqual(
+        (await listed(app)).map(({ name }) => name),
+        ['x'],
+      )
+    })
+
+  test('a server that hoards memory is ended long before it would end by itself', async (t) => {
+    const hoard = running('perl', '-e', '$x = "a" x (300 * 1024 * 1024); sleep 60')
+    const { run } = await opened(t, { memory_mb: 200 }, [hoard])
+    assert.match((await run())[0] ?? '', /it ended: SIGKILL|more than 200 MB of memory of all commands and servers/)
+  })
+
+  test('commands and servers share one total', async (t) => {
+    const many = (count: number): string => `for i in {1..${count}}; do sleep 20 & done; wait`
+    const start = evaluate(
+      `child.spawn('bash', ['-c', ${JSON.stringify(many(30))}], { stdio: 'ignore' }).pid && 'begun'`,
+    )
+    // By itself the command would be within the limit.
+    const { run } = await opened(t, { processes: MOST }, [start, { tool: 'bash', args: { command: many(140) } }])
+    const [begun, command] = await run()
+    assert.equal(begun, 'begun')
+    assert.match(command ?? '', /more than 150 processes of all commands and servers together/)
+  })
+})
