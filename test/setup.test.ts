@@ -186,7 +186,7 @@ describe('set-up of a system program', () => {
     program('pacman', '')
     const { status, stderr } = setUp(['--system', 'strace'], { path: programs })
     assert.equal(status, 0)
-    assert.match(stderr, /To have them: (sudo )?pacman -S --noconfirm strace\n$/)
+    assert.match(stderr, /To install it: (sudo )?pacman -S --noconfirm strace\n$/)
     assert.deepEqual(calls('pacman'), [])
   })
 
