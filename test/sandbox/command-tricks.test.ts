@@ -177,7 +177,7 @@ describe('tricks of a command', { skip: WITHOUT_SANDBOX }, () => {
       'ls -A',
     ])
     assert.deepEqual([outside.exitCode, outside.signalCode], [null, null])
-    assert.match(pipes, /taken away and kept aside/)
+    assert.match(pipes, /moved out of the workspace/)
     assert.match(after, /zero/)
   })
 })

@@ -68,7 +68,7 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
       const told = await planted(t, here, plant)
       if (gone !== undefined) {
         assert.equal(lstatSync(join(here.ws, gone), { throwIfNoEntry: false }), undefined)
-        assert.match(told, /taken away and kept aside|Read-only/)
+        assert.match(told, /moved out of the workspace|Read-only/)
       }
       here.asOwner(LOOKS)
       assert.equal(existsSync(here.proof), false)
@@ -157,7 +157,7 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
       here,
       'echo work > new.txt; rm -rf node_modules/q; mkdir -p node_modules/q; git status --short',
     )
-    assert.doesNotMatch(told, /taken away/)
+    assert.doesNotMatch(told, /moved out/)
     const after = here.asOwner(
       'find . -name objects -prune -o -type f ! -name file ! -name new.txt -exec md5sum {} + | grep -v -e index -e COMMIT -e logs',
     )
@@ -174,7 +174,7 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
        echo {} > package.json; echo 'on: push' > .github/workflows/ci.yml; echo x > node_modules/a/lib/HEAD; git add -A; git commit -qm all; echo all of it`,
     )
     assert.match(told, /all of it/)
-    assert.doesNotMatch(told, /taken away/)
+    assert.doesNotMatch(told, /moved out/)
     here.asOwner(
       'git -C clone status && git -C tree status && git -C mod status && git -C store.git log -1 && test -f .github/workflows/ci.yml',
     )
@@ -199,7 +199,7 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
     assert.equal(existsSync(join(here.ws, '.vscode')), false)
     here.asOwner(LOOKS)
     assert.equal(existsSync(here.proof), false)
-    assert.match(app.service('sandbox').swept.join(), /cut short by a crash; taken away and kept aside.*\.vscode/)
+    assert.match(app.service('sandbox').swept.join(), /cut short by a crash; moved out of the workspace.*\.vscode/)
     await app.close()
     assert.deepEqual((await openApp(t, { home })).service('sandbox').swept, [], 'once')
   })

@@ -1,7 +1,7 @@
 /**
- * The /etc that a command sees: what programs need to start, and nothing that says anything about the owner's machine. Small files are
- * copied into one folder, once per process, because a bind for each would cost more than the rest of the sandbox; large folders are
- * bound, because to copy them would.
+ * Builds the /etc of the sandbox: files that programs need, and nothing that identifies the owner's machine. Small
+ * files are copied into one folder, once per process, because a mount for each would cost more than the rest of the
+ * sandbox. Large folders are mounted, because a copy would cost more.
  */
 
 import {
@@ -31,24 +31,24 @@ const COPIED = new RegExp(
     ...['bash\\.bashrc', 'inputrc', 'magic(\\.mime)?', 'manpath\\.config', 'ca-certificates\\.conf'],
   ].join('|')})$`,
 )
-/** Certificates are public; private keys lie elsewhere. */
-const BOUND = /^(alternatives|ssl\/certs|pki\/(tls\/certs|ca-trust)|ca-certificates|fonts|java-.*)$/
+/** Only public certificates; private keys are in other folders. */
+const MOUNTED = /^(alternatives|ssl\/certs|pki\/(tls\/certs|ca-trust)|ca-certificates|fonts|java-.*)$/
 
 export interface Identity {
   readonly uid: number
   readonly gid: number
 }
 
-/** Where bash finds what it does first, seen from inside. */
+/** Path inside the sandbox of the script that bash runs first. */
 export const BASH_ENV = '/etc/tireless-bash'
 
-/** Contract: makes the folder anew; what is to be bound into it, seen from inside. */
+/** Contract: recreates `folder`; returns the mounts to add inside the sandbox's /etc. */
 export function makeEtc(
   folder: string,
   { uid, gid }: Identity,
   home: string,
-  /** By their paths, seen from inside. */
-  more: Readonly<Record<string, string>>,
+  /** Additional files: path inside the sandbox to text. */
+  additional: Readonly<Record<string, string>>,
 ): readonly Bind[] {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'git-template'), { recursive: true, mode: 0o755 })
@@ -74,18 +74,20 @@ export function makeEtc(
     hosts: '127.0.0.1 localhost\n::1 localhost\n',
     hostname: 'sandbox\n',
     gitconfig: GITCONFIG,
-    ...Object.fromEntries(Object.entries(more).map(([path, text]) => [relative('/etc', path), text])),
+    ...Object.fromEntries(Object.entries(additional).map(([path, text]) => [relative('/etc', path), text])),
   }
   for (const [name, text] of Object.entries(written)) writeFileSync(join(folder, name), text)
   const below = ['ssl', 'pki', 'pki/tls'].flatMap((name) =>
     namesIn(join('/etc', name)).map((inner) => join(name, inner)),
   )
-  const bound = [...names, ...below].filter((name) => BOUND.test(name) && lstatSync(join('/etc', name)).isDirectory())
-  for (const name of bound) mkdirSync(join(folder, name), { recursive: true })
-  return bound.map((name) => ({ from: join('/etc', name), at: join('/etc', name), writable: false }))
+  const mounted = [...names, ...below].filter(
+    (name) => MOUNTED.test(name) && lstatSync(join('/etc', name)).isDirectory(),
+  )
+  for (const name of mounted) mkdirSync(join(folder, name), { recursive: true })
+  return mounted.map((name) => ({ from: join('/etc', name), at: join('/etc', name), writable: false }))
 }
 
-/** Who commits, where nobody says so; a repository that is nobody's in here is still the agent's; and no hooks to begin with. */
+/** A default author; repositories of any owner are accepted; new repositories get no hooks. */
 const GITCONFIG = `[user]
 	name = Tireless
 	email = tireless@localhost
@@ -100,7 +102,7 @@ const GITCONFIG = `[user]
 
 type Account = readonly [name: string, id: number, group: number]
 
-/** The first of a number counts: whoever is root stays root. */
+/** Of accounts with the same id, only the first is kept, so that root stays root. */
 function accounts(all: readonly Account[], line: (...account: Account) => string): string {
   const known = all.filter(([, id], at) => all.findIndex(([, other]) => other === id) === at)
   return known.map((account) => `${line(...account)}\n`).join('')
@@ -114,7 +116,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A link into the system stays one; of any other, what it leads to. What may not be read, or is none, is left out. */
+/** A symbolic link into /usr stays a link; other links are resolved. Unreadable files are skipped. */
 function copy(name: string, folder: string): void {
   const from = join('/etc', name)
   const to = join(folder, name)

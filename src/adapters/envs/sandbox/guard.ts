@@ -1,6 +1,7 @@
 /**
- * What of a workspace is guarded while a command runs in it, and what is taken away when the command has ended. What was there before is
- * noted in the folder of the call: after a crash it is the only one who knows.
+ * Guards a workspace while a command runs: protected files are mounted read-only, and protected files that the command
+ * created are removed after it has ended. The state before the command is saved in the call's folder, so that the
+ * removal can also happen after a crash.
  */
 
 import { chmodSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -12,42 +13,42 @@ import { type BeforeCommand, idWithin, sweep } from './sweep.ts'
 import { type ScanFinding, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
 
 export interface Guard {
-  /** What is laid over the workspace, or beside it. */
+  /** Mounts on top of the workspace, or outside it. */
   readonly binds: readonly Bind[]
-  /** Contract: called when nothing of the command runs any more; what was taken away, a line for whoever asked for it. */
+  /** Contract: call it after all processes of the command have ended; returns notes about removed files. */
   swept(): Promise<readonly string[]>
 }
 
 export interface Guarded {
   readonly root: string
-  /** Of the call. */
+  /** The call's folder. */
   readonly folder: string
 }
 
-/** Where what is taken away is kept; `folder`: of the home, for sandboxes. */
+/** Where removed files are kept. `folder`: the home's folder for sandbox files. */
 export const keptAside = (folder: string): string => join(folder, 'taken')
 
-/** In a larger workspace what the last command left is taken for what the next one finds. */
-const MOST_SCANNED_TWICE = 2000
+/** A workspace with more folders is scanned only after a command; that scan also serves as the next one's "before". */
+const MAX_SCANNED_TWICE = 2000
 
-/** Whether something can be mounted there; what cannot is compared when the command has ended. */
+/** Tells whether a path can be mounted; other paths are compared after the command instead. */
 type IsMountable = (path: string) => boolean
 
-/** Contract: for the commands of a process. `keep`: a folder of the home for what is taken away. */
+/** Contract: create it once per process. `keep`: the folder for removed files. */
 export function guards(keep: string, isMountable: IsMountable = () => true): (guarded: Guarded) => Promise<Guard> {
-  const left = new Map<string, WorkspaceScan>()
+  const lastScans = new Map<string, WorkspaceScan>()
   return async ({ root, folder }) => {
     makeEnterable(root)
-    const last = left.get(root)
-    const scan = last && last.folders > MOST_SCANNED_TWICE ? last : await scanWorkspace(root)
-    const { binds, before } = await guardFor(root, scan, isMountable)
+    const last = lastScans.get(root)
+    const scan = last && last.folders > MAX_SCANNED_TWICE ? last : await scanWorkspace(root)
+    const { binds, before } = await planGuard(root, scan, isMountable)
     const note = noteIn(folder)
     writeFileSync(note, JSON.stringify({ root, before } satisfies GuardNote), { mode: 0o600 })
     return {
       binds,
       async swept() {
         const { taken, scan: after } = await sweep(root, before, keep)
-        left.set(root, after)
+        lastScans.set(root, after)
         rmSync(note, { force: true })
         return taken.length === 0 ? [] : [tellTaken(taken)]
       },
@@ -55,14 +56,14 @@ export function guards(keep: string, isMountable: IsMountable = () => true): (gu
   }
 }
 
-const MOST_NAMED = 20
+const MAX_LISTED = 20
 
 export function tellTaken(taken: readonly string[]): string {
-  const more = taken.length > MOST_NAMED ? `, and ${taken.length - MOST_NAMED} more` : ''
-  return `taken away and kept aside, because agents do not write these: ${taken.slice(0, MOST_NAMED).join(', ')}${more}`
+  const more = taken.length > MAX_LISTED ? `, and ${taken.length - MAX_LISTED} more` : ''
+  return `moved out of the workspace, because agents must not write these protected files: ${taken.slice(0, MAX_LISTED).join(', ')}${more}`
 }
 
-/** For what cannot write anything that has to be guarded. */
+/** For commands that cannot write to the workspace. */
 export const unguarded = (binds: readonly Bind[]): Guard => ({ binds, swept: async () => [] })
 
 export interface GuardNote {
@@ -72,7 +73,7 @@ export interface GuardNote {
 
 export const noteIn = (callFolder: string): string => join(callFolder, 'before.json')
 
-/** Contract: all of these can be written to, each guarded like a workspace. `folder`: of the call; each has a note of its own beside it. */
+/** Contract: guards each of `folders` like a workspace. `folder`: the call's folder; notes go beside it. */
 export async function guardAll(
   folders: readonly string[],
   folder: string,
@@ -95,15 +96,15 @@ export async function guardAll(
   }
 }
 
-/** Who shuts himself out of his own workspace could not open it again: nothing runs but in there. */
+/** A command that removed its own access could not restore it, because all commands run inside the workspace. */
 function makeEnterable(root: string): void {
   const { mode } = statSync(root)
   if ((mode & 0o700) !== 0o700) chmodSync(root, (mode & 0o777) | 0o700)
 }
 
-/** Each costs a little, and the length of a command line is limited; the others are compared when the command has ended. */
-const MOST_MOUNTED = 200
-/** What installers make and remove as a whole: a mount inside would keep them from it. */
+/** Mounts cost time, and a command line has a length limit. Other findings are compared after the command instead. */
+const MAX_MOUNTED = 200
+/** Folders that installers replace as a whole; a mount inside would prevent that. */
 const REPLACED = /(^|\/)(node_modules|\.venv|venv|__pycache__|\.tox|vendor\/bundle)(\/|$)/
 
 interface GuardPlan {
@@ -111,11 +112,11 @@ interface GuardPlan {
   readonly before: BeforeCommand
 }
 
-async function guardFor(root: string, { findings }: WorkspaceScan, isMountable: IsMountable): Promise<GuardPlan> {
+async function planGuard(root: string, { findings }: WorkspaceScan, isMountable: IsMountable): Promise<GuardPlan> {
   const own: Bind[] = []
   const mounted: string[] = []
   const obeyed: string[] = []
-  for (const finding of findings.filter(({ path }) => !REPLACED.test(path)).slice(0, MOST_MOUNTED)) {
+  for (const finding of findings.filter(({ path }) => !REPLACED.test(path)).slice(0, MAX_MOUNTED)) {
     const text = textOfPath(finding.path)
     const path = text === undefined ? undefined : join(root, text)
     if (path === undefined || !isMountable(path)) continue
@@ -124,19 +125,19 @@ async function guardFor(root: string, { findings }: WorkspaceScan, isMountable: 
     own.push(...binds)
     if (finding.kind === 'repository') obeyed.push(...obeyedBeside(dirname(path), path))
   }
-  const elsewhere = await commonFolder(root)
-  if (elsewhere !== undefined) obeyed.push(...obeyedBeside(root, elsewhere))
-  const beside = obeyed.map((path) => ({ path: bytesBelow(root, path), id: idWithin(root, path) }))
+  const repository = await commonFolder(root)
+  if (repository !== undefined) obeyed.push(...obeyedBeside(root, repository))
+  const obeyedBefore = obeyed.map((path) => ({ path: bytesBelow(root, path), id: idWithin(root, path) }))
   const real = obeyed.flatMap((path) => realWithin(root, path) ?? [])
   return {
     binds: [...(await bindsBeside(root)), ...own, ...real.filter(isMountable).map(readOnly)],
-    before: { findings, mounted, obeyed: beside },
+    before: { findings, mounted, obeyed: obeyedBefore },
   }
 }
 
 const bytesBelow = (root: string, path: string): string => Buffer.from(relative(root, path)).toString('latin1')
 
-/** Contract: undefined where it is not there, or leads out of the root: what is mounted must not be what a link of an agent's leads to. */
+/** Contract: undefined if the path is missing or leads out of the root, so that no link of an agent is followed. */
 function realWithin(root: string, path: string): string | undefined {
   try {
     const real = realpathSync(path)
@@ -147,9 +148,9 @@ function realWithin(root: string, path: string): string | undefined {
 }
 
 async function bindsOf({ kind, parts }: ScanFinding, path: string): Promise<readonly Bind[]> {
-  // Git removes a worktree's folder as a whole; what it may hold is looked at afterwards.
+  // Git removes a worktree's folder as a whole, so it is checked after the command instead.
   if (kind === 'repository') return parts?.commondir === undefined ? gitFolderBinds(path) : []
-  // A symbolic link cannot be mounted on; it is compared afterwards.
+  // A symbolic link cannot be a mount point; it is compared after the command instead.
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats?.isFile() || stats?.isDirectory() ? [readOnly(path)] : []
 }

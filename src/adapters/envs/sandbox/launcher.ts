@@ -1,4 +1,4 @@
-/** How a command is started in the sandbox: what is made once, what is looked at before each command, and what is done after it. */
+/** Starts a command in bubblewrap: sets up shared files once, guards the workspace before each command and after it. */
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -26,12 +26,12 @@ export interface LauncherOptions extends Bubblewrap {
   readonly perl?: string | undefined
 }
 
-/** Where bubblewrap finds what is opened for it. */
+/** The first descriptor that bubblewrap inherits. */
 const FIRST_HANDLE = 4
-const MOST_INFO = 4096
+const MAX_INFO_BYTES = 4096
 
 export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
-  const made = await make(options)
+  const shared = await makeSharedFiles(options)
   const guardOf = guards(keptAside(options.folder))
   return async (wanted) => {
     const { root, command } = wanted
@@ -44,57 +44,57 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
             : guardOf({ root, folder: wanted.folder }),
           homeFor(options.folder, root),
         ])
-    const filter = made.filter === undefined ? [] : [opened.use(await open(made.filter, 'r'))]
-    // Root could change the mode of the machine's own, which all programs need.
-    const stdin = made.devices === undefined ? undefined : opened.use(await open(join(made.devices, 'null'), 'r'))
+    const filter = shared.filter === undefined ? [] : [opened.use(await open(shared.filter, 'r'))]
+    // As root, a command could change the mode of the machine's /dev/null.
+    const stdin = shared.devices === undefined ? undefined : opened.use(await open(join(shared.devices, 'null'), 'r'))
     const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
-    const way = await openWay(wanted.network, made.forwarder, opened)
+    const egress = await openWay(wanted.network, shared.forwarder, opened)
     const args = bwrapArgs({
       ...{
         ...options,
-        ...made,
+        ...shared,
         root,
         home,
         cwd: wanted.cwd,
         environment: wanted.env,
         seen: wanted.program?.seen ?? [],
       },
-      more: { ...way.environment, ...wanted.program?.environment },
+      more: { ...egress.environment, ...wanted.program?.environment },
       ...{
-        binds: [...guard.binds, ...way.binds],
+        binds: [...guard.binds, ...egress.binds],
         filter: filter[0] && FIRST_HANDLE,
         info: FIRST_HANDLE + filter.length,
       },
     })
     const kept = opened.move()
     return {
-      argv: [options.program, ...args, '--', ...made.shell, '-c', '--', command],
-      // What bubblewrap itself is given can be read in there.
+      argv: [options.program, ...args, '--', ...shared.shell, '-c', '--', command],
+      // Commands could read bubblewrap's own environment.
       env: {},
       handles: [...filter, info],
       ...(stdin && { stdin }),
-      init: () => initIn(info),
-      notes: async () => [...(await guard.swept()), ...way.refusals()],
+      init: () => readInitPid(info),
+      notes: async () => [...(await guard.swept()), ...egress.refusals()],
       [Symbol.asyncDispose]: () => kept.disposeAsync(),
     } satisfies Launch
   }
 }
 
-/** What bubblewrap says of itself: the process that is the first in there, as it is numbered out here. */
-async function initIn(info: FileHandle): Promise<number | undefined> {
-  const { buffer, bytesRead } = await info.read(Buffer.alloc(MOST_INFO), 0, MOST_INFO, 0)
+/** The pid, seen from outside, of the sandbox's first process, as bubblewrap reports it. */
+async function readInitPid(info: FileHandle): Promise<number | undefined> {
+  const { buffer, bytesRead } = await info.read(Buffer.alloc(MAX_INFO_BYTES), 0, MAX_INFO_BYTES, 0)
   const [, pid] = /"child-pid":\s*(\d+)/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []
   return pid === undefined ? undefined : Number(pid)
 }
 
-type Made = Pick<Layout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
-  /** A file. */
+type SharedFiles = Pick<Layout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
+  /** Path of the seccomp filter. */
   readonly filter: string | undefined
   readonly shell: readonly string[]
   readonly forwarder: Forwarder
 }
 
-async function make({ folder, perl = '/usr/bin/perl' }: LauncherOptions): Promise<Made> {
+async function makeSharedFiles({ folder, perl = '/usr/bin/perl' }: LauncherOptions): Promise<SharedFiles> {
   const identity: Identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const etc = join(folder, 'etc')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -103,36 +103,36 @@ async function make({ folder, perl = '/usr/bin/perl' }: LauncherOptions): Promis
     [BASH_ENV]: `${BASH_ENV_TEXT}${limits('bash')}${forwarding(forwarder.program)}`,
     [FORWARDER]: forwarder.text,
   })
-  const devices = identity.uid === 0 ? await ownDevices(join(folder, 'dev')) : undefined
+  const devices = identity.uid === 0 ? await makeDevices(join(folder, 'dev')) : undefined
   const program = seccompFilter(process.arch)
   const filter = program && join(folder, 'filter')
   if (filter) writeFileSync(filter, program)
-  // Bash sets its limits by itself, before anything else.
+  // Bash sets its limits in its BASH_ENV script; sh needs them on its command line.
   const hasBash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].some(isProgram)
   const shell = hasBash ? ['bash'] : ['/bin/sh', '-c', `${limits('sh')}exec "$@"`, 'sandbox', 'sh']
   return { identity, etc, inEtc, devices, filter, shell, forwarder }
 }
 
-const MOST_FILE_BYTES = 4 * 1024 ** 3
+const MAX_FILE_BYTES = 4 * 1024 ** 3
 export const MOST_PROCESSES = 4096
 const LEAST_MEMORY = 1024 ** 3
-/** In bytes. */
+/** Bytes per process. */
 export const mostMemory = (): number => Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75))
 
-/** Cores, the size of a file, memory of a process, processes. Set inside, where nobody else's are counted; lower ones stay. */
+/** Shell code that limits core dumps, file size, memory and processes. Runs inside, so that outer ones do not count. */
 export function limits(shell: 'bash' | 'sh'): string {
   const memory = Math.floor(mostMemory() / 1024)
   const [block, processes] = shell === 'bash' ? [1024, 'u'] : [512, 'p']
-  const each = ['c 0', `f ${MOST_FILE_BYTES / block}`, `d ${memory}`, `${processes} ${MOST_PROCESSES}`]
+  const each = ['c 0', `f ${MAX_FILE_BYTES / block}`, `d ${memory}`, `${processes} ${MOST_PROCESSES}`]
   return each.map((limit) => `ulimit -${limit} 2> /dev/null\n`).join('')
 }
 
-/** Contract: undefined where none can be made; whoever tries the sandbox finds out whether that matters. */
-async function ownDevices(folder: string): Promise<string | undefined> {
+/** Contract: undefined if device nodes cannot be created; the self-test then shows whether that is safe. */
+async function makeDevices(folder: string): Promise<string | undefined> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   const nodes = Object.entries(DEVICES).map(([name, numbers]) => `mknod -m 666 ${name} c ${numbers}`)
-  // On some disks nodes can be made and not be opened.
+  // On some disks, device nodes can be created but not opened.
   const script = [...nodes, ': < null'].join(' && ')
   return promisify(execFile)('/bin/sh', ['-c', script], { cwd: folder }).then(
     () => folder,
@@ -140,7 +140,7 @@ async function ownDevices(folder: string): Promise<string | undefined> {
   )
 }
 
-/** The folder that is $HOME for the commands of a workspace. */
+/** Contract: creates the folder that is $HOME for all commands of a workspace. */
 export async function homeFor(folder: string, root: string): Promise<string> {
   const home = join(folder, 'homes', createHash('sha256').update(root).digest('hex').slice(0, 32))
   await mkdir(home, { recursive: true, mode: 0o700 })

@@ -1,6 +1,6 @@
 /**
- * The way out of a sandbox that has no network: a forwarder inside, on the loopback that every program knows, hands each connection on to a
- * proxy outside, through a socket file. The proxy judges; nothing in here does.
+ * Network access from a sandbox without a network: a forwarder inside listens on the loopback and passes each
+ * connection through a socket file to a proxy outside. Only the proxy decides what is allowed.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -16,27 +16,27 @@ export interface Way {
   refusals(): readonly string[]
 }
 
-const NO_WAY: Way = { binds: [], environment: {}, refusals: () => [] }
+const NO_EGRESS: Way = { binds: [], environment: {}, refusals: () => [] }
 
 /**
- * Contract: what has to be closed after it is in `opened`, also where it fails. A socket of its own for each command, in a folder with a short name,
- * because the names of sockets are short.
+ * Contract: adds everything that must be closed to `opened`, even if it throws. Each command has its own socket, in a
+ * folder with a short path, because socket paths have a small length limit.
  */
 export async function openWay(
   open: OpenWayOut | undefined,
   forwarder: Forwarder,
   opened: AsyncDisposableStack,
 ): Promise<Way> {
-  if (!open) return NO_WAY
+  if (!open) return NO_EGRESS
   const folder = await mkdtemp(join(tmpdir(), 'tireless-way-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const socket = join(folder, 'proxy')
-  const way = await open(socket)
-  opened.defer(() => way.close())
+  const proxy = await open(socket)
+  opened.defer(() => proxy.close())
   return {
     binds: [{ from: socket, at: INNER_SOCKET, writable: true }, ...forwarder.binds],
-    environment: proxyEnvironment(way),
-    refusals: () => way.refusals(),
+    environment: proxyEnvironment(proxy),
+    refusals: () => proxy.refusals(),
   }
 }
 
@@ -47,7 +47,7 @@ function proxyEnvironment({ user, password, environment }: WayOut): Readonly<Rec
     ...Object.fromEntries(names.map((name) => [name, url])),
     NO_PROXY: 'localhost,127.0.0.1,::1',
     no_proxy: 'localhost,127.0.0.1,::1',
-    // Else Node heeds none of them.
+    // Node ignores the proxy variables without this.
     NODE_USE_ENV_PROXY: '1',
     ...environment,
   }

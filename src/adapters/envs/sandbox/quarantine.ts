@@ -1,4 +1,4 @@
-/** Where things go that a command must not leave in a workspace: they are kept aside in the home, under the names they had. */
+/** Moves files that a command must not leave in a workspace into a folder of the home, under their original names. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,26 +6,26 @@ import { join } from 'node:path'
 import { errno } from '../host/refusal.ts'
 import { bytesOfPath, textOfPath } from './workspace-scan.ts'
 
-/** How often things were taken away that are still kept. */
-const MOST_KEPT = 100
-/** On another disk it has to be copied; what is larger is removed. */
-const MOST_COPIED_ENTRIES = 10_000
+/** Older quarantine folders are deleted. */
+const MAX_KEPT = 100
+/** On another disk files must be copied; a larger tree is deleted instead. */
+const MAX_COPIED_ENTRIES = 10_000
 
 export interface Quarantine {
-  /** Contract: `path` as a scan tells it; afterwards nothing is there, whatever came of keeping it. */
+  /** Contract: `path` as in a scan finding. Afterwards it is gone from the workspace, even if it could not be kept. */
   take(path: string): void
 }
 
-/** `folder`: of the home; made when something is taken. */
+/** `folder`: a folder of the home, created on first use. */
 export function quarantine(folder: string, root: string): Quarantine {
-  let place: string | undefined
+  let target: string | undefined
   const open = (): string => {
-    if (place !== undefined) return place
+    if (target !== undefined) return target
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    forgetOldest(folder)
-    place = mkdtempSync(join(folder, 'taken-'))
-    writeFileSync(join(place, 'from'), `${root}\n`)
-    return place
+    deleteOldest(folder)
+    target = mkdtempSync(join(folder, 'taken-'))
+    writeFileSync(join(target, 'from'), `${root}\n`)
+    return target
   }
   return {
     take(path) {
@@ -34,7 +34,7 @@ export function quarantine(folder: string, root: string): Quarantine {
         mkdirSync(to.subarray(0, to.lastIndexOf('/')), { recursive: true, mode: 0o700 })
         move(root, path, to)
       } catch {
-        // What cannot be kept must not stay either.
+        // A file that cannot be kept must not stay in the workspace either.
         remove(root, path)
       }
     },
@@ -54,22 +54,22 @@ function move(root: string, path: string, to: Buffer): void {
 }
 
 const isLarge = (path: string): boolean =>
-  lstatSync(path).isDirectory() && readdirSync(path, { recursive: true }).length > MOST_COPIED_ENTRIES
+  lstatSync(path).isDirectory() && readdirSync(path, { recursive: true }).length > MAX_COPIED_ENTRIES
 
 function remove(root: string, path: string): void {
   try {
     rmSync(bytesOfPath(root, path), { recursive: true, force: true })
   } catch (thrown) {
-    // A tree may be deeper than any path is long; this program goes down step by step.
+    // A tree may be deeper than the longest path; rm descends step by step.
     const text = textOfPath(path)
     if (text === undefined) throw thrown
     execFileSync('/bin/rm', ['-rf', '--', `./${text}`], { cwd: root, stdio: 'ignore' })
   }
 }
 
-function forgetOldest(folder: string): void {
+function deleteOldest(folder: string): void {
   const kept = readdirSync(folder)
     .map((name) => ({ name, at: lstatSync(join(folder, name)).mtimeMs }))
     .sort((a, b) => b.at - a.at)
-  for (const { name } of kept.slice(MOST_KEPT - 1)) rmSync(join(folder, name), { recursive: true, force: true })
+  for (const { name } of kept.slice(MAX_KEPT - 1)) rmSync(join(folder, name), { recursive: true, force: true })
 }

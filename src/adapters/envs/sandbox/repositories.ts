@@ -1,6 +1,6 @@
 /**
- * How the git repositories of a workspace are guarded while a command runs: hooks and configuration are read-only, because both name
- * programs that the owner's own git would run later. The folder itself is a mount, so that it cannot be moved away and another be put in its place.
+ * The mounts that guard git repositories of a workspace: hooks and configuration are read-only, because both name
+ * programs that the owner's git would run later. The git folder itself is a mount, so that a command cannot replace it.
  */
 
 import { existsSync } from 'node:fs'
@@ -9,18 +9,18 @@ import { dirname, join } from 'node:path'
 import { gitFolderOf } from '../repository/git-folder.ts'
 import type { Bind } from './layout.ts'
 
-/** Contract: the folder writable, but for what names programs; nothing where it is none. */
+/** Contract: the git folder is writable, except for files that name programs; empty if it is not a folder. */
 export async function gitFolderBinds(gitFolder: string): Promise<readonly Bind[]> {
   if (!(await lstat(gitFolder).catch(() => undefined))?.isDirectory()) return []
-  // There has to be something to mount on; what else is missing is taken away where a command makes it.
+  // A mount needs an existing target. Other missing files are removed after the command if it created them.
   if (!existsSync(join(gitFolder, 'commondir'))) await mkdir(join(gitFolder, 'hooks')).catch(() => {})
   return [{ from: gitFolder, at: gitFolder, writable: true }, ...(await readOnlyParts(gitFolder))]
 }
 
-const PARTS = ['config', 'config.worktree', 'hooks', 'commondir', 'gitdir']
+const READ_ONLY_PARTS = ['config', 'config.worktree', 'hooks', 'commondir', 'gitdir']
 
 async function readOnlyParts(gitFolder: string): Promise<Bind[]> {
-  const parts = PARTS.map(async (name) => {
+  const parts = READ_ONLY_PARTS.map(async (name) => {
     const path = join(gitFolder, name)
     const stats = await lstat(path).catch(() => undefined)
     return stats?.isFile() || stats?.isDirectory() ? [readOnly(path)] : []
@@ -30,15 +30,15 @@ async function readOnlyParts(gitFolder: string): Promise<Bind[]> {
 
 export const readOnly = (path: string): Bind => ({ from: path, at: path, writable: false })
 
-/** Contract: where the workspace is a worktree, the folder of its repository; else undefined. */
+/** Contract: the common git folder if the workspace is a linked worktree; else undefined. */
 export async function commonFolder(root: string): Promise<string | undefined> {
   const own = await gitFolderOf(root)
   return own === undefined || own === join(root, '.git') ? undefined : dirname(dirname(own))
 }
 
 /**
- * Where the workspace is a worktree, its repository lies elsewhere. Git needs all of it to read, and to write: the objects, its own
- * folder, and, where it stands on a branch, the branches. Everything else stays as it is, whatever the agent does.
+ * Mounts for a workspace that is a linked worktree, whose repository is outside. Git must read all of the repository.
+ * It may write the objects and the worktree's own git folder and, if a branch is checked out, the branches.
  */
 export async function beside(root: string): Promise<readonly Bind[]> {
   const own = await gitFolderOf(root)
@@ -46,12 +46,12 @@ export async function beside(root: string): Promise<readonly Bind[]> {
   if (own === undefined || common === undefined) return []
   const head = await readFile(join(own, 'HEAD'), 'utf8').catch(() => '')
   const writable = ['objects', ...(head.startsWith('ref: ') ? ['refs', 'logs'] : [])].map((name) => join(common, name))
-  const there = await Promise.all(
+  const existing = await Promise.all(
     [...writable, own].map(async (path) => ((await lstat(path).catch(() => undefined))?.isDirectory() ? [path] : [])),
   )
   return [
     readOnly(common),
-    ...there.flat().map((path) => ({ from: path, at: path, writable: true })),
+    ...existing.flat().map((path) => ({ from: path, at: path, writable: true })),
     ...(await readOnlyParts(own)),
   ]
 }

@@ -1,6 +1,7 @@
 /**
- * The sandbox: commands of agents run in bubblewrap. They see the system read-only, the workspace and a home of their own, and nothing
- * else: no home of the owner, no process, no network. Whether it holds on this machine is tried before anything is run in it.
+ * The sandbox: agent commands run in bubblewrap. They see the system folders read-only, the workspace and their own
+ * $HOME; they do not see the owner's files, other processes or the network. A self-test checks that the sandbox works
+ * on this machine before the first command.
  */
 
 import { execFile } from 'node:child_process'
@@ -16,27 +17,27 @@ import { type Bubblewrap, launcherOf } from './launcher.ts'
 import { type Trial, trialOf } from './self-test.ts'
 
 export interface SandboxOptions {
-  /** A folder of the home, for what sandboxes are made of. */
+  /** The home's folder for sandbox files. */
   readonly folder: string
-  /** The home, and whatever else must not be seen. */
+  /** The home, and other folders that commands must not see. */
   readonly hidden: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly table?: ProcessTable
-  /** Forwards connections where it is there, because it starts at once; default: the one of the system. */
+  /** The Perl that runs the forwarder; default: /usr/bin/perl. */
   readonly perl?: string
 }
 
 export interface Sandbox {
-  /** Contract: throws `tool_failed` where the sandbox does not hold. */
+  /** Contract: throws `tool_failed` if the self-test failed. */
   readonly launcher: Launcher
-  /** Contract: found out once; never throws. */
+  /** Contract: runs the self-test once and remembers its result; never throws. */
   trial(): Promise<Trial>
-  /** What is known already. */
+  /** The result so far; undefined before the self-test has ended. */
   known(): Trial | undefined
 }
 
-/** Contract: whether a sandbox would hold here; leaves nothing behind, never throws. */
+/** Contract: tests a sandbox in a temporary folder, which it removes; never throws. */
 export async function trySandbox(make: (folder: string) => Sandbox | undefined): Promise<Trial | 'off'> {
   const folder = await mkdtemp(join(tmpdir(), 'tireless-sandbox-'))
   try {
@@ -46,16 +47,16 @@ export async function trySandbox(make: (folder: string) => Sandbox | undefined):
   }
 }
 
-/** For the life of the process: the same bubblewrap on the same kernel. */
+/** Results of this process, by bubblewrap version, kernel and user. */
 const trials = new Map<string, Promise<Trial>>()
 
 export function createSandbox(options: SandboxOptions): Sandbox {
-  let known: Trial | undefined
-  let asked: Promise<Trial> | undefined
+  let result: Trial | undefined
+  let testing: Promise<Trial> | undefined
   let raw: Promise<Launcher> | undefined
 
-  async function find(): Promise<Trial> {
-    const found = await bubblewrap(options.env.PATH ?? '')
+  async function findAndTest(): Promise<Trial> {
+    const found = await findBubblewrap(options.env.PATH ?? '')
     if ('why' in found) return found
     raw = launcherOf({ ...options, ...found })
     const launcher = await raw
@@ -66,19 +67,19 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 
   async function trial(): Promise<Trial> {
-    asked ??= find().catch((thrown) => broken(String(thrown)))
-    known = await asked
-    return known
+    testing ??= findAndTest().catch((thrown) => failedTrial(String(thrown)))
+    result = await testing
+    return result
   }
 
   return {
     trial,
-    known: () => known,
+    known: () => result,
     async launcher(wanted) {
       const found = await trial()
       if (!found.holds || !raw)
         throw new TirelessError('tool_failed', {
-          what: 'no commands can be run: there is no sandbox that holds',
+          what: 'cannot run commands: the sandbox does not work',
           got: found.holds ? '' : found.why,
         })
       return (await raw)(wanted)
@@ -86,14 +87,14 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 }
 
-const broken = (why: string): Trial => ({ holds: false, why, remedy: 'see what it says' })
+const failedTrial = (why: string): Trial => ({ holds: false, why, remedy: 'fix the reported error' })
 
-async function bubblewrap(path: string): Promise<Bubblewrap | Extract<Trial, { holds: false }>> {
+async function findBubblewrap(path: string): Promise<Bubblewrap | Extract<Trial, { holds: false }>> {
   if (process.platform !== 'linux')
     return {
       holds: false,
-      why: `there is none for ${process.platform}`,
-      remedy: 'run it on Linux, in a container or a virtual machine',
+      why: `no sandbox is available for ${process.platform}`,
+      remedy: 'run Tireless on Linux, in a container or a virtual machine',
     }
   const program = path
     .split(':')

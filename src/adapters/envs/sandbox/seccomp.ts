@@ -1,31 +1,34 @@
 /**
- * The system calls that no command of an agent needs, as a program for the kernel (classic BPF, as `bwrap --seccomp` takes it).
- * Namespaces and capabilities hold without it; it takes away what they leave: new namespaces, other processes' memory, key rings, the
- * odd families of sockets, and whatever the kernel has been broken by most. Pure.
+ * The seccomp filter of the sandbox: refuses system calls that agent commands do not need, as a classic BPF program for
+ * `bwrap --seccomp`. Namespaces and capabilities protect without it; the filter also blocks new namespaces, other
+ * processes' memory, key rings, rare socket families, and calls that were often used to exploit the kernel. Pure.
  */
 
 import { endianness } from 'node:os'
 
-/** Numbers by architecture. Those from 424 on are the same everywhere. */
+/** System call numbers. Numbers from 424 on are the same on every architecture. */
 interface Architecture {
   readonly audit: number
   readonly refused: readonly number[]
   readonly clone: number
   readonly socket: number
   readonly ioctl: number
-  /** Calls that set the mode of a file, with the place of that argument; and that which opens by a folder. */
+  /** Calls that set the mode of a file, with the index of the mode argument. */
   readonly modes: readonly (readonly [number: number, mode: number])[]
   readonly openat: number
-  /** open, where there is one. */
+  /** Not every architecture has `open`. */
   readonly open: number | undefined
-  /** It fills a disk in no time; programs write instead. */
+  /** Refused, because it can fill a disk at once; programs fall back to writing. */
   readonly fallocate: number
-  /** Bits in the number of a call that mean another way to call. */
+  /** Bits in the call number that select a foreign calling convention (x32). */
   readonly foreign: number
 }
 
-/** open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr, io_uring_setup, _enter, _register, pidfd_getfd. */
-const EVERYWHERE = [428, 429, 430, 431, 432, 433, 442, 443, 467, 425, 426, 427, 438]
+/**
+ * open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr, io_uring_setup,
+ * io_uring_enter, io_uring_register, pidfd_getfd.
+ */
+const REFUSED_EVERYWHERE = [428, 429, 430, 431, 432, 433, 442, 443, 467, 425, 426, 427, 438]
 const CLONE3 = 435
 const OPENAT2 = 437
 const FCHMODAT2 = 452
@@ -39,8 +42,10 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
       ...[248, 249, 250], // add_key, request_key, keyctl
       ...[321, 298, 323], // bpf, perf_event_open, userfaultfd
       ...[246, 320, 175, 176, 313], // kexec_load, kexec_file_load, init_module, delete_module, finit_module
-      ...[304, 163, 167, 168, 169, 170, 171, 172, 173, 179], // open_by_handle_at, acct, swapon, swapoff, reboot, sethostname, setdomainname, iopl, ioperm, quotactl
-      ...[103, 153, 164, 227, 159, 305, 180, 212], // syslog, vhangup, settimeofday, clock_settime, adjtimex, clock_adjtime, nfsservctl, lookup_dcookie
+      // open_by_handle_at, acct, swapon, swapoff, reboot, sethostname, setdomainname, iopl, ioperm, quotactl
+      ...[304, 163, 167, 168, 169, 170, 171, 172, 173, 179],
+      // syslog, vhangup, settimeofday, clock_settime, adjtimex, clock_adjtime, nfsservctl, lookup_dcookie
+      ...[103, 153, 164, 227, 159, 305, 180, 212],
     ],
     clone: 56,
     socket: 41,
@@ -88,18 +93,18 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
 
 const NEW_NAMESPACES = 0x7e02_0000
 /** unix, inet, inet6, netlink. */
-const FAMILIES = [1, 2, 10, 16]
-/** TIOCSTI and TIOCLINUX: to type into somebody else's terminal. */
-const TYPING = [0x5412, 0x541c]
+const SOCKET_FAMILIES = [1, 2, 10, 16]
+/** TIOCSTI and TIOCLINUX, which type into another process's terminal. */
+const TERMINAL_INPUT = [0x5412, 0x541c]
 
 const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97]
 
-/** Where the kernel puts what it asks about. */
-const [NUMBER, AUDIT, FIRST, SECOND] = [0, 4, 16, 24]
-/** The lower half of an argument. */
-const argument = (at: number): number => FIRST + 8 * at
+/** Offsets in the kernel's `struct seccomp_data`. */
+const [NUMBER, AUDIT, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24]
+/** Offset of the lower half of an argument. */
+const argumentOffset = (at: number): number => FIRST_ARGUMENT + 8 * at
 
-/** A program that runs as its owner: left in a workspace, it would hand the owner's rights to everybody on the machine. */
+/** A setuid program left in a workspace would give the owner's rights to every user of the machine. */
 const SETUID = 0o4000
 const O_CREAT = 0x40
 
@@ -107,16 +112,16 @@ type Instruction = readonly [code: number, jt: number, jf: number, k: number]
 
 const load = (at: number): Instruction => [0x20, 0, 0, at]
 const and = (bits: number): Instruction => [0x54, 0, 0, bits]
-const answer = (value: number): Instruction => [0x06, 0, 0, value]
-const ALLOW = answer(0x7fff_0000)
-const refuse = (errno: number): Instruction => answer(0x0005_0000 | errno)
+const returnValue = (value: number): Instruction => [0x06, 0, 0, value]
+const ALLOW = returnValue(0x7fff_0000)
+const refuse = (errno: number): Instruction => returnValue(0x0005_0000 | errno)
 const isEqual = (k: number, yes: number, no: number): Instruction => [0x15, yes, no, k]
 
-/** Contract: undefined for an architecture whose numbers are not known here. */
+/** Contract: undefined for an architecture that ARCHITECTURES does not list. */
 export function seccompFilter(architecture: string): Buffer | undefined {
   const known = ARCHITECTURES[architecture]
   if (!known || endianness() !== 'LE') return undefined
-  return encoded(programFor(known))
+  return encode(programFor(known))
 }
 
 function programFor({
@@ -135,42 +140,46 @@ function programFor({
     ...[load(AUDIT), isEqual(audit, 1, 0), refuse(EPERM)],
     ...(foreign === 0 ? [] : [load(NUMBER), and(foreign), isEqual(0, 1, 0), refuse(EPERM)]),
     load(NUMBER),
-    ...[...refused, ...EVERYWHERE].flatMap((number) => [isEqual(number, 0, 1), refuse(EPERM)]),
-    // Its flags lie in memory, where a filter cannot look; programs fall back to clone.
+    ...[...refused, ...REFUSED_EVERYWHERE].flatMap((number) => [isEqual(number, 0, 1), refuse(EPERM)]),
+    // A filter cannot read clone3's flags, which are in memory. With ENOSYS, programs fall back to clone.
     ...[isEqual(CLONE3, 0, 1), refuse(ENOSYS)],
     ...[isEqual(OPENAT2, 0, 1), refuse(ENOSYS)],
     ...[isEqual(fallocate, 0, 1), refuse(EOPNOTSUPP)],
-    ...[...modes, [FCHMODAT2, 2] as const].flatMap(([number, mode]) => onlyIn(number, withoutSetuid(mode))),
-    ...onlyIn(openat, whereMade(2)),
-    ...(open === undefined ? [] : onlyIn(open, whereMade(1))),
-    ...onlyIn(clone, [load(FIRST), and(NEW_NAMESPACES), isEqual(0, 1, 0), refuse(EPERM), ALLOW]),
-    ...onlyIn(socket, [
-      load(FIRST),
-      ...FAMILIES.flatMap((family) => [isEqual(family, 0, 1), ALLOW]),
+    ...[...modes, [FCHMODAT2, 2] as const].flatMap(([number, mode]) => onlyFor(number, refuseSetuid(mode))),
+    ...onlyFor(openat, refuseSetuidIfCreating(2)),
+    ...(open === undefined ? [] : onlyFor(open, refuseSetuidIfCreating(1))),
+    ...onlyFor(clone, [load(FIRST_ARGUMENT), and(NEW_NAMESPACES), isEqual(0, 1, 0), refuse(EPERM), ALLOW]),
+    ...onlyFor(socket, [
+      load(FIRST_ARGUMENT),
+      ...SOCKET_FAMILIES.flatMap((family) => [isEqual(family, 0, 1), ALLOW]),
       refuse(EAFNOSUPPORT),
     ]),
-    ...onlyIn(ioctl, [load(SECOND), ...TYPING.flatMap((way) => [isEqual(way, 0, 1), refuse(EPERM)]), ALLOW]),
+    ...onlyFor(ioctl, [
+      load(SECOND_ARGUMENT),
+      ...TERMINAL_INPUT.flatMap((request) => [isEqual(request, 0, 1), refuse(EPERM)]),
+      ALLOW,
+    ]),
     ALLOW,
   ]
 }
 
-const withoutSetuid = (mode: number): readonly Instruction[] => [
-  ...[load(argument(mode)), and(SETUID), isEqual(0, 1, 0), refuse(EPERM), ALLOW],
+const refuseSetuid = (mode: number): readonly Instruction[] => [
+  ...[load(argumentOffset(mode)), and(SETUID), isEqual(0, 1, 0), refuse(EPERM), ALLOW],
 ]
 
-/** The mode is behind the flags, and means something only where a file is made. */
-const whereMade = (flags: number): readonly Instruction[] => [
-  ...[load(argument(flags)), and(O_CREAT), isEqual(0, 0, 1), ALLOW],
-  ...withoutSetuid(flags + 1),
+/** The mode argument follows the flags, and has a meaning only with O_CREAT. */
+const refuseSetuidIfCreating = (flags: number): readonly Instruction[] => [
+  ...[load(argumentOffset(flags)), and(O_CREAT), isEqual(0, 0, 1), ALLOW],
+  ...refuseSetuid(flags + 1),
 ]
 
-/** Contract: `body` ends in an answer. */
-const onlyIn = (number: number, body: readonly Instruction[]): readonly Instruction[] => [
+/** Contract: `body` ends with a return instruction. */
+const onlyFor = (number: number, body: readonly Instruction[]): readonly Instruction[] => [
   isEqual(number, 0, body.length),
   ...body,
 ]
 
-function encoded(program: readonly Instruction[]): Buffer {
+function encode(program: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8)
   for (const [at, [code, jt, jf, k]] of program.entries()) {
     bytes.writeUInt16LE(code, at * 8)

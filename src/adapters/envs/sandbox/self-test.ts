@@ -1,6 +1,6 @@
 /**
- * Whether the sandbox holds, found out by trying to get out of it: one command in a workspace of its own tries every way it knows.
- * Who escapes is judged from outside wherever that can be seen: a file that is there, a connection that came, a process that died.
+ * The self-test of a sandbox: one command in a temporary workspace tries every known way to escape. Success is judged
+ * from outside where possible: a file was written, a connection arrived, a process died.
  */
 
 import { spawn } from 'node:child_process'
@@ -26,58 +26,57 @@ export interface TestOptions {
   readonly clock: Clock
   readonly table?: ProcessTable
   readonly launcher: Launcher
-  /** What it is, for people. */
+  /** Name of the sandbox in messages. */
   readonly named: string
-  /** What can be got in there and is no way out of it. */
+  /** Results of attempts that do not count as an escape. */
   readonly harmless?: readonly string[]
-  /** Namespaces that it has in common with the machine. */
+  /** Namespaces that the sandbox shares with the machine. */
   readonly shared?: readonly string[]
-  /** What to do where it does not hold; default: as for bubblewrap. */
+  /** Advice if the test fails; default: advice for bubblewrap. */
   readonly remedy?: string
 }
 
 const TIMEOUT_MS = 10_000
-const MOST_OUTPUT = 64 * 1024
+const MAX_OUTPUT_BYTES = 64 * 1024
 
 export async function trialOf(options: TestOptions): Promise<Trial> {
   const { named } = options
   const base = await realpath(await mkdtemp(join(options.folder, 'try-')))
   const outside = await realpath(await mkdtemp(join(tmpdir(), 'tireless-try-')))
   try {
-    const { escapes, tried, wrote, said } = await escapesFrom(options, base, outside)
+    const { escapes, tried, wrote, said } = await attemptEscapes(options, base, outside)
     if (!tried)
       return {
         holds: false,
-        why: `${named} cannot make a sandbox here: ${lastLine(said)}`,
+        why: `${named} cannot create a sandbox: ${lastLine(said)}`,
         remedy: options.remedy ?? remedyFor(said),
       }
     if (!wrote)
       return {
         holds: false,
-        why: `${named} does not write the workspace as its owner`,
+        why: `${named} does not write workspace files as their owner`,
         remedy: options.remedy ?? remedyFor(said),
       }
-    if (escapes.length === 0) return { holds: true, what: `${named}; it was tried and holds` }
+    if (escapes.length === 0) return { holds: true, what: `${named}; self-test passed` }
     return {
       holds: false,
-      why: `${named} was escaped from: ${escapes.join(', ')}`,
-      remedy:
-        options.remedy ?? 'install a bubblewrap of your distribution, 0.8 or newer, and look for what stands between',
+      why: `the self-test of ${named} escaped: ${escapes.join(', ')}`,
+      remedy: options.remedy ?? 'install bubblewrap 0.8 or newer from your distribution',
     }
   } finally {
     await Promise.all([base, outside].map((folder) => rm(folder, { recursive: true, force: true })))
   }
 }
 
-interface Tried {
+interface Attempts {
   readonly escapes: readonly string[]
   readonly tried: boolean
-  /** Into the workspace, what is then ours. */
+  /** The command wrote a file into the workspace, and the file has our user id. */
   readonly wrote: boolean
   readonly said: string
 }
 
-async function escapesFrom(options: TestOptions, base: string, outside: string): Promise<Tried> {
+async function attemptEscapes(options: TestOptions, base: string, outside: string): Promise<Attempts> {
   const { launcher, clock, table = processTable() } = options
   const root = join(base, 'ws')
   await Promise.all([mkdir(join(root, '.git/hooks'), { recursive: true }), mkdir(join(base, 'calls'))])
@@ -90,9 +89,9 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
   }
   for (const [path, text] of Object.entries(files)) await writeFile(path, text)
   const env = { PATH: options.env.PATH ?? '/usr/bin:/bin', TIRELESS_CANARY: canary }
-  const others = spawn('sleep', ['60'], { env, stdio: 'ignore' })
-  others.on('error', () => {})
-  // Another number for each: what others do to the nodes of the machine meanwhile is not this one's doing.
+  const bystander = spawn('sleep', ['60'], { env, stdio: 'ignore' })
+  bystander.on('error', () => {})
+  // A different time for each test, so that concurrent tests do not blame each other for /dev/null.
   const stamp = 1_000_000_000 + (createHash('sha256').update(base).digest().readUInt32LE() % 500_000_000)
   let connected = false
   const server = createServer((socket) => {
@@ -107,11 +106,11 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
       base,
       outside,
       port,
-      pid: others.pid ?? 0,
+      pid: bystander.pid ?? 0,
       hidden: options.hidden,
       canary,
       stamp,
-      own: ownOf(options),
+      own: ownNamespaces(options),
     }
     const processes = hostProcesses({
       root,
@@ -119,7 +118,7 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
       clock,
       env,
       table,
-      maxOutputBytes: MOST_OUTPUT,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
       launcher,
     })
     const { output } = await processes.run('self-test', scriptFor(facts), {
@@ -127,11 +126,11 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
       signal: new AbortController().signal,
     })
     await new Promise((resolve) => setImmediate(resolve))
-    const told = [...output.matchAll(/^escaped: (.+)$/gm)].map(([, got]) => String(got))
-    const seen = [
+    const reported = [...output.matchAll(/^escaped: (.+)$/gm)].map(([, got]) => String(got))
+    const observed = [
       ...(connected ? ['a connection out'] : []),
       ...(existsSync(join(outside, 'written')) || existsSync(join(base, 'written')) ? ['a file written outside'] : []),
-      ...(others.pid !== undefined && others.exitCode === null && others.signalCode === null
+      ...(bystander.pid !== undefined && bystander.exitCode === null && bystander.signalCode === null
         ? []
         : ['a process killed outside']),
       ...(statSync('/dev/null').mtimeMs !== stamp * 1000 ? [] : ['the nodes of /dev']),
@@ -142,13 +141,13 @@ async function escapesFrom(options: TestOptions, base: string, outside: string):
         ? []
         : ['a hook of git written']),
     ]
-    const escapes = [...new Set([...told, ...seen])].filter(
-      (got) => ![NOTHING, ...(options.harmless ?? [])].includes(got),
+    const escapes = [...new Set([...reported, ...observed])].filter(
+      (got) => ![NOT_REPORTED, ...(options.harmless ?? [])].includes(got),
     )
     const wrote = statSync(join(root, 'wrote'), { throwIfNoEntry: false })?.uid === process.getuid?.()
-    return { escapes, tried: told[0] === NOTHING && /^tried everything$/m.test(output), wrote, said: output }
+    return { escapes, tried: reported[0] === NOT_REPORTED && /^tried everything$/m.test(output), wrote, said: output }
   } finally {
-    others.kill('SIGKILL')
+    bystander.kill('SIGKILL')
     server.close()
   }
 }
@@ -160,27 +159,28 @@ interface Facts {
   readonly pid: number
   readonly hidden: readonly string[]
   readonly canary: string
-  /** A time that no file has. */
+  /** Seconds since the epoch; a time that no file has. */
   readonly stamp: number
-  /** The kinds of namespaces that are to be its own. */
+  /** The namespaces that the sandbox must not share. */
   readonly own: readonly string[]
 }
 
 const NAMESPACES = ['user', 'pid', 'net', 'ipc', 'uts', 'mnt']
-const ownOf = ({ shared = [] }: TestOptions): readonly string[] => NAMESPACES.filter((kind) => !shared.includes(kind))
+const ownNamespaces = ({ shared = [] }: TestOptions): readonly string[] =>
+  NAMESPACES.filter((kind) => !shared.includes(kind))
 
-/** Each way says what was got by it, where it was got. Few of them start a program: it has to be quick. */
+/** Each attempt prints its result if it succeeds. Few of them start a program, because the test must be quick. */
 function scriptFor({ base, outside, port, pid, hidden, canary, stamp, own }: Facts): string {
-  const readable = (path: string): string => `{ read -r line || [ -n "$line" ]; } < ${quoted(path)}`
-  const ways: readonly (readonly [got: string, way: string])[] = [
-    [NOTHING, 'true'],
-    [NOTHING, ': > wrote'],
+  const readable = (path: string): string => `{ read -r line || [ -n "$line" ]; } < ${quoteForShell(path)}`
+  const attempts: readonly (readonly [got: string, attempt: string])[] = [
+    [NOT_REPORTED, 'true'],
+    [NOT_REPORTED, ': > wrote'],
     ["the home's token", readable(join(base, 'token'))],
     ...hidden.flatMap((folder) =>
       ['token', 'tireless.db'].map((name) => ['the home', readable(join(folder, name))] as const),
     ),
     ['the temporary files of others', readable(join(outside, 'seen'))],
-    [NOTHING, `: > ${quoted(join(outside, 'written'))}; : > ${quoted(join(base, 'written'))}`],
+    [NOT_REPORTED, `: > ${quoteForShell(join(outside, 'written'))}; : > ${quoteForShell(join(base, 'written'))}`],
     ...['/', '/usr', '/etc', '/opt', '/dev', '/run', '/var'].map(
       (folder) => [`${folder} writable`, `[ -w ${folder} ]`] as const,
     ),
@@ -188,43 +188,45 @@ function scriptFor({ base, outside, port, pid, hidden, canary, stamp, own }: Fac
       'a setting of the kernel',
       'read -r line < /proc/sys/kernel/core_pattern && printf %s "$line" > /proc/sys/kernel/core_pattern',
     ],
-    [NOTHING, `touch -m -d @${stamp} /dev/null`],
+    [NOT_REPORTED, `touch -m -d @${stamp} /dev/null`],
     ["another process's environment", `grep -qs ${canary} /proc/[0-9]*/environ`],
     ['the environment of the runtime', '[ -n "$TIRELESS_CALL$TIRELESS_CANARY" ]'],
-    ['capabilities', statusSays('Cap*', '0000000000000000')],
-    ['new privileges', statusSays('NoNewPrivs:', '1')],
-    ...(FILTERED.includes(process.arch) ? [['every system call', statusSays('Seccomp:', '2')] as const] : []),
+    ['capabilities', statusDiffers('Cap*', '0000000000000000')],
+    ['new privileges', statusDiffers('NoNewPrivs:', '1')],
+    ...(WITH_SECCOMP.includes(process.arch) ? [['every system call', statusDiffers('Seccomp:', '2')] as const] : []),
     ...namespaces(own),
     ['the session of the runtime', `read -r stat < /proc/self/stat && set -- \${stat##*) } && [ "$4" = 0 ]`],
     ['a remount', 'mount -o remount,rw /usr || { mount -t tmpfs none /mnt && umount /mnt; }'],
     ['a user namespace', 'unshare -U true'],
     ['a device', 'mknod node c 1 1'],
-    [NOTHING, ': > .git/hooks/pre-commit; printf "[alias]" >> .git/config'],
+    [NOT_REPORTED, ': > .git/hooks/pre-commit; printf "[alias]" >> .git/config'],
     ['the folder of git moved away', 'mv .git elsewhere'],
     ['cores', '[ "$(ulimit -c)" != 0 ]'],
     ['files of any size', '[ "$(ulimit -f)" = unlimited ]'],
-    [NOTHING, `exec 5<>/dev/tcp/127.0.0.1/${port}`],
-    [NOTHING, `read -r name < /proc/${pid}/comm && [ "$name" = sleep ] && kill -KILL ${pid}`],
+    [NOT_REPORTED, `exec 5<>/dev/tcp/127.0.0.1/${port}`],
+    [NOT_REPORTED, `read -r name < /proc/${pid}/comm && [ "$name" = sleep ] && kill -KILL ${pid}`],
   ]
-  const tries = ways.map(([got, way]) => `if ( ${way} ) > /dev/null 2>&1; then echo "escaped: ${got}"; fi`)
-  return [...tries, 'echo tried everything'].join('\n')
+  const checks = attempts.map(([got, attempt]) => `if ( ${attempt} ) > /dev/null 2>&1; then echo "escaped: ${got}"; fi`)
+  return [...checks, 'echo tried everything'].join('\n')
 }
 
-/** Tried as well: whether it succeeded is seen from outside. The first is the proof that anything was tried at all. */
-const NOTHING = 'nothing'
-const FILTERED = ['x64', 'arm64']
+/** Label of attempts whose success is observed from outside. The first one proves that the script ran at all. */
+const NOT_REPORTED = 'nothing'
+const WITH_SECCOMP = ['x64', 'arm64']
 
-/** True where one of these lines of /proc/self/status says something else. */
-const statusSays = (key: string, expected: string): string =>
-  `while read -r key value; do case $key in ${key}) [ "$value" = ${expected} ] || exit 0;; esac; done < /proc/self/status; exit 1`
+/** Shell code; succeeds if a line of /proc/self/status with this key has another value. */
+const statusDiffers = (key: string, expected: string): string =>
+  `while read -r key value; do case $key in ${key}) [ "$value" = ${expected} ] || exit 0;; esac; done ` +
+  '< /proc/self/status; exit 1'
 
 function namespaces(own: readonly string[]): (readonly [string, string])[] {
   const links = own.map((kind) => `/proc/self/ns/${kind}`).join(' ')
-  const look = `for own in $(readlink ${links}); do case " ${own.map(namespaceOf).join(' ')} " in *" $own "*) exit 0;; esac; done; exit 1`
+  const outer = own.map(namespaceOf).join(' ')
+  const look = `for own in $(readlink ${links}); do case " ${outer} " in *" $own "*) exit 0;; esac; done; exit 1`
   return [["a namespace of the machine's", look]]
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function namespaceOf(kind: string): string {
   try {
@@ -238,6 +240,10 @@ const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 
 function remedyFor(said: string): string {
   if (/namespace|uid map|permission|not permitted|No space left/i.test(said))
-    return 'allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 or a profile for bwrap (Ubuntu), user.max_user_namespaces=10000; in a container, start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined'
-  return 'try it by hand: bwrap --ro-bind / / --unshare-all true'
+    return [
+      'allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 (Debian),',
+      'kernel.apparmor_restrict_unprivileged_userns=0 or a profile for bwrap (Ubuntu), user.max_user_namespaces=10000;',
+      'in a container, start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined',
+    ].join(' ')
+  return 'run bwrap --ro-bind / / --unshare-all true to see the error'
 }

@@ -1,6 +1,6 @@
 /**
- * What a long-lived program that the owner configured (a server) has to see of the machine beside the system: where it lies, and what its
- * command names. An allow-list: what nobody named is not there, and neither is a folder so wide that it holds a whole account.
+ * The paths that a configured server (a long-lived program) may see in its sandbox besides the system folders: its
+ * program, and the paths that its command names. An allow-list; a folder that contains a whole account is never shown.
  */
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
@@ -9,53 +9,53 @@ import { isProgram } from '../host/launch.ts'
 import { isInSystem } from './layout.ts'
 
 export interface ProgramPlace {
-  /** Where it begins. */
+  /** The folder it starts in. */
   readonly cwd: string
-  /** $PATH out here. */
+  /** $PATH outside the sandbox. */
   readonly path: string
-  /** The account's own folder. */
+  /** The user's home folder. */
   readonly account: string
-  /** What must not be seen, whoever names it. */
+  /** Folders that must stay hidden, even if the command names them. */
   readonly hidden: readonly string[]
 }
 
-/** A folder with one of these is the whole of a program. */
+/** A folder with one of these files is a program's package. */
 const PACKAGE_MARKS = ['package.json', 'pyproject.toml', 'pyvenv.cfg', 'setup.py', 'go.mod', 'Cargo.toml']
 
-/** Contract: real paths of files and folders that are to be seen, read-only; none of them is hidden or too wide. */
-export function pathsOfProgram(command: readonly string[], around: ProgramPlace): readonly string[] {
+/** Contract: real paths of files and folders to mount read-only; none is hidden, or contains a whole account. */
+export function pathsOfProgram(command: readonly string[], place: ProgramPlace): readonly string[] {
   const [program = '', ...args] = command
-  const at = programPath(program, around)
-  const named = args.map((arg) => resolve(around.cwd, arg)).filter((path, i) => isNamed(args[i] ?? '', path))
-  const beginning = isHidden(around.cwd, around.hidden) ? [] : [around.cwd]
-  const wanted = [
-    ...(at === undefined ? [] : [dirname(at), ...packageOf(realpathSync(at), around)]),
-    ...named.flatMap((path) => packageOf(realpathSync(path), around)),
-    ...beginning,
+  const at = programPath(program, place)
+  const named = args.map((arg) => resolve(place.cwd, arg)).filter((path, i) => isNamed(args[i] ?? '', path))
+  const startFolder = isHidden(place.cwd, place.hidden) ? [] : [place.cwd]
+  const candidates = [
+    ...(at === undefined ? [] : [dirname(at), ...packageOf(realpathSync(at), place)]),
+    ...named.flatMap((path) => packageOf(realpathSync(path), place)),
+    ...startFolder,
   ]
-  return [...new Set(wanted)].filter((path) => canBeSeen(path, around))
+  return [...new Set(candidates)].filter((path) => canBeSeen(path, place))
 }
 
-/** Contract: whether a folder may be shown at all. */
-export function canBeSeen(path: string, around: Pick<ProgramPlace, 'account' | 'hidden'>): boolean {
-  return !isInSystem(path) && !isTooWide(path, around.account) && !isHidden(path, around.hidden)
+/** Contract: true if the path may be mounted. */
+export function canBeSeen(path: string, place: Pick<ProgramPlace, 'account' | 'hidden'>): boolean {
+  return !isInSystem(path) && !isTooWide(path, place.account) && !isHidden(path, place.hidden)
 }
 
 export const isHidden = (path: string, hidden: readonly string[]): boolean =>
   hidden.some((folder) => path === folder || path.startsWith(`${folder}/`))
 
-/** Contract: of $PATH, the folders that are there inside. */
+/** Contract: $PATH, reduced to the folders that exist inside. */
 export const visiblePath = (path: string, seen: readonly string[]): string =>
   path
     .split(':')
     .filter((folder) => isInSystem(folder) || isHidden(folder, seen))
     .join(':')
 
-/** The root, a folder of it, or one that holds the account's own. */
+/** The root folder, a top-level folder, or a folder that contains the user's home. */
 const isTooWide = (path: string, account: string): boolean =>
   path.split('/').length <= 2 || account === path || account.startsWith(`${path}/`)
 
-/** A word that is no path may happen to be the name of something: only what looks like one counts, or lies where the program begins. */
+/** Options and `.` do not count as paths, even if a file of that name exists. */
 const isNamed = (arg: string, path: string): boolean =>
   arg !== '' && !arg.startsWith('-') && arg !== '.' && existsSync(path)
 
@@ -68,10 +68,10 @@ function programPath(program: string, { cwd, path }: ProgramPlace): string | und
     .find(isProgram)
 }
 
-/** The file itself, or the folder of the program that it belongs to. */
-function packageOf(path: string, around: ProgramPlace): readonly string[] {
+/** The file itself, or the package folder that contains it. */
+function packageOf(path: string, place: ProgramPlace): readonly string[] {
   if (statSync(path).isDirectory()) return [path]
-  for (let folder = dirname(path); canBeSeen(folder, around); folder = dirname(folder))
+  for (let folder = dirname(path); canBeSeen(folder, place); folder = dirname(folder))
     if (PACKAGE_MARKS.some((mark) => existsSync(join(folder, mark)))) return [folder]
   return [path]
 }

@@ -1,7 +1,7 @@
 /**
- * What a command must not leave behind, taken away when nothing of it runs any more: files of protected names that were not there
- * before (to mask a missing name would show it to every `ls` and stop a `git clone` into the folder), and in repositories that it has
- * made or could change whatever would have another git run a program.
+ * Removes files that a command must not leave behind, after all of its processes have ended: new or changed files with
+ * protected names, and, in repositories that it created or could change, files that would make git run a program.
+ * Missing names are not masked by mounts instead: every `ls` would show them, and `git clone` would fail there.
  */
 
 import { lstatSync, readFileSync, realpathSync } from 'node:fs'
@@ -17,32 +17,32 @@ import {
   type WorkspaceScan,
 } from './workspace-scan.ts'
 
-/** What was there before a command began; plain data, because a crash may lie between. */
+/** The state before a command; plain data, because it is saved as JSON in case of a crash. */
 export interface BeforeCommand {
   readonly findings: readonly ScanFinding[]
-  /** Paths of findings that lay under a mount, so that nothing could change them or what they held. */
+  /** Paths of findings that were mounted, so that the command could not change them or their content. */
   readonly mounted: readonly string[]
-  /** What repositories obey outside of themselves, as a scan tells paths; what it was, or null where nothing was there. */
+  /** Files outside `.git` that git obeys: path as in a finding, and id of the file; null if it did not exist. */
   readonly obeyed?: readonly { readonly path: string; readonly id: string | null }[]
 }
 
 export interface Swept {
-  /** What was taken away, relative to the root. */
+  /** Removed paths, relative to the root. */
   readonly taken: readonly string[]
   readonly scan: WorkspaceScan
 }
 
-/** `keep`: a folder of the home. */
+/** `keep`: the home's folder for removed files. */
 export async function sweep(root: string, before: BeforeCommand, keep: string): Promise<Swept> {
   const scan = await scanWorkspace(root)
-  const aside = quarantine(keep, root)
+  const quarantineFolder = quarantine(keep, root)
   const taken: string[] = []
   const take: Quarantine['take'] = (path) => {
     if (taken.some((outer) => path === outer || path.startsWith(`${outer}/`))) return
-    aside.take(path)
+    quarantineFolder.take(path)
     taken.push(path)
   }
-  const known = knownFrom(before)
+  const known = readKnownState(before)
   for (const finding of scan.findings) {
     if (finding.kind === 'too_deep' || (finding.kind === 'name' && !known.isSame(finding))) take(finding.path)
     if (finding.kind === 'repository') sweepRepository(root, finding, known, take)
@@ -55,22 +55,22 @@ export async function sweep(root: string, before: BeforeCommand, keep: string): 
   }
   const isLeft = ({ path }: ScanFinding): boolean =>
     !taken.some((outer) => path === outer || path.startsWith(`${outer}/`))
-  return { taken: taken.map(shownPath), scan: { ...scan, findings: scan.findings.filter(isLeft) } }
+  return { taken: taken.map(displayPath), scan: { ...scan, findings: scan.findings.filter(isLeft) } }
 }
 
-/** For people: what is no text, or could be taken for something else, is shown as letters. */
-function shownPath(path: string): string {
+/** For messages: a path that is not text, or has invisible characters, is shown escaped. */
+function displayPath(path: string): string {
   const text = textOfPath(path)
   return text === undefined || /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? JSON.stringify(path) : text
 }
 
-interface Known {
-  /** It is what it was: under a mount in the same place, or unchanged wherever it is. */
+interface KnownState {
+  /** Unchanged: it was mounted and is at the same path, or it has the same stamp at any path. */
   isSame(finding: ScanFinding): boolean
   isSamePart(repository: ScanFinding, part: string): boolean
 }
 
-function knownFrom({ findings, mounted }: BeforeCommand): Known {
+function readKnownState({ findings, mounted }: BeforeCommand): KnownState {
   const byId = new Map(findings.map((finding) => [finding.id, finding]))
   const guarded = new Set(mounted)
   const wasGuarded = (now: ScanFinding): boolean => guarded.has(now.path) && byId.get(now.id)?.path === now.path
@@ -83,7 +83,7 @@ function knownFrom({ findings, mounted }: BeforeCommand): Known {
   }
 }
 
-function sweepRepository(root: string, repository: ScanFinding, known: Known, take: Quarantine['take']): void {
+function sweepRepository(root: string, repository: ScanFinding, known: KnownState, take: Quarantine['take']): void {
   const parts = Object.keys(repository.parts ?? {}).filter((part) => !known.isSamePart(repository, part))
   for (const part of parts)
     if (isDangerous(root, repository.path, part)) take(repository.path === '' ? part : `${repository.path}/${part}`)
@@ -96,27 +96,27 @@ function isDangerous(root: string, repository: string, part: string): boolean {
   if (part === 'hooks') return !stats.isDirectory()
   if (part.startsWith('hooks/')) return !part.endsWith('.sample')
   if (!stats.isFile()) return true
-  const text = textIn(path)
+  const text = readText(path)
   if (part === REBASE_STEPS) return text === undefined || /^\s*(?:x|exec)\s/m.test(text)
-  // Only a worktree has one, which leads to the repository it lies in.
+  // Only a linked worktree has a `commondir`, and it must name the repository around it.
   if (part === 'commondir') return text?.trim() !== '../..' || !/(^|\/)worktrees\/[^/]+$/.test(repository)
   return text === undefined || !isHarmlessConfig(text, (value) => leadsInside(root, repository, value))
 }
 
-/** A file that leads to a repository of the workspace, or to a worktree or submodule of one. */
+/** True for a `.git` file that points to a git folder inside the workspace. */
 function leadsIntoWorkspace(root: string, link: string, findings: readonly ScanFinding[]): boolean {
   const path = bytesOfPath(root, link)
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false
-  const [, said] = /^gitdir: (.+)\n?$/.exec(textIn(path) ?? '') ?? []
+  const [, gitdir] = /^gitdir: (.+)\n?$/.exec(readText(path) ?? '') ?? []
   const [folder, top] = [textOfPath(dirname(link)), textOfPath(root)]
-  if (said === undefined || folder === undefined || top === undefined) return false
-  const target = realPathOf(resolve(top, folder, said))
+  if (gitdir === undefined || folder === undefined || top === undefined) return false
+  const target = realPathOf(resolve(top, folder, gitdir))
   return findings.some(
     ({ kind, path: found }) => kind === 'repository' && join(root, textOfPath(found) ?? '\0') === target,
   )
 }
 
-/** A work tree inside of the workspace. */
+/** True if the work tree named by `value` is inside the workspace. */
 function leadsInside(root: string, repository: string, value: string): boolean {
   const folder = textOfPath(repository)
   const target = folder === undefined ? undefined : realPathOf(resolve(root, folder, value))
@@ -131,23 +131,23 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
-function textIn(path: Buffer): string | undefined {
+function readText(path: Buffer): string | undefined {
   try {
-    return lstatSync(path).size > MOST_BYTES ? undefined : readFileSync(path, 'utf8')
+    return lstatSync(path).size > MAX_BYTES ? undefined : readFileSync(path, 'utf8')
   } catch {
     return undefined
   }
 }
 
 interface FoundWithin {
-  /** As a scan tells it; the first link on the way, where there is one. */
+  /** As in a scan finding; if a symbolic link is on the path, the first such link. */
   readonly path: string
   readonly id: string
 }
 
-/** Contract: what lies there, or the link that leads on: whoever follows one may come to files of others. */
+/** Contract: does not follow links, which may lead to files of other users; it returns the first link instead. */
 function foundWithin(root: string, path: string): FoundWithin | undefined {
   const names = path.split('/')
   for (const at of names.keys()) {
@@ -160,6 +160,6 @@ function foundWithin(root: string, path: string): FoundWithin | undefined {
   return undefined
 }
 
-/** Names what lies at a path inside the root, before and after a command; null where there is nothing. */
+/** Identifies the file at a path inside the root, to compare it before and after a command; null if none. */
 export const idWithin = (root: string, path: string): string | null =>
   foundWithin(root, Buffer.from(path.slice(root.length + 1)).toString('latin1'))?.id ?? null

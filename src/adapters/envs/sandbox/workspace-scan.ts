@@ -1,6 +1,7 @@
 /**
- * What of a workspace git, an editor or another agent's program would obey. Found by a walk of our own through all of it: no number of folders
- * is too large, none is left out, links are not followed, and names are bytes, because an agent may choose bytes that are no text.
+ * Scans a workspace for repositories and protected names, which git, an editor or another agent program would obey. It
+ * visits every folder, however many there are, and follows no links. Names are bytes, because an agent may choose names
+ * that are not valid text.
  */
 
 import { createHash } from 'node:crypto'
@@ -8,15 +9,15 @@ import { type BigIntStats, chmodSync, type Dirent, lstatSync, readdirSync } from
 import { isGitName, isProtectedName } from '../protected.ts'
 
 export interface ScanFinding {
-  /** Relative to the root, a byte for each character (latin1); empty for the root. */
+  /** Relative to the root; each character is one byte (latin1). Empty for the root. */
   readonly path: string
-  /** `link`: a `.git` that is no folder. `too_deep`: a folder whose path is too long to be looked into. */
+  /** `link`: a `.git` that is not a folder. `too_deep`: a folder whose path is too long to read. */
   readonly kind: 'repository' | 'link' | 'name' | 'too_deep'
-  /** Names one file as long as it lives, wherever it is moved. */
+  /** Identifies one file until it is deleted, even if it is moved. */
   readonly id: string
-  /** Another one after each change, also of what lies in it where it is a name; the kernel sets it, and nobody can set it back. */
+  /** Differs after each change; for `name`, also after changes inside. Uses ctime, which no program can reset. */
   readonly stamp: string
-  /** Of a repository: what git obeys in it, by name (`config`, `hooks/pre-commit`), with the stamps. */
+  /** For a repository: the stamps of files that git obeys, by name (`config`, `hooks/pre-commit`). */
   readonly parts?: Readonly<Record<string, string>>
 }
 
@@ -25,31 +26,31 @@ export interface WorkspaceScan {
   readonly folders: number
 }
 
-/** Beyond, system calls refuse a path; a name has at most 255 bytes. */
-const LONGEST_PATH = 3500
-const FOLDERS_A_TURN = 200
+/** System calls refuse paths above 4096 bytes; one more name has at most 255 bytes. */
+const MAX_PATH_LENGTH = 3500
+const FOLDERS_PER_PAUSE = 200
 
-/** Contract: all there are, outer ones before inner ones. */
+/** Contract: returns all findings, outer folders before inner ones. */
 export async function scanWorkspace(root: string): Promise<WorkspaceScan> {
   const findings: ScanFinding[] = []
   const queue: string[] = ['']
   for (let at = 0; at < queue.length; at += 1) {
     const folder = queue[at] as string
-    // Behind us nobody needs it any more, and there may be many.
+    // Frees the string: there may be many folders.
     queue[at] = ''
-    if (at % FOLDERS_A_TURN === FOLDERS_A_TURN - 1) await new Promise((resolve) => setImmediate(resolve))
-    if (root.length + folder.length > LONGEST_PATH) findings.push(...findingAt(root, folder, 'too_deep'))
-    else lookInto(root, folder, findings, queue)
+    if (at % FOLDERS_PER_PAUSE === FOLDERS_PER_PAUSE - 1) await new Promise((resolve) => setImmediate(resolve))
+    if (root.length + folder.length > MAX_PATH_LENGTH) findings.push(...findingAt(root, folder, 'too_deep'))
+    else scanFolder(root, folder, findings, queue)
   }
   return { findings, folders: queue.length }
 }
 
-function lookInto(root: string, folder: string, findings: ScanFinding[], queue: string[]): void {
+function scanFolder(root: string, folder: string, findings: ScanFinding[], queue: string[]): void {
   const names = new Set<string>()
   for (const entry of entriesOf(bytesOfPath(root, folder))) {
     const name = entry.name.toString('latin1')
     const path = folder === '' ? name : `${folder}/${name}`
-    if (PARTS_OF_LAYOUT.test(name)) names.add(name.toLowerCase())
+    if (REPOSITORY_FILES.test(name)) names.add(name.toLowerCase())
     if (entry.isDirectory()) queue.push(path)
     const text = entry.name.toString('utf8')
     if (isGitName(text)) {
@@ -57,19 +58,19 @@ function lookInto(root: string, folder: string, findings: ScanFinding[], queue: 
     } else if (isProtectedName(text, folder === '' ? undefined : nameOf(folder)))
       findings.push(...findingAt(root, path, 'name'))
   }
-  // One that is not whole yet may be so after the next command.
-  if (isLayout(names) || isGitName(nameOf(folder))) findings.push(...findingAt(root, folder, 'repository'))
+  // An incomplete repository may become complete with the next command.
+  if (isRepository(names) || isGitName(nameOf(folder))) findings.push(...findingAt(root, folder, 'repository'))
 }
 
 const nameOf = (path: string): string => Buffer.from(path.slice(path.lastIndexOf('/') + 1), 'latin1').toString('utf8')
 
-const PARTS_OF_LAYOUT = /^(HEAD|objects|refs|commondir)$/i
+const REPOSITORY_FILES = /^(HEAD|objects|refs|commondir)$/i
 
-/** As git decides it: with a common folder, objects and references are looked for there. */
-const isLayout = (names: ReadonlySet<string>): boolean =>
+/** Git's own rule: with a `commondir`, objects and refs are in that folder. */
+const isRepository = (names: ReadonlySet<string>): boolean =>
   names.has('head') && (names.has('commondir') || (names.has('objects') && names.has('refs')))
 
-/** Contract: empty where it is gone. */
+/** Contract: empty if the path no longer exists. */
 function findingAt(root: string, path: string, kind: ScanFinding['kind']): readonly ScanFinding[] {
   const stats = statsOf(bytesOfPath(root, path))
   if (!stats) return []
@@ -78,14 +79,14 @@ function findingAt(root: string, path: string, kind: ScanFinding['kind']): reado
   return [{ path, kind, id: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`, stamp, ...parts }]
 }
 
-/** Of a folder, with everything in it: a file that is rewritten leaves its folder as it was. */
+/** For a folder, includes everything in it, because rewriting a file does not change its folder's stamp. */
 function deepStampOf(path: Buffer, stats: BigIntStats): string {
   if (!stats.isDirectory()) return stampOf(stats)
   const digest = createHash('sha256')
   const queue = [path]
   for (const folder of queue) {
-    // Too long a path is found by itself.
-    if (folder.length > LONGEST_PATH) continue
+    // The scan reports a path that is too long as a finding of its own.
+    if (folder.length > MAX_PATH_LENGTH) continue
     for (const entry of entriesOf(folder)) {
       const inner = below(folder, entry.name.toString('latin1'))
       const found = statsOf(inner)
@@ -96,10 +97,10 @@ function deepStampOf(path: Buffer, stats: BigIntStats): string {
   return `${stampOf(stats)}:${digest.digest('hex')}`
 }
 
-/** What is left to do of a rebase: it may name programs, too. */
+/** The remaining steps of a rebase; they may name programs too. */
 export const REBASE_STEPS = 'rebase-merge/git-rebase-todo'
 
-/** What names programs or leads elsewhere. */
+/** Files that name programs, or point to another folder. */
 function partsOf(gitFolder: Buffer): Readonly<Record<string, string>> {
   const hooks = entriesOf(below(gitFolder, 'hooks')).map(({ name }) => `hooks/${name.toString('latin1')}`)
   const stamps = ['config', 'config.worktree', 'commondir', REBASE_STEPS, 'hooks', ...hooks].flatMap((name) => {
@@ -119,7 +120,7 @@ const statsOf = (path: Buffer): BigIntStats | undefined => {
   }
 }
 
-/** A folder that its owner has shut is opened: what cannot be looked into could hold anything. */
+/** Makes an unreadable folder readable first, because it could contain anything. */
 function entriesOf(folder: Buffer): Dirent<NonSharedBuffer>[] {
   const list = () => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
   try {
@@ -140,7 +141,7 @@ export const bytesOfPath = (root: string, path: string): Buffer => (path === '' 
 const below = (folder: string | Buffer, path: string): Buffer =>
   Buffer.concat([Buffer.from(folder as string), Buffer.from('/'), Buffer.from(path, 'latin1')])
 
-/** Contract: the path as text, for people and arguments of programs; undefined where it is none. */
+/** Contract: the path as text, for messages and program arguments; undefined if it is not valid UTF-8. */
 export function textOfPath(path: string): string | undefined {
   const bytes = Buffer.from(path, 'latin1')
   const text = bytes.toString('utf8')
