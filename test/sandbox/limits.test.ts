@@ -93,11 +93,11 @@ describe('limits of all commands together', { skip: WITHOUT_SANDBOX }, () => {
     const found = checks.find(({ name }) => name === 'limits')
     assert.match(
       found?.found ?? '',
-      /321 processes, (held by the kernel \(cgroup v[12]\)|counted .* a burst can exceed it); 700 MB of memory, .*; 90 MB of each disk/,
+      /321 processes, (enforced by the kernel \(cgroup v[12]\)|checked .* a burst can exceed it); 700 MB of memory, .*; 90 MB of each disk/,
     )
     assert.match(
       commandLimits(PLENTY, () => undefined).describe(),
-      /processes, counted ten times a second, because no cgroup/,
+      /processes, checked ten times a second, because no cgroup/,
     )
   })
 })

@@ -106,7 +106,7 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
     await runTaskIn(await openApp(t, { model }), 'x', { workspace: here.ws })
     const isThere = (name: string): boolean => existsSync(join(here.ws, name))
     assert.deepEqual(['.gitconfig', 'tools/hooks/pre-commit', 'tools/other'].map(isThere), [false, false, true])
-    assert.match(JSON.stringify(model.requests.at(-1)?.messages), /your owner's git obeys what it says/)
+    assert.match(JSON.stringify(model.requests.at(-1)?.messages), /the owner's git would run or obey this file/)
   })
 
   test('the traps work: the same things, planted by the owner himself, run', async (t) => {
@@ -199,7 +199,10 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
     assert.equal(existsSync(join(here.ws, '.vscode')), false)
     here.asOwner(LOOKS)
     assert.equal(existsSync(here.proof), false)
-    assert.match(app.service('sandbox').swept.join(), /cut short by a crash; moved out of the workspace.*\.vscode/)
+    assert.match(
+      app.service('sandbox').swept.join(),
+      /a crash interrupted a command; moved out of the workspace.*\.vscode/,
+    )
     await app.close()
     assert.deepEqual((await openApp(t, { home })).service('sandbox').swept, [], 'once')
   })

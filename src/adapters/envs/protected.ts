@@ -23,7 +23,8 @@ const PROTECTED: ReadonlySet<string> = new Set(
     '.gdbinit .lldbinit .pdbrc .perldb .irbrc .pryrc .rprofile .rdata .octaverc .ghci .ocamlinit .iex.exs',
     // Mercurial and its descendants.
     'hgrc hgrc-not-shared',
-    // Other version control. `.jj` as a whole: `.jj/repo` may lead to any folder, and its configuration has moved within it.
+    // Other version control systems. All of `.jj`, because `.jj/repo` may point to any folder, and the place of its
+    // configuration differs between versions.
     '.jj .repo .fslckout _fossil_ .p4config .arcconfig',
   ].flatMap((names) => names.split(' ')),
 )
@@ -35,10 +36,10 @@ const PROTECTED_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['.config', new Set(['mise', 'mise.toml'])],
   ['.hg', new Set(['config', 'sharedpath'])],
   ['.sl', new Set(['config', 'sharedpath'])],
-  // Sapling in a repository of git: `.git/sl`.
+  // Sapling in a git repository: `.git/sl`.
   ['sl', new Set(['config', 'sharedpath'])],
   ['.pijul', new Set(['config'])],
-  // Of darcs (`_darcs/prefs`) and Breezy (`.bzr/branch`).
+  // darcs (`_darcs/prefs`) and Breezy (`.bzr/branch`).
   ['prefs', new Set(['defaults', 'prefs'])],
   ['branch', new Set(['branch.conf'])],
 ])

@@ -1,4 +1,4 @@
-/** What is kept of a call while it runs, so that another life of this program can find it: the shell's report and the output. */
+/** The folder of a running call: its shell's pid report and its output, so that a restarted runtime can find it. */
 
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import type { ProcessTable, Row } from './process-table.ts'
 import { errno } from './refusal.ts'
 
-/** The digest makes it one folder per call, on any file system; the letters before it are for people. */
+/** The digest makes the name unique on any file system; the readable prefix is for people. */
 export function callFolder(callsDir: string, call: string): string {
-  return join(callsDir, `${readableName(call)}-${sha(call).slice(0, 32)}`)
+  return join(callsDir, `${readableName(call)}-${sha256(call).slice(0, 32)}`)
 }
 
 export const readableName = (call: string): string => call.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60)
@@ -17,9 +17,9 @@ export const readableName = (call: string): string => call.replaceAll(/[^A-Za-z0
 export const reportFile = (folder: string): string => join(folder, 'pid')
 export const outputFile = (folder: string): string => join(folder, 'output')
 
-/** Two homes may name their calls alike; a process belongs to the call of its own home only. */
+/** Variables that mark a call's processes. The scope separates calls of two homes that have the same name. */
 export function callEnvironment(callsDir: string, call: string): Readonly<Record<string, string>> {
-  return { TIRELESS_CALL: call, TIRELESS_CALL_SCOPE: sha(callsDir).slice(0, 16) }
+  return { TIRELESS_CALL: call, TIRELESS_CALL_SCOPE: sha256(callsDir).slice(0, 16) }
 }
 
 export interface Report {
@@ -27,7 +27,7 @@ export interface Report {
   readonly shell: Pick<Row, 'pid' | 'start'>
 }
 
-/** Contract: undefined when there is none, or it is torn. */
+/** Contract: undefined if the report is missing or incomplete. */
 export async function readReport(folder: string, table: ProcessTable): Promise<Report | undefined> {
   const [boot, line, end] = (await readFile(reportFile(folder), 'utf8').catch(() => '')).split('\n')
   const shell = table.parse(line ?? '')
@@ -42,19 +42,19 @@ export interface Excerpt {
   readonly dropped: number
 }
 
-/** Contract: head and tail, cut between characters, with a line between them that says how much is missing. */
+/** Contract: head and tail, cut between characters, with a line between them that tells how many bytes were dropped. */
 export async function excerpt(output: FileHandle): Promise<Excerpt> {
   const { size } = await output.stat()
-  if (size <= HEAD_BYTES + TAIL_BYTES) return { text: textOf(await slice(output, 0, size)), dropped: 0 }
-  const head = await slice(output, 0, HEAD_BYTES)
-  const tail = await slice(output, size - TAIL_BYTES, TAIL_BYTES)
+  if (size <= HEAD_BYTES + TAIL_BYTES) return { text: textOf(await readSlice(output, 0, size)), dropped: 0 }
+  const head = await readSlice(output, 0, HEAD_BYTES)
+  const tail = await readSlice(output, size - TAIL_BYTES, TAIL_BYTES)
   const kept = head.subarray(0, lastBoundary(head))
   const rest = tail.subarray(firstBoundary(tail))
   const dropped = size - kept.length - rest.length
   return { text: `${textOf(kept)}\n[… ${dropped} bytes dropped …]\n${textOf(rest)}`, dropped }
 }
 
-/** Contract: empty where there is no output, or it is not a plain file any more. */
+/** Contract: empty if there is no output, or the output is not a regular file. */
 export async function keptOutput(folder: string): Promise<string> {
   try {
     await using output = await open(
@@ -68,14 +68,14 @@ export async function keptOutput(folder: string): Promise<string> {
   }
 }
 
-async function slice(output: FileHandle, from: number, length: number): Promise<Buffer> {
+async function readSlice(output: FileHandle, from: number, length: number): Promise<Buffer> {
   const { bytesRead, buffer } = await output.read(Buffer.alloc(length), 0, length, from)
   return buffer.subarray(0, bytesRead)
 }
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** Before the last character when it may have been cut in two; a character has at most four bytes. */
+/** Excludes the last character if it may be incomplete; a UTF-8 character has at most four bytes. */
 function lastBoundary(bytes: Buffer): number {
   let at = bytes.length - 1
   while (at > bytes.length - 4 && isContinuation(bytes[at])) at -= 1
@@ -88,11 +88,11 @@ function firstBoundary(bytes: Buffer): number {
   return at
 }
 
-/** NUL is legal UTF-8 and legal nowhere that text is kept. */
+/** Replaces NUL: it is valid UTF-8, but not valid where text is stored. */
 function textOf(bytes: Buffer): string {
   return bytes.toString('utf8').replaceAll('\0', '\ufffd')
 }
 
-function sha(text: string): string {
+function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -1,4 +1,4 @@
-/** Groups of the kernel in trees of files that look like its own: where a group is made, what is set, and what is left alone. */
+/** Cgroups in folders that imitate the kernel's: where a group is created, and which limits are set. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { makeCommandGroup } from './command-group.ts'
 
 const LIMITS = { processes: 77, memoryBytes: 5_000_000, freeDiskBytes: 0 }
 
-function machine(t: TestContext, mounts: readonly string[], groups: readonly string[]) {
+function makeMachine(t: TestContext, mounts: readonly string[], groups: readonly string[]) {
   const base = mkdtempSync(join(tmpdir(), 'tireless-groups-'))
   t.after(() => rmSync(base, { recursive: true, force: true }))
   const files = { groups: join(base, 'groups'), mounts: join(base, 'mounts'), isRoot: false }
@@ -29,8 +29,8 @@ const V1 = [
 ]
 const V2 = ['30 25 0:26 / BASE/all rw - cgroup2 cgroup2 rw']
 
-test('cgroup v1: a group below our own in each hierarchy, with its limits; joined by all of them', (t) => {
-  const { base, files, put, made } = machine(t, V1, ['8:pids:/mine', '4:memory:/'])
+test('cgroup v1: creates a group below our own in each hierarchy, with limits; a command joins all of them', (t) => {
+  const { base, files, put, made } = makeMachine(t, V1, ['8:pids:/mine', '4:memory:/'])
   put('pids/mine', {})
   put('memory', {})
   const group = makeCommandGroup(LIMITS, files)
@@ -44,19 +44,19 @@ test('cgroup v1: a group below our own in each hierarchy, with its limits; joine
   assert.deepEqual(group?.joins, [join(pids, 'cgroup.procs'), join(memory, 'cgroup.procs')])
 })
 
-test('cgroup v1: a memory group that somebody has put us into is left alone', (t) => {
-  const { files, put, made } = machine(t, V1, ['8:pids:/', '4:memory:/somebody/else'])
+test('cgroup v1: creates no group inside a memory group other than the root', (t) => {
+  const { files, put, made } = makeMachine(t, V1, ['8:pids:/', '4:memory:/somebody/else'])
   put('pids', {})
   put('memory/somebody/else', {})
   assert.deepEqual([...(makeCommandGroup(LIMITS, files)?.holds ?? [])], ['processes'])
   assert.deepEqual(made('memory/somebody/else'), [])
 })
 
-test('cgroup v2: beside our own group, where the one around it hands controllers down', (t) => {
-  const { base, files, put, made } = machine(t, V2, ['0::/user/app.slice/mine.scope'])
+test('cgroup v2: creates the group beside our own if the parent delegates controllers', (t) => {
+  const { base, files, put, made } = makeMachine(t, V2, ['0::/user/app.slice/mine.scope'])
   put('all/user/app.slice', { 'cgroup.procs': '', 'cgroup.subtree_control': 'memory pids' })
   put('all/user/app.slice/mine.scope', { 'cgroup.procs': '', 'cgroup.subtree_control': '' })
-  // A kernel refuses this where a group has processes; a file does not.
+  // The kernel refuses this write in a group with processes; a folder makes the write fail here.
   rmSync(join(base, 'all/user/app.slice/mine.scope/cgroup.subtree_control'))
   mkdirSync(join(base, 'all/user/app.slice/mine.scope/cgroup.subtree_control'))
   const group = makeCommandGroup(LIMITS, files)
@@ -73,16 +73,16 @@ test('cgroup v2: beside our own group, where the one around it hands controllers
   assert.equal(group?.exists(), false)
 })
 
-test('cgroup v2: as root only below our own group; a namespace’s root is its own mount', (t) => {
-  const { files, put, made } = machine(t, ['30 25 0:26 /pod/x BASE/all rw - cgroup2 cgroup2 rw'], ['0::/pod/x'])
+test('cgroup v2: as root, creates the group only below our own, also in a cgroup namespace', (t) => {
+  const { files, put, made } = makeMachine(t, ['30 25 0:26 /pod/x BASE/all rw - cgroup2 cgroup2 rw'], ['0::/pod/x'])
   put('all', { 'cgroup.procs': '', 'cgroup.subtree_control': 'pids' })
   const group = makeCommandGroup(LIMITS, { ...files, isRoot: true })
   assert.equal(group?.version, 2)
   assert.equal(made('all').length, 1)
 })
 
-test('none where nothing can be made, and nothing is left behind; what a dead process left is removed', (t) => {
-  const { base, files, put, made } = machine(t, V2, ['0::/mine'])
+test('no group if none can be created, and nothing is left over; groups of dead processes are removed', (t) => {
+  const { base, files, put, made } = makeMachine(t, V2, ['0::/mine'])
   assert.equal(makeCommandGroup(LIMITS, files), undefined)
   assert.equal(makeCommandGroup(LIMITS, { ...files, groups: '/nowhere', mounts: '/nowhere' }), undefined)
   put('all/mine', { 'cgroup.procs': '', 'cgroup.subtree_control': 'pids' })

@@ -1,6 +1,6 @@
 /**
- * One control group of the kernel for all commands of this process: what it holds, it holds for root, for all of them together, and without
- * our help. Version 1 and version 2. Where none can be made, `resource-limits.ts` counts instead.
+ * One cgroup (v1 or v2) for all commands of this process: the kernel enforces its limits on all of them together, and
+ * also on root. If no cgroup can be created, `resource-limits.ts` counts instead.
  */
 
 import {
@@ -19,17 +19,17 @@ import type { ResourceLimits } from './resource-limits.ts'
 export interface CommandGroup {
   readonly version: 1 | 2
   readonly holds: ReadonlySet<'processes' | 'memory'>
-  /** Files that a process writes a 0 to, to be in the group with all it starts. */
+  /** A process joins the group, with all its later children, by writing 0 to each of these files. */
   readonly joins: readonly string[]
-  /** Contract: whether it is still there: whoever takes it for left over may have removed it. */
+  /** Contract: false if another process removed the group because it seemed unused. */
   exists(): boolean
-  /** Contract: how many processes and threads are in it; undefined where it does not count them. */
+  /** Contract: the number of processes and threads in the group; undefined if the group does not count them. */
   count(): number | undefined
-  /** Contract: removes the group, if nothing is in it any more. */
+  /** Contract: removes the group if it is empty. */
   close(): void
 }
 
-/** Where the kernel says what it has; tests have their own. */
+/** The kernel's files that describe cgroups; tests use their own. */
 export interface ControlFiles {
   readonly groups: string
   readonly mounts: string
@@ -44,22 +44,22 @@ export const CONTROL_FILES: ControlFiles = {
 
 const PREFIX = 'tireless-'
 
-/** Contract: undefined where none can be made; leaves nothing behind then. */
+/** Contract: undefined if no cgroup can be created; nothing is left over then. */
 export function makeCommandGroup(limits: ResourceLimits, files = CONTROL_FILES): CommandGroup | undefined {
   const { own, mounts } = readHierarchies(files)
-  return makeUnified(limits, own, mounts, files) ?? makeSeparate(limits, own, mounts)
+  return makeV2Group(limits, own, mounts, files) ?? makeV1Group(limits, own, mounts)
 }
 
 interface Hierarchy {
   /** `cgroup2`, or the controllers of version 1. */
   readonly controllers: readonly string[]
   readonly at: string
-  /** What of the hierarchy is mounted there. */
+  /** The part of the hierarchy that is mounted there. */
   readonly root: string
 }
 
 interface Hierarchies {
-  /** Our own group by controller; of version 2 by the empty name. */
+  /** This process's group, by controller; cgroup v2 has the empty name. */
   readonly own: ReadonlyMap<string, string>
   readonly mounts: readonly Hierarchy[]
 }
@@ -79,14 +79,14 @@ function readHierarchies({ groups, mounts }: ControlFiles): Hierarchies {
   return { own: new Map(own), mounts: found }
 }
 
-/** Contract: where our own group of that hierarchy is, as a folder. */
+/** Contract: the folder of this process's group in the hierarchy; undefined if it is not mounted. */
 function folderOf({ at, root }: Hierarchy, path: string): string | undefined {
   if (root === '/') return join(at, path)
   return path === root || path.startsWith(`${root}/`) ? join(at, path.slice(root.length)) : undefined
 }
 
-/** Ours, or the one around it: a group that has processes of its own may hand nothing down. */
-function makeUnified(
+/** Uses this process's group or its parent: a v2 group with processes of its own cannot delegate controllers. */
+function makeV2Group(
   limits: ResourceLimits,
   own: Hierarchies['own'],
   mounts: Hierarchies['mounts'],
@@ -95,11 +95,11 @@ function makeUnified(
   const mount = mounts.find(({ controllers }) => controllers.includes('cgroup2'))
   const folder = mount && folderOf(mount, own.get('') ?? '')
   if (!mount || folder === undefined) return undefined
-  // As root the group around ours is the machine's, with limits of its own that we would leave.
+  // As root, the parent is the machine's group; using it would leave the limits of this process's group.
   const candidates = isRoot ? [folder] : [folder, dirname(folder)]
   for (const parent of candidates.filter((one) => one.startsWith(mount.at) && isWritable(join(one, 'cgroup.procs')))) {
-    if (!handsDown(parent)) tryWrite(join(parent, 'cgroup.subtree_control'), '+pids +memory')
-    if (!handsDown(parent)) continue
+    if (!delegatesPids(parent)) tryWrite(join(parent, 'cgroup.subtree_control'), '+pids +memory')
+    if (!delegatesPids(parent)) continue
     const made = makeFolder(parent)
     if (made === undefined) continue
     const holds = new Set<'processes' | 'memory'>()
@@ -112,13 +112,13 @@ function makeUnified(
   return undefined
 }
 
-/** Below a group that has processes of its own and hands down `pids` alone, a new one takes none: every command would fail. */
+/** Below a group that has processes and delegates only `pids`, a new group accepts no process: commands would fail. */
 const isJoinable = (group: string): boolean => linesOf(join(group, 'cgroup.type'))[0] !== 'domain invalid'
 
-const handsDown = (group: string): boolean =>
+const delegatesPids = (group: string): boolean =>
   linesOf(join(group, 'cgroup.subtree_control')).join(' ').split(' ').includes('pids')
 
-function makeSeparate(
+function makeV1Group(
   limits: ResourceLimits,
   own: Hierarchies['own'],
   mounts: Hierarchies['mounts'],
@@ -128,12 +128,12 @@ function makeSeparate(
   for (const [controller, file, value] of [
     ['pids', 'pids.max', String(limits.processes)],
     ['memory', 'memory.limit_in_bytes', String(limits.memoryBytes)],
-    // Nothing is set: a group has the share of one process, however many are in it.
+    // No limit is set: the group as a whole gets the CPU share of one process.
     ['cpu', undefined, ''],
   ] as const) {
     const mount = mounts.find(({ controllers }) => controllers.includes(controller))
     const path = own.get(controller)
-    // A memory group that somebody has put us into is theirs to count; below the root there is none.
+    // Only below the root: any other memory group was set up by someone who counts this process's memory in it.
     const folder =
       mount && path !== undefined && (controller !== 'memory' || path === '/') ? folderOf(mount, path) : undefined
     const made = folder === undefined ? undefined : makeFolder(folder)
@@ -165,21 +165,21 @@ function groupOf(version: 1 | 2, holds: CommandGroup['holds'], folders: readonly
   }
 }
 
-/** Named after our process, so that whoever finds one can tell that it is left over. */
+/** The name contains this process's pid, so that a later process can recognise an abandoned group. */
 function makeFolder(parent: string): string | undefined {
   try {
     for (const name of readdirSync(parent).filter((one) => one.startsWith(PREFIX)))
-      if (isGone(Number(name.slice(PREFIX.length).split('-')[0]))) removeFolder(join(parent, name))
+      if (isDead(Number(name.slice(PREFIX.length).split('-')[0]))) removeFolder(join(parent, name))
     for (let number = 0; ; number += 1) {
       const folder = join(parent, `${PREFIX}${process.pid}-${number}`)
-      if (isMade(folder)) return folder
+      if (tryMakeFolder(folder)) return folder
     }
   } catch {
     return undefined
   }
 }
 
-function isMade(folder: string): boolean {
+function tryMakeFolder(folder: string): boolean {
   try {
     mkdirSync(folder)
     return true
@@ -189,7 +189,7 @@ function isMade(folder: string): boolean {
   }
 }
 
-function isGone(pid: number): boolean {
+function isDead(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return false
@@ -198,7 +198,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** The kernel removes its files with it, and refuses while somebody is in it. */
+/** The kernel removes the files too; it refuses while the group contains a process. */
 function removeFolder(folder: string): void {
   try {
     rmdirSync(folder)

@@ -1,4 +1,4 @@
-/** The rooted file API under attack: every spelling of a way out, strings that break programs, and others who swap files meanwhile. */
+/** Attacks on the file API: many spellings of outside paths, unusual strings, and files swapped during a read. */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -14,8 +14,8 @@ import { type Folder, type Folders, rootedFolders } from './folders.ts'
 
 const SECRET = 'SECRET-4711'
 
-/** A workspace deep in a tree of others', with secrets at every level that a path could climb to. */
-function world(t: TestContext) {
+/** A workspace deep in a tree, with a secret at every level that a path could climb to. */
+function makeWorkspace(t: TestContext) {
   const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-attack-')))
   t.after(() => fs.rmSync(base, { recursive: true, force: true }))
   const root = join(base, 'home', 'workspaces', 'ws')
@@ -34,7 +34,7 @@ function world(t: TestContext) {
     fs.writeFileSync(join(base, path), SECRET)
     fs.writeFileSync(join(base, path, '..', 'only-outside'), '')
   }
-  /** Everything outside, as one word. Links are not followed. */
+  /** Names and content of everything outside the workspace. Links are not followed. */
   const below = (folder: string): readonly string[] =>
     fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name)
@@ -47,13 +47,13 @@ function world(t: TestContext) {
   return { base, root, outside }
 }
 
-const WALKS = [
+const VARIANTS = [
   { name: 'anchored', of: (root: string) => rootedFiles(root), skip: !fs.existsSync('/proc/self/fd') },
   { name: 'by path', of: (root: string) => rootedFiles(root, rootedFolders(root, false)), skip: false },
 ]
 
-/** Two dots and a slash as people have written them to get past somebody. */
-const UPS = [
+/** Spellings of `../` that attackers use to get past a check. */
+const PARENT_SPELLINGS = [
   ...[
     '../',
     '..//',
@@ -124,10 +124,10 @@ const UPS = [
     '@../',
   ],
 ]
-const GOALS = ['secret', 'etc/passwd', 'ws-evil/secret', 'token']
+const TARGETS = ['secret', 'etc/passwd', 'ws-evil/secret', 'token']
 
-const FORMS: readonly string[] = [
-  ...UPS.flatMap((up) => [1, 2, 3, 8].map((times) => up.repeat(times) + GOALS[times % GOALS.length])),
+const OUTSIDE_PATHS: readonly string[] = [
+  ...PARENT_SPELLINGS.flatMap((up) => [1, 2, 3, 8].map((times) => up.repeat(times) + TARGETS[times % TARGETS.length])),
   ...[
     '/etc/passwd',
     '//etc/passwd',
@@ -202,7 +202,7 @@ const FORMS: readonly string[] = [
   ],
 ]
 
-const STRINGS: readonly string[] = [
+const UNUSUAL_NAMES: readonly string[] = [
   ...[
     'undefined',
     'null',
@@ -268,34 +268,34 @@ const STRINGS: readonly string[] = [
   ],
 ]
 
-/** Contract: an error of ours, or what lies inside; nothing else. */
-async function tried(file: FileOps, path: string): Promise<void> {
-  const works: readonly (readonly [string, () => Promise<unknown>])[] = [
+/** Asserts that every operation throws a TirelessError or returns something from inside the workspace. */
+async function assertNoEscape(file: FileOps, path: string): Promise<void> {
+  const operations: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['read', () => file.read(path)],
     ['write', () => file.write(path, 'pwned', null)],
     ['write bytes', () => file.write(path, Buffer.from([0, 1]), null)],
     ['writable', () => file.writable(path)],
     ['list', () => file.list(path, 3, 1000)],
   ]
-  for (const [name, work] of works) {
-    const came = await work().catch((thrown: unknown) => {
+  for (const [name, operation] of operations) {
+    const result = await operation().catch((thrown: unknown) => {
       assert.ok(thrown instanceof TirelessError, `${name} ${JSON.stringify(path)}: ${String(thrown)}`)
       assert.ok(['path_refused', 'conflict', 'not_found', 'tool_failed'].includes(thrown.code), thrown.code)
       return undefined
     })
     assert.doesNotMatch(
-      JSON.stringify(came ?? ''),
+      JSON.stringify(result ?? ''),
       new RegExp(`${SECRET}|root:x|only-outside`),
       `${name} ${JSON.stringify(path)}`,
     )
   }
 }
 
-for (const walk of WALKS)
-  describe(`the file API under attack, ${walk.name}`, { skip: walk.skip }, () => {
-    test('case 37: no spelling of a path reads, writes, lists or asks about anything outside', async (t) => {
-      const { root, base, outside } = world(t)
-      const file = walk.of(root)
+for (const variant of VARIANTS)
+  describe(`the file API under attack, ${variant.name}`, { skip: variant.skip }, () => {
+    test('case 37: no spelling of a path reads, writes, lists or checks anything outside', async (t) => {
+      const { root, base, outside } = makeWorkspace(t)
+      const file = variant.of(root)
       await file.write('a/b/inside', 'inside', null)
       const before = outside()
       const own = [
@@ -308,17 +308,17 @@ for (const walk of WALKS)
         `${base}/home/workspaces/WS/secret`,
         `${root}/../WS/secret`,
       ]
-      const forms = [...FORMS, ...own.flatMap((path) => [path, `${path}/`, `/${path}`, `.${path}`])]
+      const forms = [...OUTSIDE_PATHS, ...own.flatMap((path) => [path, `${path}/`, `/${path}`, `.${path}`])]
       assert.ok(forms.length > 250)
-      for (const path of forms) await tried(file, path)
+      for (const path of forms) await assertNoEscape(file, path)
       assert.equal(outside(), before)
     })
 
-    test('strings that break programs are names like any other, or refused; what is written is what is read', async (t) => {
-      const { root, outside } = world(t)
-      const file = walk.of(root)
+    test('unusual strings are either valid names, read back as written, or refused', async (t) => {
+      const { root, outside } = makeWorkspace(t)
+      const file = variant.of(root)
       const before = outside()
-      for (const path of STRINGS) {
+      for (const path of UNUSUAL_NAMES) {
         const written = await file.write(path, path, null).catch((thrown: unknown) => {
           assert.ok(
             thrown instanceof TirelessError && thrown.code === 'path_refused',
@@ -330,9 +330,9 @@ for (const walk of WALKS)
       assert.equal(outside(), before)
     })
 
-    test('links of every kind, and what is no file, are refused by everything', async (t) => {
-      const { root, base, outside } = world(t)
-      const file = walk.of(root)
+    test('links and special files of every kind are refused by every operation', async (t) => {
+      const { root, base, outside } = makeWorkspace(t)
+      const file = variant.of(root)
       fs.symlinkSync(join(base, 'secret'), join(root, 'soft'))
       fs.symlinkSync('../../../secret', join(root, 'relative'))
       fs.symlinkSync(base, join(root, 'folder'))
@@ -359,7 +359,7 @@ for (const walk of WALKS)
         'folder/../folder/secret',
       ]
       for (const path of paths) {
-        await tried(file, path)
+        await assertNoEscape(file, path)
         await assert.rejects(
           async () => (await file.write(path, 'x', createHash('sha256').update(SECRET).digest('hex'))) && path,
           TirelessError,
@@ -370,13 +370,13 @@ for (const walk of WALKS)
       assert.deepEqual(
         await file.read('soft/../nothing'),
         undefined,
-        'letters alone are taken away before anything is opened',
+        '`..` is resolved as text before anything is opened',
       )
     })
 
-    test('a repository without a .git is not written to either', async (t) => {
-      const { root } = world(t)
-      const file = walk.of(root)
+    test('a bare repository cannot be written either', async (t) => {
+      const { root } = makeWorkspace(t)
+      const file = variant.of(root)
       for (const folder of ['objects', 'refs', 'hooks'])
         fs.mkdirSync(join(root, 'store.git', folder), { recursive: true })
       fs.writeFileSync(join(root, 'store.git/HEAD'), 'ref: refs/heads/main\n')
@@ -385,9 +385,9 @@ for (const walk of WALKS)
       assert.deepEqual(fs.readdirSync(join(root, 'store.git')).sort(), ['HEAD', 'hooks', 'objects', 'refs'])
     })
 
-    test('what lies in .git is not written, however that is spelled; it can be read', async (t) => {
-      const { root } = world(t)
-      const file = walk.of(root)
+    test('.git can be read, but not written in any spelling', async (t) => {
+      const { root } = makeWorkspace(t)
+      const file = variant.of(root)
       fs.mkdirSync(join(root, '.git', 'hooks'), { recursive: true })
       fs.writeFileSync(join(root, '.git', 'HEAD'), 'ref')
       const names = [
@@ -412,9 +412,9 @@ for (const walk of WALKS)
         await file.write(path, 'x', null)
     })
 
-    test('a file without end, or one that grows while it is read, costs no more than the cap', async (t) => {
-      const { root } = world(t)
-      const file = walk.of(root)
+    test('a file above the size limit is not read, and one cannot be written', async (t) => {
+      const { root } = makeWorkspace(t)
+      const file = variant.of(root)
       fs.writeFileSync(join(root, 'sparse'), '')
       fs.truncateSync(join(root, 'sparse'), 2 ** 40)
       await assert.rejects(file.read('sparse'), { code: 'path_refused', message: /too large/ })
@@ -423,11 +423,11 @@ for (const walk of WALKS)
     })
   })
 
-test('case 37: a hard link whose name is taken away while it is held, so that it seems to have one name only, is not read', async (t) => {
-  const { root, base } = world(t)
+test('case 37: a hard link that is unlinked while it is open is not read, though its link count is 1', async (t) => {
+  const { root, base } = makeWorkspace(t)
   const folders = rootedFolders(root)
   let swapped = 0
-  /** As `folders`, with somebody who takes the name away as soon as the file is open. */
+  /** Like `folders`, but unlinks the file as soon as it is open. */
   const attacked: Folders = {
     ...folders,
     async enter(names, create) {
@@ -447,7 +447,7 @@ test('case 37: a hard link whose name is taken away while it is held, so that it
   assert.equal(swapped, 1)
 })
 
-/** Another process that swaps a file for a link, a hard link and a FIFO, as fast as it can; at times it rests, with a file that may be read. */
+/** A process that keeps swapping a file for a link, a hard link, a FIFO and a regular file. */
 const SWAPPER = `
   const fs = require('node:fs'), { execFileSync } = require('node:child_process')
   const [file, secret] = process.argv.slice(1)
@@ -458,7 +458,12 @@ const SWAPPER = `
   process.stdout.write('ready')
   const swap = () => {
     for (let n = 0; n < 50; n += 1)
-      for (const put of [() => fs.symlinkSync(secret, file), () => fs.linkSync(secret, file), () => fs.linkSync(fifo, file), () => fs.writeFileSync(file, 'inside')]) {
+      for (const put of [
+        () => fs.symlinkSync(secret, file),
+        () => fs.linkSync(secret, file),
+        () => fs.linkSync(fifo, file),
+        () => fs.writeFileSync(file, 'inside'),
+      ]) {
         tried(() => fs.unlinkSync(file))
         tried(put)
       }
@@ -467,26 +472,26 @@ const SWAPPER = `
   swap()
 `
 
-test('case 37: a file swapped for a link, another’s file or a FIFO meanwhile gives nothing away and holds nobody up', {
+test('case 37: reading a file that is swapped for a link, a hard link or a FIFO leaks nothing and never blocks', {
   skip: !fs.existsSync('/proc/self/fd') && 'needs /proc',
 }, async (t) => {
-  const { root, base, outside } = world(t)
+  const { root, base, outside } = makeWorkspace(t)
   const before = outside()
   const file = rootedFiles(root)
   const swapper = spawn(process.execPath, ['-e', SWAPPER, join(root, 'file'), join(base, 'secret')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const gone = new Promise((resolve) => swapper.once('exit', resolve))
-  const met = { inside: 0, refused: 0, none: 0 }
+  const outcomes = { inside: 0, refused: 0, none: 0 }
   try {
     await new Promise((resolve) => swapper.stdout.once('data', resolve))
-    for (let n = 0; n < 20_000 && (met.inside < 25 || met.refused < 200); n += 1) {
+    for (let n = 0; n < 20_000 && (outcomes.inside < 25 || outcomes.refused < 200); n += 1) {
       const found = await file.read('file').catch(() => 'refused' as const)
-      if (found === 'refused') met.refused += 1
-      else if (found === undefined) met.none += 1
+      if (found === 'refused') outcomes.refused += 1
+      else if (found === undefined) outcomes.none += 1
       else {
         assert.notEqual(found.text, SECRET)
-        met.inside += 1
+        outcomes.inside += 1
       }
       await file.write('file', 'ours', createHash('sha256').update('inside').digest('hex')).catch(() => {})
     }
@@ -494,6 +499,6 @@ test('case 37: a file swapped for a link, another’s file or a FIFO meanwhile g
     swapper.kill('SIGKILL')
     await gone
   }
-  assert.ok(met.inside >= 25 && met.refused >= 200, `the race was never close: ${JSON.stringify(met)}`)
+  assert.ok(outcomes.inside >= 25 && outcomes.refused >= 200, `no real race happened: ${JSON.stringify(outcomes)}`)
   assert.equal(outside(), before)
 })

@@ -1,4 +1,4 @@
-/** Case 37 under attack: another process swaps a folder for a link to the outside, as fast as it can, while we read and write. */
+/** Case 37: another process keeps swapping a folder for a link to the outside while files are read and written. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { rootedFiles } from './files.ts'
 
-/** It tidies up after folders that we may have made in its way, and ends with us. */
+/** Removes folders that the test may have created in between, and exits when the test does. */
 const SWAPPER = `
   const fs = require('node:fs')
   const [dir, hidden, outside] = process.argv.slice(1)
@@ -20,7 +20,10 @@ const SWAPPER = `
     for (let n = 0; n < 200; n += 1) {
       tried(() => fs.renameSync(dir, hidden))
       tried(() => fs.symlinkSync(outside, dir))
-      tried(() => fs.lstatSync(dir).isSymbolicLink() ? fs.unlinkSync(dir) : fs.existsSync(hidden) && fs.rmSync(dir, { recursive: true }))
+      tried(() => {
+        if (fs.lstatSync(dir).isSymbolicLink()) fs.unlinkSync(dir)
+        else if (fs.existsSync(hidden)) fs.rmSync(dir, { recursive: true })
+      })
       tried(() => fs.renameSync(hidden, dir))
     }
     setImmediate(swap)
@@ -56,22 +59,25 @@ async function underAttack(work: (world: { root: string; outside: string }) => P
   fs.rmSync(base, { recursive: true, force: true })
 }
 
-const MOST = 20_000
-const ENOUGH = 25
+const MAX_ATTEMPTS = 20_000
+const MIN_OF_EACH = 25
 
-/** Goes on until success and refusal were both met often enough for the race to have been one. */
-async function contested(attempt: (n: number) => Promise<boolean>): Promise<void> {
-  const met = { through: 0, refused: 0 }
-  for (let n = 0; n < MOST && Math.min(met.through, met.refused) < ENOUGH; n += 1)
-    met[(await attempt(n)) ? 'through' : 'refused'] += 1
-  assert.ok(Math.min(met.through, met.refused) >= ENOUGH, `the race was never close: ${JSON.stringify(met)}`)
+/** Repeats until success and refusal both occurred often enough to prove that there was a race. */
+async function raceUntilBoth(attempt: (n: number) => Promise<boolean>): Promise<void> {
+  const outcomes = { through: 0, refused: 0 }
+  for (let n = 0; n < MAX_ATTEMPTS && Math.min(outcomes.through, outcomes.refused) < MIN_OF_EACH; n += 1)
+    outcomes[(await attempt(n)) ? 'through' : 'refused'] += 1
+  assert.ok(
+    Math.min(outcomes.through, outcomes.refused) >= MIN_OF_EACH,
+    `no real race happened: ${JSON.stringify(outcomes)}`,
+  )
 }
 
-describe('a folder swapped for a link meanwhile', { skip: !fs.existsSync('/proc/self/fd') && 'needs /proc' }, () => {
+describe('a folder that is swapped for a link', { skip: !fs.existsSync('/proc/self/fd') && 'needs /proc' }, () => {
   test('case 37: never lets a read through to the outside', () =>
     underAttack(async ({ root }) => {
       const file = rootedFiles(root)
-      await contested(async () => {
+      await raceUntilBoth(async () => {
         const found = await file.read('dir/file').catch(() => undefined)
         assert.notEqual(found?.text, 'secret')
         return found !== undefined
@@ -83,7 +89,7 @@ describe('a folder swapped for a link meanwhile', { skip: !fs.existsSync('/proc/
       const file = rootedFiles(root)
       const sha = (text: string) => createHash('sha256').update(text).digest('hex')
       let [current, next] = ['A', 'B']
-      await contested(async () => {
+      await raceUntilBoth(async () => {
         const written = await file.write('dir/same', next, sha(current)).catch(() => undefined)
         assert.equal(fs.readFileSync(join(outside, 'same'), 'utf8'), 'A')
         if (written) [current, next] = [next, current]
@@ -91,10 +97,10 @@ describe('a folder swapped for a link meanwhile', { skip: !fs.existsSync('/proc/
       })
     }))
 
-  test('case 37: never lets a folder or a new file be made outside', () =>
+  test('case 37: never lets a folder or a new file be created outside', () =>
     underAttack(async ({ root, outside }) => {
       const file = rootedFiles(root)
-      await contested(async (n) => {
+      await raceUntilBoth(async (n) => {
         const written = await file.write(`dir/sub-${n}/new`, 'x', null).catch(() => undefined)
         assert.equal(fs.existsSync(join(outside, `sub-${n}`)), false)
         return written !== undefined
@@ -105,7 +111,7 @@ describe('a folder swapped for a link meanwhile', { skip: !fs.existsSync('/proc/
     underAttack(async ({ root, outside }) => {
       fs.writeFileSync(join(outside, 'only-outside'), '')
       const file = rootedFiles(root)
-      await contested(async () => {
+      await raceUntilBoth(async () => {
         const { entries } = await file.list('.', 3, 100)
         assert.equal(
           entries.some((entry) => entry.path.endsWith('only-outside')),

@@ -1,4 +1,4 @@
-/** The rooted file API against real files: what it refuses, what it keeps whole, what it says. */
+/** The file API on real files: refused paths, atomic writes, listings, errors. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -16,8 +16,8 @@ import { rootedFolders } from './folders.ts'
 import { hostEnvs } from './host.ts'
 import { namesBelow } from './paths.ts'
 
-/** A workspace `ws` beside `ws-evil`, which holds what must never be read or written. */
-function world() {
+/** A workspace `ws` beside `ws-evil`, which must never be read or written. */
+function makeWorkspace() {
   const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-files-')))
   const root = join(base, 'ws')
   const evil = join(base, 'ws-evil')
@@ -32,17 +32,17 @@ const refusal = (what?: RegExp) => (error: unknown) =>
   error instanceof TirelessError && error.code === 'path_refused' && (what === undefined || what.test(error.message))
 const conflict = (error: unknown) => error instanceof TirelessError && error.code === 'conflict'
 
-/** Both ways of walking: held by /proc, and by paths as on systems without it. */
-const WALKS = [
+/** With open folders through /proc, and by plain paths as on systems without it. */
+const VARIANTS = [
   { name: 'anchored', of: (root: string) => rootedFiles(root), skip: !fs.existsSync('/proc/self/fd') },
   { name: 'by path', of: (root: string) => rootedFiles(root, rootedFolders(root, false)), skip: false },
 ]
 
-for (const walk of WALKS)
-  describe(`files, ${walk.name}`, { skip: walk.skip }, () => {
-    test('case 37: a path that leads out by its letters is refused by every operation', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+for (const variant of VARIANTS)
+  describe(`files, ${variant.name}`, { skip: variant.skip }, () => {
+    test('case 37: a path that names the outside is refused by every operation', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       const outside = [
         ...[
           '..',
@@ -82,9 +82,9 @@ for (const walk of WALKS)
       assert.deepEqual(fs.readdirSync(w.evil), ['secret'])
     })
 
-    test('case 37: what only looks like an escape stays a name inside', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('case 37: a name that only looks like an escape stays inside', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       for (const path of [
         '...',
         '..a',
@@ -108,8 +108,8 @@ for (const walk of WALKS)
     })
 
     test('case 37: a symbolic link at any component is refused, and nothing behind it is touched', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       fs.mkdirSync(join(w.root, 'a/b'), { recursive: true })
       fs.writeFileSync(join(w.root, 'a/b/real'), 'real')
       fs.symlinkSync(w.evil, join(w.root, 'first'))
@@ -119,7 +119,7 @@ for (const walk of WALKS)
       fs.symlinkSync(join(w.evil, 'new'), join(w.root, 'dangling'))
       fs.symlinkSync('loop', join(w.root, 'loop'))
       fs.symlinkSync('/dev/zero', join(w.root, 'zero'))
-      // Inside is refused as well: what a link means may change between two looks.
+      // A link to the inside is refused too, because it may change between two steps.
       fs.symlinkSync('a', join(w.root, 'inner'))
       for (const path of [
         'first/secret',
@@ -143,8 +143,8 @@ for (const walk of WALKS)
     })
 
     test('case 37: hard links, folders, FIFOs and sockets are refused and do not block', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       fs.linkSync(join(w.evil, 'secret'), join(w.root, 'hard'))
       fs.mkdirSync(join(w.root, 'folder'))
       execFileSync('mkfifo', [join(w.root, 'fifo')])
@@ -170,18 +170,18 @@ for (const walk of WALKS)
     })
 
     test('case 37: a device is refused', async (t) => {
-      using w = world()
+      using w = makeWorkspace()
       try {
         execFileSync('mknod', [join(w.root, 'zero'), 'c', '1', '5'], { stdio: 'ignore' })
       } catch {
-        return t.skip('only root can make a device')
+        return t.skip('only root can create a device')
       }
-      await assert.rejects(walk.of(w.root).read('zero'), refusal())
+      await assert.rejects(variant.of(w.root).read('zero'), refusal())
     })
 
-    test('files over the size cap are refused both ways; at the cap they pass', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('files above the size limit can be neither read nor written; a file of exactly the limit can', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       fs.writeFileSync(join(w.root, 'huge'), '')
       fs.truncateSync(join(w.root, 'huge'), 1024 ** 4)
       await assert.rejects(file.read('huge'), refusal(/too large/))
@@ -191,9 +191,9 @@ for (const walk of WALKS)
       assert.equal(fs.existsSync(join(w.root, 'new')), false)
     })
 
-    test('what is not UTF-8 text is called binary; text comes back byte for byte', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('content that is not UTF-8 is refused as binary; text is read back byte for byte', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       for (const bytes of [Buffer.from([0xff, 0xfe, 0x41]), Buffer.from([0xc3]), Buffer.from('a\0b')]) {
         fs.writeFileSync(join(w.root, 'binary'), bytes)
         await assert.rejects(file.read('binary'), refusal(/binary/))
@@ -208,8 +208,8 @@ for (const walk of WALKS)
     })
 
     test('a missing file or folder reads as undefined; a file used as a folder is refused', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       fs.writeFileSync(join(w.root, 'f'), 'x')
       assert.equal(await file.read('none'), undefined)
       assert.equal(await file.read('no/such/folder'), undefined)
@@ -217,16 +217,16 @@ for (const walk of WALKS)
       await assert.rejects(file.write('f/x', '', null), refusal(/not a folder/))
       await assert.rejects(file.write('n'.repeat(256), '', null), refusal(/too long/))
       await assert.rejects(file.write(`${'d/'.repeat(3000)}x`, '', null), refusal(/too long/))
-      assert.deepEqual(fs.readdirSync(w.root), ['f'], 'no folder was made for it')
+      assert.deepEqual(fs.readdirSync(w.root), ['f'], 'no folder was created for it')
       await assert.rejects(
         file.list('none', 1, 1),
         (error) => error instanceof TirelessError && error.code === 'not_found',
       )
     })
 
-    test('case 38: a write lands only on the content it expects', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('case 38: a write succeeds only if the file has the expected content', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       await assert.rejects(file.write('f', 'x', sha('old')), conflict)
       await assert.rejects(file.write('no/f', 'x', sha('old')), conflict)
       assert.deepEqual(fs.readdirSync(w.root), [])
@@ -239,9 +239,9 @@ for (const walk of WALKS)
       assert.deepEqual(fs.readdirSync(w.root), ['f'])
     })
 
-    test('of many writes at once that expect the same content exactly one wins', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('of many concurrent writes that expect the same content exactly one succeeds', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       await file.write('f', 'old', null)
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, n) => file.write('f', `new ${n}`, sha('old'))),
@@ -250,9 +250,9 @@ for (const walk of WALKS)
       for (const outcome of outcomes) if (outcome.status === 'rejected') assert.ok(conflict(outcome.reason))
     })
 
-    test('a write replaces the file as a whole: readers see the old or the new, the mode stays, no rest is left', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('a write is atomic: readers see the old or the new text; mode stays; no temporary file stays', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       const texts = ['a', 'b'].map((letter) => letter.repeat(300_000))
       await file.write('f', texts[0] ?? '', null)
       fs.chmodSync(join(w.root, 'f'), 0o751)
@@ -267,9 +267,9 @@ for (const walk of WALKS)
       assert.deepEqual(fs.readdirSync(w.root), ['f'])
     })
 
-    test('the same write after a crash sweeps up the temporary file of the first', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('a write that is repeated after a crash removes the temporary file of the first attempt', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       await file.write('f', 'text', null)
       const temporary = `.tireless-${sha(`f\0${sha('text')}`).slice(0, 24)}.tmp`
       fs.renameSync(join(w.root, 'f'), join(w.root, temporary))
@@ -279,9 +279,9 @@ for (const walk of WALKS)
       assert.equal(fs.readFileSync(join(w.root, 'f'), 'utf8'), 'text')
     })
 
-    test('a listing is in order of the paths, bounded, and follows nothing', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('a listing is sorted by path, has a limit, and follows no link', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       for (const path of ['b', 'a/x', 'a/deep/y', 'a-b', 'a.txt']) await file.write(path, '12', null)
       for (const path of ['.git/objects', 'z/.git']) fs.mkdirSync(join(w.root, path), { recursive: true })
       for (const path of ['.git/objects/o', 'z/.git/config']) fs.writeFileSync(join(w.root, path), '12')
@@ -307,9 +307,9 @@ for (const walk of WALKS)
       assert.deepEqual((await file.list('.', 0, 100)).entries, [])
     })
 
-    test('changes since an instant: new content, new names, folders that lost one; not .git, not the rest', async () => {
-      using w = world()
-      const file = walk.of(w.root)
+    test('changedSince lists new content, new names and folders that lost a name, but nothing in .git', async () => {
+      using w = makeWorkspace()
+      const file = variant.of(w.root)
       for (const path of ['old/a', 'old/b', 'lost/c', 'renamed/d']) await file.write(path, 'x', null)
       fs.mkdirSync(join(w.root, '.git'))
       fs.writeFileSync(join(w.root, '.git/x'), 'x')
@@ -338,19 +338,19 @@ for (const walk of WALKS)
     })
   })
 
-test('case 38: a change that comes while a write is under way is not overwritten', async () => {
-  using w = world()
+test('case 38: a change by another process during a write is not overwritten', async () => {
+  using w = makeWorkspace()
   fs.writeFileSync(join(w.root, 'f'), 'old')
   const folders = rootedFolders(w.root)
   const file = rootedFiles(w.root, {
     ...folders,
     async enter(names, create) {
       const folder = await folders.enter(names, create)
-      const meanwhile = (name: string) => {
+      const changeMeanwhile = (name: string) => {
         if (name !== 'f') fs.writeFileSync(join(w.root, 'f'), 'theirs')
         return folder?.at(name) ?? ''
       }
-      return folder && { ...folder, at: meanwhile, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
+      return folder && { ...folder, at: changeMeanwhile, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
     },
   })
   await assert.rejects(file.write('f', 'new', sha('old')), conflict)
@@ -358,7 +358,7 @@ test('case 38: a change that comes while a write is under way is not overwritten
   assert.deepEqual(fs.readdirSync(w.root), ['f'])
 })
 
-test('case 37: the letters of a path are judged before anything is opened', () => {
+test('case 37: the text of a path is checked before anything is opened', () => {
   for (const path of ['..', '../ws-evil', '/ws-evil', '/ws-evil/x', '/ws/../x', '/', 'a/../../b', '/w', '/wsx'])
     assert.throws(() => namesBelow('/ws', path), refusal(/outside/), path)
   for (const [path, names] of [
@@ -372,8 +372,8 @@ test('case 37: the letters of a path are judged before anything is opened', () =
   assert.deepEqual(namesBelow('/', '/../etc/x'), ['etc', 'x'])
 })
 
-test('a root that is itself reached through a link is opened at its real place, and made where it is missing', async () => {
-  using w = world()
+test('a root behind a link is opened at its real path, and a missing root is created', async () => {
+  using w = makeWorkspace()
   fs.symlinkSync(w.root, join(w.base, 'alias'))
   const envs = hostEnvs({ callsDir: join(w.base, 'calls'), clock: systemClock, env: {} })
   assert.equal((await envs.open(join(w.base, 'alias'))).root, w.root)
@@ -386,8 +386,8 @@ test('a root that is itself reached through a link is opened at its real place, 
   await assert.rejects(file.read('secret'), /cannot be opened/)
 })
 
-test('no handle is left open, whatever happened', { skip: !fs.existsSync('/proc/self/fd') }, async () => {
-  using w = world()
+test('no handle is left open after successes and errors', { skip: !fs.existsSync('/proc/self/fd') }, async () => {
+  using w = makeWorkspace()
   const file = rootedFiles(w.root)
   fs.symlinkSync(w.evil, join(w.root, 'link'))
   await file.write('a/b/c', 'x', null)

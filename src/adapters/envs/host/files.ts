@@ -1,6 +1,7 @@
 /**
- * The one rooted file API. Everything is decided on an opened handle: a regular file, with one name, of bearable size,
- * inside the root. Writes of one root stand in line, so that compare and replace cannot interleave among our own.
+ * The file API of a workspace; it cannot reach outside the root. Every check is made on an open handle: a regular file
+ * with one name, of limited size, inside the root. Writes of one root run one after another, so that compare and
+ * replace of two writes cannot interleave.
  */
 
 import { createHash } from 'node:crypto'
@@ -19,30 +20,30 @@ export const MAX_FILE_BYTES = 10 * 1024 * 1024
 const MAX_CHANGED_PATHS = 200
 const MAX_CHANGED_VISITS = 100_000
 const MAX_DEPTH = 64
-/** File times come from the kernel's coarse clock, which runs up to a tick behind the wall clock. */
+/** File times come from the kernel's coarse clock, which is up to one tick behind the wall clock. */
 const FILE_TIME_SLACK_MS = 20
 
-/** Others may replace a file while it is looked at, and do so with every write. */
-const MOST_LOOKS = 20
-const LOOKS_AT_NAME = 6
+/** Attempts per file, because another process may replace the file while it is checked. */
+const MAX_ATTEMPTS = 20
+const NAME_CHECKS = 6
 
-/** Without NONBLOCK a FIFO would hold us until somebody writes; a terminal must not become ours. */
+/** NONBLOCK: opening a FIFO would wait for a writer. NOCTTY: a terminal must not become the controlling terminal. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
-interface Held {
+interface FileContent {
   readonly bytes: Buffer
   readonly sha: string
   readonly stats: Stats
 }
 
-/** By its layout: no more than a look, because what makes it one cannot be written here. */
+/** Checks names only: the file API cannot write the names that make a folder a repository. */
 function isInGitFolder(root: string, parents: readonly string[]): boolean {
   const folders = [root, ...parents.map((_, at) => [root, ...parents.slice(0, at + 1)].join('/'))]
   return folders.some((folder) => ['HEAD', 'objects', 'refs'].every((name) => existsSync(`${folder}/${name}`)))
 }
 
-/** Whether a repository above it names it, or the hooks of one read it. */
+/** True if the configuration or the hooks of a repository above the path refer to it. */
 function isObeyedByGit(root: string, names: readonly string[]): boolean {
   const path = [root, ...names].join('/')
   return names.some((_, at) => {
@@ -59,20 +60,20 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
   async function read(path: string) {
     const { parents, name } = fileNames(root, path)
     await using folder = await folders.enter(parents)
-    const held = folder && (await hold(folder, name))
-    return held && { text: textOf(held.bytes, path), sha: held.sha }
+    const content = folder && (await readContent(folder, name))
+    return content && { text: textOf(content.bytes, path), sha: content.sha }
   }
 
   async function replace(path: string, content: string | Uint8Array, expected: string | null) {
     const { parents, name } = fileNames(root, path)
     const why = whyProtected([...parents, name])
     if (why !== undefined) throw refused(path, why)
-    if (isInGitFolder(root, parents)) throw refused(path, 'inside a repository of git without a .git: use git')
-    if (isObeyedByGit(root, [...parents, name])) throw refused(path, "your owner's git obeys what it says")
+    if (isInGitFolder(root, parents)) throw refused(path, 'inside a bare git repository: use git')
+    if (isObeyedByGit(root, [...parents, name])) throw refused(path, "the owner's git would run or obey this file")
     const bytes = bytesOf(content, path)
     await using folder = await folders.enter(parents, expected === null)
     if (!folder) throw conflict(path, undefined, expected)
-    // Awaited here: the folder must stay open until it is done.
+    // `return await`, because the folder must stay open until the write is done.
     return await replaceIn(folder, name, bytes, expected)
   }
 
@@ -82,13 +83,13 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
     if (whyProtected(names) !== undefined || isInGitFolder(root, names) || isObeyedByGit(root, names)) return false
     await using folder = await folders.enter(names.slice(0, -1))
     if (!folder || name === undefined) return folder !== undefined && (await mayWrite(folder.place))
-    const isThere = await look(folder, name, async (_, stats) => {
+    const isWritable = await withFile(folder, name, async (_, stats) => {
       if (stats.isDirectory()) return mayWrite(folder.at(name))
       checkRegular(stats, path)
-      // Written by renaming, so its folder has to allow it too.
+      // A write renames a file, so the folder must be writable too.
       return (await mayWrite(folder.at(name))) && (await mayWrite(folder.place))
     })
-    return isThere ?? false
+    return isWritable ?? false
   }
 
   async function list(path: string, depth: number, limit: number) {
@@ -103,7 +104,7 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
     return { entries, more: false }
   }
 
-  /** A folder in it says that names in that folder came or went, which is all that is left of a deleted file. */
+  /** A folder in the result means that a name in it was added or removed; a deleted file leaves no other trace. */
   async function changedSince(ms: number) {
     const since = ms - FILE_TIME_SLACK_MS
     await using folder = await folders.enter([])
@@ -135,37 +136,37 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
 function fileNames(root: string, path: string): { parents: readonly string[]; name: string } {
   const names = namesBelow(root, path)
   const name = names.at(-1)
-  if (name === undefined) throw refused(path, 'a folder, where a file is wanted')
+  if (name === undefined) throw refused(path, 'a folder, but a file is needed')
   return { parents: names.slice(0, -1), name }
 }
 
-/** Contract: undefined where there is no such file. */
-function hold(folder: Folder, name: string): Promise<Held | undefined> {
-  return look(folder, name, async (handle, stats) => {
+/** Contract: undefined if there is no such file. */
+function readContent(folder: Folder, name: string): Promise<FileContent | undefined> {
+  return withFile(folder, name, async (handle, stats) => {
     checkRegular(stats, folder.below(name))
     const bytes = await readUpTo(handle, stats.size)
     return { bytes, sha: digest(bytes), stats }
   })
 }
 
-/** Contract: undefined where there is nothing of that name. */
-async function look<T>(
+/** Contract: opens the file and passes it to `use`; undefined if the name does not exist. */
+async function withFile<T>(
   folder: Folder,
   name: string,
   use: (handle: FileHandle, stats: Stats) => Promise<T>,
 ): Promise<T | undefined> {
-  for (let tries = MOST_LOOKS; tries > 0; tries -= 1) {
-    await using handle = await opened(folder, name)
+  for (let tries = MAX_ATTEMPTS; tries > 0; tries -= 1) {
+    await using handle = await tryOpen(folder, name)
     if (!handle) return undefined
     await folder.confirm({ handle, name })
-    const stats = await statsOfNamed(folder, name, handle)
-    // Awaited here: the file must stay open until it is done.
+    const stats = await statsByName(folder, name, handle)
+    // `return await`, because the file must stay open until `use` is done.
     if (stats) return await use(handle, stats)
   }
-  throw refused(folder.below(name), 'a file that is swapped all the time')
+  throw refused(folder.below(name), 'another process keeps replacing this file')
 }
 
-async function opened(folder: Folder, name: string): Promise<FileHandle | undefined> {
+async function tryOpen(folder: Folder, name: string): Promise<FileHandle | undefined> {
   try {
     return await open(folder.at(name), READ)
   } catch (error) {
@@ -175,16 +176,17 @@ async function opened(folder: Folder, name: string): Promise<FileHandle | undefi
 }
 
 /**
- * What is open, as the file of that name; undefined where it is that no longer. Asked of the name: whoever takes the name away from a hard link while
- * we hold it leaves a file that seems to have a single one. `lstat` finds the file first and counts its names after, so a name taken away in between
- * is missed by one look; it would have to be put back and taken away in that instant of every look.
+ * Contract: the stats of the open file, or undefined if the name now refers to another file. Reads them by name: if an
+ * attacker unlinks one name of a hard link while it is open, the open file seems to have one name only. `lstat` finds
+ * the file before it counts the names, so one check can miss an unlink in between; an attacker would have to hit that
+ * instant in every check.
  */
-async function statsOfNamed(folder: Folder, name: string, handle: FileHandle): Promise<Stats | undefined> {
-  const held = await handle.stat()
-  for (let looks = 1; ; looks += 1) {
+async function statsByName(folder: Folder, name: string, handle: FileHandle): Promise<Stats | undefined> {
+  const content = await handle.stat()
+  for (let checks = 1; ; checks += 1) {
     const named = await lstat(folder.at(name)).catch(() => undefined)
-    if (!named || named.ino !== held.ino || named.dev !== held.dev) return undefined
-    if (named.nlink > 1 || looks === LOOKS_AT_NAME) return named
+    if (!named || named.ino !== content.ino || named.dev !== content.dev) return undefined
+    if (named.nlink > 1 || checks === NAME_CHECKS) return named
   }
 }
 
@@ -195,14 +197,14 @@ const mayWrite = (place: string): Promise<boolean> =>
   )
 
 function checkRegular(stats: Stats, path: string): void {
-  if (stats.isDirectory()) throw refused(path, 'a folder, where a file is wanted')
+  if (stats.isDirectory()) throw refused(path, 'a folder, but a file is needed')
   if (!stats.isFile()) throw refused(path, 'not a regular file')
-  if (stats.nlink > 1) throw refused(path, 'a hard link: the file has other names, maybe outside of the workspace')
+  if (stats.nlink > 1) throw refused(path, 'a hard link: the file has other names, perhaps outside the workspace')
   if (stats.size > MAX_FILE_BYTES)
     throw refused(path, 'too large', { got: `${stats.size} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
 }
 
-/** What is appended meanwhile is left for the next look. */
+/** Does not read bytes that are appended after `size` was taken. */
 async function readUpTo(handle: FileHandle, size: number): Promise<Buffer> {
   const buffer = Buffer.alloc(size)
   let length = 0
@@ -215,20 +217,20 @@ async function readUpTo(handle: FileHandle, size: number): Promise<Buffer> {
 }
 
 /**
- * The last look at the file and the rename are two system calls: a stranger's write in between is lost. Nothing that POSIX
- * has would close this; our own writes stand in line.
+ * The last check and the rename are two system calls: a write of another process in between is lost. POSIX has no way
+ * to prevent that. Writes of this process run one after another.
  */
 async function replaceIn(folder: Folder, name: string, bytes: Buffer, expected: string | null) {
   const path = folder.below(name)
   const sha = digest(bytes)
-  const before = await hold(folder, name)
-  // Named after what it will become, so that the rerun of a write that was killed sweeps up after it.
+  const before = await readContent(folder, name)
+  // The name depends on name and content, so that repeating a killed write removes its temporary file.
   const temporary = folder.at(`.tireless-${digest(Buffer.from(`${name}\0${sha}`)).slice(0, 24)}.tmp`)
   try {
     await rm(temporary, { force: true })
-    await writeWhole(temporary, bytes, before?.stats)
-    const current = (await hold(folder, name))?.sha ?? null
-    // The same write again, after a crash, finds its own work.
+    await writeTemporary(temporary, bytes, before?.stats)
+    const current = (await readContent(folder, name))?.sha ?? null
+    // A write that is repeated after a crash finds that it is already done.
     if (current === sha) {
       await rm(temporary, { force: true })
       return { sha }
@@ -244,11 +246,11 @@ async function replaceIn(folder: Folder, name: string, bytes: Buffer, expected: 
   }
 }
 
-async function writeWhole(place: string, bytes: Buffer, like: Stats | undefined): Promise<void> {
+async function writeTemporary(place: string, bytes: Buffer, like: Stats | undefined): Promise<void> {
   await using handle = await open(place, CREATE, 0o666)
   await handle.writeFile(bytes)
   if (like) {
-    // Only root may give a file away; for everybody else the new file is their own, as with any editor that renames.
+    // Only root may change the owner; other users get a file of their own, as with any editor that renames.
     await handle.chown(like.uid, like.gid).catch(() => {})
     await handle.chmod(like.mode & 0o777)
   }
@@ -258,16 +260,16 @@ async function writeWhole(place: string, bytes: Buffer, like: Stats | undefined)
 function conflict(path: string, got: string | undefined, expected: string | null): TirelessError {
   return new TirelessError('conflict', {
     where: JSON.stringify(path),
-    what: 'the file is not what it was',
+    what: 'the file has changed since it was read',
     got: got === undefined ? 'no file' : `digest ${got.slice(0, 12)}`,
     expected: expected === null ? 'no file' : `digest ${expected.slice(0, 12)}`,
-    fix: 'read it again',
+    fix: 'read the file again',
   })
 }
 
 function textOf(bytes: Buffer, path: string): string {
   try {
-    // The byte order mark is kept: what is read and written back must be the same bytes.
+    // Keeps the byte order mark, so that writing the text back gives the same bytes.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     if (!text.includes('\0')) return text
   } catch {}

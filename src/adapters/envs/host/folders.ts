@@ -1,8 +1,8 @@
 /**
- * Folders held open, so that a name is looked up in the very folder that was checked.
- * On Linux `/proc/self/fd/N/name` does what openat(2) would: each step refuses links, and no swap of a parent can win.
- * Elsewhere the real path is checked after each opening, which narrows the window and cannot close it.
- * All symbolic links are refused, also those that stay inside: what a link means may change between two looks.
+ * Opens folders below a root one by one and keeps them open: a name is looked up in the folder that was checked.
+ * On Linux, `/proc/self/fd/N/name` works like openat(2): each step refuses links, so replacing a parent has no effect.
+ * Elsewhere the real path is checked after each opening, which makes such a race less likely but still possible.
+ * All symbolic links are refused, even those to the inside, because a link may change between two steps.
  */
 
 import { constants, existsSync } from 'node:fs'
@@ -17,24 +17,24 @@ export interface Folder extends AsyncDisposable {
   readonly handle: FileHandle
   /** Relative to the root; empty for the root itself. */
   readonly path: string
-  /** The folder itself, and a name in it, as the system calls take them. */
+  /** Path of the open folder for system calls; `at` gives the path of a name in it. */
   readonly place: string
   at(name: string): string
-  /** `name` as the caller would write it. */
+  /** The path of `name` relative to the root. */
   below(name: string): string
-  /** Contract: throws `path_refused` unless what is open here, or the folder itself, lies inside the root right now. */
+  /** Contract: throws `path_refused` if the folder, or the file opened in it, is not inside the root now. */
   confirm(opened?: { readonly handle: FileHandle; readonly name: string }): Promise<void>
 }
 
 export interface Folders {
-  /** Contract: undefined where there is no such folder, unless `create`. */
+  /** Contract: opens the folder; undefined if it does not exist and `create` is not set. */
   enter(names: readonly string[], create?: boolean): Promise<Folder | undefined>
   child(folder: Folder, name: string): Promise<Folder | undefined>
 }
 
 /** `root` must be a real path. */
 export function rootedFolders(root: string, anchored = existsSync('/proc/self/fd')): Folders {
-  async function hold(at: string, path: string): Promise<Folder> {
+  async function openFolder(at: string, path: string): Promise<Folder> {
     const handle = await open(at, FOLDER)
     const real = path === '' ? root : `${root}/${path}`
     const place = anchored ? `/proc/self/fd/${handle.fd}` : real
@@ -48,7 +48,7 @@ export function rootedFolders(root: string, anchored = existsSync('/proc/self/fd
         const where = anchored
           ? await readlink(`/proc/self/fd/${(opened?.handle ?? handle).fd}`)
           : await realpath(opened ? `${real}/${opened.name}` : real)
-        if (!isInside(root, where)) throw refused(path, 'outside of the workspace', { got: where })
+        if (!isInside(root, where)) throw refused(path, 'outside the workspace', { got: where })
       },
       [Symbol.asyncDispose]: () => handle.close(),
     }
@@ -63,7 +63,7 @@ export function rootedFolders(root: string, anchored = existsSync('/proc/self/fd
 
   async function child(folder: Folder, name: string, create = false): Promise<Folder | undefined> {
     try {
-      return await hold(folder.at(name), folder.below(name))
+      return await openFolder(folder.at(name), folder.below(name))
     } catch (error) {
       if (errno(error) !== 'ENOENT') throw await explained(error, folder.at(name), folder.below(name))
     }
@@ -78,7 +78,7 @@ export function rootedFolders(root: string, anchored = existsSync('/proc/self/fd
   }
 
   async function enter(names: readonly string[], create = false): Promise<Folder | undefined> {
-    let folder: Folder | undefined = await holdRoot()
+    let folder: Folder | undefined = await openRoot()
     for (const name of names) {
       await using parent: Folder = folder
       folder = await child(parent, name, create)
@@ -87,9 +87,9 @@ export function rootedFolders(root: string, anchored = existsSync('/proc/self/fd
     return folder
   }
 
-  async function holdRoot(): Promise<Folder> {
+  async function openRoot(): Promise<Folder> {
     try {
-      return await hold(root, '')
+      return await openFolder(root, '')
     } catch (error) {
       throw new TirelessError('tool_failed', { what: 'the workspace cannot be opened', where: root }, { cause: error })
     }

@@ -1,4 +1,4 @@
-/** The host env: real files and real processes of this machine, confined to a workspace: files by us, commands by whatever launches them. */
+/** The host env: files and processes of this machine. Files stay in the workspace; the launcher confines commands. */
 
 import { constants } from 'node:fs'
 import { access, mkdir, realpath, stat } from 'node:fs/promises'
@@ -12,16 +12,16 @@ import { hostProcesses } from './processes.ts'
 import type { CommandLimits } from './resource-limits.ts'
 
 export interface HostOptions {
-  /** Where running commands are recorded; a folder of the home. */
+  /** Folder of the home where running commands are recorded. */
   readonly callsDir: string
   readonly clock: Clock
-  /** Where the environment of commands is taken from; only harmless names pass. */
+  /** Environment of commands; only variables in HARMLESS are passed on. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly maxOutputBytes?: number
   /** How commands are started; default: without a sandbox. */
   readonly launcher?: Launcher | undefined
   readonly table?: ProcessTable
-  /** What all commands together may take; default: whatever there is. */
+  /** Limits for all commands together; default: none. */
   readonly limits?: CommandLimits
 }
 
@@ -29,8 +29,8 @@ const MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 
 export function hostEnvs(options: HostOptions): Envs {
   const { clock, table = processTable(), maxOutputBytes = MAX_OUTPUT_BYTES, launcher, limits } = options
-  const env = harmless(options.env)
-  /** One per root, because writes of one root stand in line. */
+  const env = harmlessOnly(options.env)
+  /** One per root, because writes of one root must run one after another. */
   const files = new Map<string, FileOps>()
   return {
     async open(workspace) {
@@ -65,8 +65,9 @@ async function realFolder(path: string, mode?: number): Promise<string> {
 
 async function healthOf(root: string): Promise<Health> {
   try {
-    if ((await realpath(root)) !== root) return { ok: false, reason: `${root} has become a link to another place` }
-    if (!(await stat(root)).isDirectory()) return { ok: false, reason: `${root} is not a folder any more` }
+    if ((await realpath(root)) !== root)
+      return { ok: false, reason: `${root} is now a symbolic link to another folder` }
+    if (!(await stat(root)).isDirectory()) return { ok: false, reason: `${root} is no longer a folder` }
     await access(root, constants.W_OK | constants.X_OK)
     return { ok: true }
   } catch (thrown) {
@@ -78,8 +79,8 @@ const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown
 
 const HARMLESS = /^(PATH|HOME|LANG|LC_[A-Z]+|TERM|TZ|TMPDIR|USER|SHELL)$/
 
-/** An allow-list: a key that somebody exported for us must not reach a command (case 136). */
-function harmless(env: HostOptions['env']): Record<string, string> {
+/** An allow-list: API keys in the runtime's environment must not reach a command (case 136). */
+function harmlessOnly(env: HostOptions['env']): Record<string, string> {
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(env)) if (value !== undefined && HARMLESS.test(name)) kept[name] = value
   return kept

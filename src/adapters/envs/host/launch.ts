@@ -1,4 +1,4 @@
-/** What a call's shell becomes once it has reported itself: a plain bash of this machine, or whatever else a launcher says. */
+/** How a command is started: by a plain shell of this machine, or by another launcher such as the sandbox. */
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { type FileHandle, writeFile } from 'node:fs/promises'
@@ -8,20 +8,20 @@ import type { Bind } from '../sandbox/layout.ts'
 
 export interface Launch extends AsyncDisposable {
   readonly argv: readonly string[]
-  /** All of it, but for the marks of the call. */
+  /** The complete environment, except for the call's markers. */
   readonly env: Readonly<Record<string, string>>
-  /** Where it is started; default: the root. */
+  /** Start folder; default: the root. */
   readonly cwd?: string
-  /** Its standard input; default: /dev/null of the machine. */
+  /** Standard input; default: /dev/null of the machine. */
   readonly stdin?: FileHandle
-  /** What it finds open, from descriptor 4 on. */
+  /** Inherited descriptors, from number 4 on. */
   readonly handles: readonly FileHandle[]
   /**
-   * Contract: called when it has ended; the process without which none of it can be, because the kernel ends all others before it lets that one go.
-   * Undefined where there is none, or it is not known.
+   * Contract: called after the command has ended. Returns the first process of its pid namespace; the kernel ends all
+   * other processes of the namespace before this one. Undefined if there is no namespace, or the pid is unknown.
    */
   init?(): Promise<number | undefined>
-  /** Contract: called when nothing of it runs any more; what whoever asked for it should know, a line each. */
+  /** Contract: called after all processes of the command have ended; returns lines to append to its output. */
   notes(): Promise<readonly string[]>
 }
 
@@ -30,37 +30,37 @@ export interface ToLaunch {
   readonly root: string
   /** A real path inside the root. */
   readonly cwd: string
-  /** Of the call. */
+  /** The call's folder. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly network: RunOptions['network']
-  /** The root is not to be written to, and neither is a home kept: these are laid over it, or beside it. Default: as agents have it. */
+  /** Makes the root read-only, with an empty $HOME, and adds these mounts. Default: a writable workspace, guarded. */
   readonly readOnly?: readonly Bind[]
-  /** It is no command of an agent's but a program of the owner's: the root is its own, and this is beside it. */
+  /** Set for a program that the owner configured, not for an agent's command. The root belongs to the program. */
   readonly program?: {
-    /** Seen, and not to be written to. */
+    /** Read-only paths. */
     readonly seen: readonly string[]
-    /** To be written to; what is protected in them stays so. */
+    /** Writable folders; protected names in them stay guarded. */
     readonly writable: readonly string[]
     readonly environment: Readonly<Record<string, string>>
   }
-  /** It is given something to read on its standard input. */
+  /** The command reads its standard input. */
   readonly input?: boolean
 }
 
 export interface Launcher {
-  /** Contract: throws `tool_failed` where nothing can be run. */
+  /** Contract: prepares the start of a command; throws `tool_failed` if commands cannot run. */
   (wanted: ToLaunch): Promise<Launch>
   /**
-   * Contract: ends what runs of a call, named by its folder, and is none of its processes, also where an earlier life of this program began it;
-   * says whether there was any. Throws where that cannot be told.
+   * Contract: ends the parts of a call that are not child processes (containers), also those that an earlier runtime
+   * process started. `folder`: the call's folder. Returns whether there were any; throws if it cannot tell.
    */
   readonly end?: (folder: string) => Promise<boolean>
 }
 
 /**
- * Bash does this first: when it ends, it says where it stands, on a descriptor that nobody uses by accident; and what was left open
- * by whoever started us is shut, because an open folder is a way out of any other.
+ * Bash runs this first. At exit, bash reports its folder on descriptor 199, which commands do not use by accident. All
+ * other inherited descriptors are closed, because an open folder is a way out of the workspace.
  */
 export const BASH_ENV_TEXT = `unset BASH_ENV
 exec 199>&3
@@ -70,11 +70,11 @@ trap 'pwd -P >&199' EXIT
 `
 
 export const plainLauncher: Launcher = async ({ command, cwd, folder, env }) => {
-  const first = join(folder, 'bash-env')
-  await writeFile(first, BASH_ENV_TEXT, { mode: 0o600 })
+  const bashEnvFile = join(folder, 'bash-env')
+  await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
   const shell = (env.PATH ?? '').split(':').some((at) => isProgram(join(at, 'bash'))) ? 'bash' : '/bin/sh'
   return {
-    ...{ argv: [shell, '-c', '--', command], env: { ...env, BASH_ENV: first }, cwd, handles: [] },
+    ...{ argv: [shell, '-c', '--', command], env: { ...env, BASH_ENV: bashEnvFile }, cwd, handles: [] },
     notes: async () => [],
     async [Symbol.asyncDispose]() {},
   }

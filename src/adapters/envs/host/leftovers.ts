@@ -1,4 +1,4 @@
-/** What calls have left in the home: folders of calls that are running, that a crash interrupted, or that nobody needs any more. */
+/** Lists the call folders in the home: of running calls, of calls that a crash interrupted, and of finished ones. */
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { type ProcessTable, processTable } from './process-table.ts'
 
 export interface KeptCall {
   readonly name: string
-  /** Its shell, where that still runs. */
+  /** The pid of the call's shell, if it is still running. */
   readonly pid: number | undefined
   isOf(sessionId: string): boolean
 }
@@ -17,8 +17,8 @@ export async function keptCalls(callsDir: string, table: ProcessTable = processT
   return Promise.all(
     names.map(async (name) => ({
       name,
-      pid: await livingShell(join(callsDir, name), table),
-      // A call's name begins with its session's; of a long one, as much as there is.
+      pid: await runningShell(join(callsDir, name), table),
+      // A call's name begins with its session id; a long name is cut.
       isOf: (sessionId) => name.startsWith(readableName(`${sessionId}.`)),
     })),
   )
@@ -28,7 +28,7 @@ export async function removeKeptCall(callsDir: string, { name }: KeptCall): Prom
   await rm(join(callsDir, name), { recursive: true, force: true })
 }
 
-async function livingShell(folder: string, table: ProcessTable): Promise<number | undefined> {
+async function runningShell(folder: string, table: ProcessTable): Promise<number | undefined> {
   const report = await readReport(folder, table)
   if (!report || report.boot !== table.boot()) return undefined
   const row = table.row(report.shell.pid)

@@ -1,10 +1,10 @@
-/** What a running command writes, as it writes it: whole characters, and no more than somebody can follow. */
+/** Streams the output of a running command: whole characters, and a limited amount per poll. */
 
 import type { FileHandle } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 
-/** Per look; what is beyond it is in the result. */
-const MOST_BYTES = 16 * 1024
+/** Per poll. Skipped output is still part of the command's result. */
+const MAX_BYTES = 16 * 1024
 
 export class Listener {
   readonly #output: FileHandle
@@ -21,12 +21,12 @@ export class Listener {
     const { size } = await this.#output.stat()
     if (size <= this.#at) return
     const { bytesRead, buffer } = await this.#output.read(
-      Buffer.alloc(Math.min(size - this.#at, MOST_BYTES)),
+      Buffer.alloc(Math.min(size - this.#at, MAX_BYTES)),
       0,
       undefined,
       this.#at,
     )
-    this.#at = bytesRead < MOST_BYTES ? this.#at + bytesRead : size
+    this.#at = bytesRead < MAX_BYTES ? this.#at + bytesRead : size
     const text = this.#decoder.write(buffer.subarray(0, bytesRead)).replaceAll('\0', '\ufffd')
     if (text !== '') this.#heard(text)
   }

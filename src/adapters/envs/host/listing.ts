@@ -1,4 +1,4 @@
-/** What lies below a folder, in the order of the paths. Links are named, never followed; what is inside `.git` is nobody's business. */
+/** Lists the entries below a folder, sorted by path. Links are listed but not followed; `.git` is not entered. */
 
 import type { Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
@@ -10,7 +10,7 @@ export interface Entry {
   readonly stats: Stats
 }
 
-/** Contract: what vanishes or may not be entered meanwhile is left out. */
+/** Contract: skips entries that disappear or cannot be opened meanwhile. */
 export async function* entriesOf(folders: Folders, folder: Folder, depth: number): AsyncGenerator<Entry> {
   if (depth < 1) return
   for (const key of await sortedKeys(folder)) {
@@ -25,7 +25,7 @@ export async function* entriesOf(folders: Folders, folder: Folder, depth: number
   }
 }
 
-/** Sorted with their slashes, siblings and what lies below them come out in the order of whole paths. */
+/** Folder names are sorted with their slash, which gives the order of whole paths. */
 async function sortedKeys(folder: Folder): Promise<string[]> {
   const entries = await readdir(folder.place, { withFileTypes: true })
   return entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort()

@@ -1,21 +1,21 @@
-/** A process tree that is known by a mark in its environment: also one that an earlier life of this program has left behind. */
+/** A process tree identified by a marker in its environment, so that a restarted runtime can still find and end it. */
 
 import type { Clock } from '../../../ports/clock.ts'
 import { processTable, type Row } from './process-table.ts'
 import { killTree } from './process-tree.ts'
 
 export interface MarkedTree {
-  /** The mark: what its first process has to be given. */
+  /** The marker; the first process must get these variables. */
   readonly env: Readonly<Record<string, string>>
-  /** Contract: called before the loop turns after its first process was started, as the leader of a session. */
+  /** Contract: call it in the same event loop turn in which the first process was started, as a session leader. */
   hold(pid: number): void
-  /** Contract: when it resolves, no process of the tree is left. */
+  /** Contract: when it resolves, no process of the tree is running. */
   end(graceMs: number): Promise<void>
 }
 
 export function markedTree(env: Readonly<Record<string, string>>, clock: Clock): MarkedTree {
   const table = processTable()
-  // They write into pipes, not into a file.
+  // These processes write to pipes, so there is no output file to match.
   const mark = { environment: Object.entries(env).map(([name, value]) => `${name}=${value}`), output: '' }
   let first: Row | undefined
   return {

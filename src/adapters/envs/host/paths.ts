@@ -1,10 +1,10 @@
-/** What a path says by its letters alone: the names below the root that lead to it, or a refusal. Links are found when it is opened. */
+/** Checks a path as text and splits it into names below the root. Links are detected later, when it is opened. */
 
 import { posix } from 'node:path'
 import { refused } from './refusal.ts'
 
-/** Linux takes twice as many, with the root before them. */
-const MOST_BYTES = 2048
+/** Half of the Linux limit, which includes the root. */
+const MAX_BYTES = 2048
 
 /** Contract: an empty list is the root itself; no name is empty, `.` or `..`, or holds a slash. */
 export function namesBelow(root: string, path: string): readonly string[] {
@@ -14,13 +14,13 @@ export function namesBelow(root: string, path: string): readonly string[] {
     throw refused(path, 'a NUL or another control character', { expected })
   if (/^file:/i.test(path)) throw refused(path, 'a URL', { expected })
   if (/^~(\/|$)/.test(path)) throw refused(path, 'a path in the home folder', { expected })
-  // No name of ours holds one, and elsewhere it would be a separator.
+  // On other systems a backslash separates names.
   if (path.includes('\\')) throw refused(path, 'a backslash', { fix: 'separate names with /' })
   const relative = posix.relative(root, posix.resolve(root, path))
-  if (relative === '..' || relative.startsWith('../')) throw refused(path, 'outside of the workspace', { expected })
-  // Before a folder is made for it: what lies too deep nobody can remove by its name.
-  if (Buffer.byteLength(relative) > MOST_BYTES)
-    throw refused(`${path.slice(0, 60)}…`, 'too long', { expected: `at most ${MOST_BYTES} bytes` })
+  if (relative === '..' || relative.startsWith('../')) throw refused(path, 'outside the workspace', { expected })
+  // Checked before a folder is created: a folder with a longer path could not be removed by its path.
+  if (Buffer.byteLength(relative) > MAX_BYTES)
+    throw refused(`${path.slice(0, 60)}…`, 'too long', { expected: `at most ${MAX_BYTES} bytes` })
   return relative === '' ? [] : relative.split('/')
 }
 

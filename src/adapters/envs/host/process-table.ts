@@ -1,4 +1,4 @@
-/** Who is running on this machine: one row per process, from /proc, or from `ps` where there is no /proc. */
+/** The processes of this machine, one row each: read from /proc, or from `ps` where there is no /proc. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -8,9 +8,9 @@ export interface Row {
   readonly parent: number
   readonly group: number
   readonly session: number
-  /** Grows with the moment of birth; with the pid and the boot it names one process for ever. */
+  /** Start time, in units of the table; together with pid and boot it identifies one process for ever. */
   readonly start: number
-  /** Dead already, and only waiting for its parent to hear of it. */
+  /** Has exited, and waits until its parent reads its exit status. */
   readonly zombie: boolean
 }
 
@@ -18,23 +18,23 @@ export interface MarkedRow extends Row {
   readonly marked: boolean
 }
 
-/** What every process of a call inherits, unless it takes pains to lose it. */
+/** The traits that processes of a call inherit, unless they deliberately drop them. */
 export interface Mark {
-  /** Entries of the environment; all of them are needed. */
+  /** Entries of the environment; a process must have all of them. */
   readonly environment: readonly string[]
-  /** The file that stdout and stderr go to. */
+  /** The file to which stdout and stderr are written. */
   readonly output: string
 }
 
 export interface ProcessTable {
-  /** Names the time since the machine came up: a pid of another boot means nothing. */
+  /** Identifies the current boot of the machine; pids of another boot are meaningless. */
   boot(): string
-  /** Everybody, with the mark looked for at once in those who were born at or after `since`: a moment later they may be gone. */
+  /** All processes. Those started at or after `since` are checked for the mark at once, because they may soon exit. */
   rows(mark: Mark, since: number): readonly MarkedRow[]
   row(pid: number): Row | undefined
-  /** A line as `report` prints it. */
+  /** Parses a line that `report` printed. */
   parse(line: string): Row | undefined
-  /** Shell code that sets `boot` and `row` for the shell itself, or fails. */
+  /** Shell code that sets the variables `boot` and `row` for the shell itself, or fails. */
   readonly report: string
 }
 
@@ -42,13 +42,13 @@ export function processTable(): ProcessTable {
   return existsSync('/proc/self/stat') ? procTable : psTable
 }
 
-/** Synchronous on purpose: a snapshot that takes 3 ms is worth more than one that is smeared over many turns of the loop. */
+/** Synchronous, so that one snapshot takes 3 ms and does not spread over many event loop turns. */
 export const procTable: ProcessTable = {
   boot: () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
-  /** Looks again until no new pid has come up: a process that forks and dies faster than it is read must not be missed. */
+  /** Repeats until no new pid appears, so that processes that fork and exit quickly are not missed. */
   rows(mark, since) {
     const found = new Map<number, MarkedRow | undefined>()
-    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const fresh = pids().filter((pid) => !found.has(pid))
       if (fresh.length === 0) break
       for (const pid of fresh) {
@@ -59,12 +59,12 @@ export const procTable: ProcessTable = {
     return [...found.values()].filter((row) => row !== undefined)
   },
   row(pid) {
-    return procTable.parse(readable(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '')
+    return procTable.parse(tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '')
   },
-  /** `pid (name) state ppid pgrp session …`, birth in field 22; the name may hold anything, parentheses too. */
+  /** `pid (name) state ppid pgrp session …`, start time in field 22; the name may contain parentheses. */
   parse(line) {
     const [state, ...fields] = line.slice(line.lastIndexOf(')') + 2).split(' ')
-    return whole({
+    return validRow({
       pid: Number.parseInt(line, 10),
       parent: Number(fields[0]),
       group: Number(fields[1]),
@@ -77,9 +77,9 @@ export const procTable: ProcessTable = {
 }
 
 function isMarked(pid: number, mark: Mark): boolean {
-  const environment = readable(() => readFileSync(`/proc/${pid}/environ`, 'utf8'))?.split('\0') ?? []
+  const environment = tryRead(() => readFileSync(`/proc/${pid}/environ`, 'utf8'))?.split('\0') ?? []
   if (mark.environment.every((entry) => environment.includes(entry))) return true
-  return [1, 2].some((fd) => readable(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) === mark.output)
+  return [1, 2].some((fd) => tryRead(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) === mark.output)
 }
 
 function pids(): number[] {
@@ -88,11 +88,11 @@ function pids(): number[] {
     .map(Number)
 }
 
-const MOST_LOOKS = 20
+const MAX_LOOKS = 20
 const COLUMNS = 'pid=,ppid=,pgid=,stat=,lstart='
 const PS_ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+\w+\s+(\w+)\s+(\d+)\s+(\d\d):(\d\d):(\d\d)\s+(\d{4})\s*$/
 
-/** Sees neither sessions nor environments: a child that left its group and lost its parent is out of reach here. */
+/** Cannot see sessions or environments, so it misses a child that left its group and whose parent has exited. */
 export const psTable: ProcessTable = {
   boot: () => 'ps',
   rows: () => ps('-A').flatMap((line) => withoutMark(psTable.parse(line))),
@@ -102,13 +102,13 @@ export const psTable: ProcessTable = {
     const [pid, parent, group, stat = '', month = '', day = '', hour, minute, second, year] =
       PS_ROW.exec(line)?.slice(1) ?? []
     const monthNumber = 'JanFebMarAprMayJunJulAugSepOctNovDec'.indexOf(month) / 3 + 1
-    const birth = [year, String(monthNumber).padStart(2, '0'), day.padStart(2, '0'), hour, minute, second].join('')
-    return whole({
+    const startedAt = [year, String(monthNumber).padStart(2, '0'), day.padStart(2, '0'), hour, minute, second].join('')
+    return validRow({
       pid: Number(pid),
       parent: Number(parent),
       group: Number(group),
       session: Number(group),
-      start: Number(birth),
+      start: Number(startedAt),
       zombie: stat.startsWith('Z'),
     })
   },
@@ -121,17 +121,17 @@ function withoutMark(row: Row | undefined): MarkedRow[] {
 
 function ps(...which: string[]): string[] {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
-  // ps exits with 1 when the process is gone.
-  const text = readable(() => execFileSync('ps', [...which, '-o', COLUMNS], { env, encoding: 'utf8' })) ?? ''
+  // ps exits with 1 if the process does not exist.
+  const text = tryRead(() => execFileSync('ps', [...which, '-o', COLUMNS], { env, encoding: 'utf8' })) ?? ''
   return text.split('\n')
 }
 
-function whole(row: Row): Row | undefined {
+function validRow(row: Row): Row | undefined {
   return [row.pid, row.parent, row.group, row.session, row.start].every(Number.isInteger) ? row : undefined
 }
 
-/** A process may be gone, or another user's, at any moment. */
-function readable<T>(look: () => T): T | undefined {
+/** Reading fails if the process has exited or belongs to another user. */
+function tryRead<T>(look: () => T): T | undefined {
   try {
     return look()
   } catch {

@@ -1,4 +1,4 @@
-/** Which processes belong to a call: decided on made-up tables, where every accident can be arranged. */
+/** Which processes belong to a call, tested on made-up process tables. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -19,14 +19,14 @@ const init = row(1, { parent: 0, start: 0 })
 const self = row(10, { session: 9, start: 1 })
 
 function members(rows: readonly Row[], tree: Partial<Tree> = {}, marked: readonly number[] = []): number[] {
-  const looked = rows.map((one) => ({ ...one, marked: marked.includes(one.pid) }))
-  return membersOf(looked, { shell: SHELL, held: false, ...tree }, SELF)
+  const rowsWithMarks = rows.map((one) => ({ ...one, marked: marked.includes(one.pid) }))
+  return membersOf(rowsWithMarks, { shell: SHELL, held: false, ...tree }, SELF)
     .map((one) => one.pid)
     .sort((a, b) => a - b)
 }
 
 describe('members of a call', () => {
-  test('are the shell, its session and all descendants, wherever they went', () => {
+  test('are the shell, its session and all descendants, in any session or group', () => {
     const rows = [
       init,
       self,
@@ -40,27 +40,27 @@ describe('members of a call', () => {
     assert.deepEqual(members(rows), [100, 101, 102, 103, 104])
   })
 
-  test('are found by their mark when shell and parents are gone, with everybody in a session they lead', () => {
+  test('are found by their mark when shell and parents are gone, with all processes of sessions they lead', () => {
     const rows = [init, self, row(300), row(301, { session: 300 }), row(200)]
     assert.deepEqual(members(rows, {}, [300]), [300, 301])
     assert.deepEqual(members(rows, { shell: undefined }, [300]), [300, 301])
   })
 
-  test('do not include a stranger that got the pid of the shell, nor its session', () => {
+  test('do not include a process that reuses the pid of the shell, nor its session', () => {
     const stranger = row(100, { start: 51 })
     const rows = [init, self, stranger, row(101, { parent: 100, session: 100 }), row(102, { session: 100 })]
     assert.deepEqual(members(rows), [])
     assert.deepEqual(members(rows, { held: true }), [])
   })
 
-  test('include the session of a dead shell only while it is held or a marked process keeps its number', () => {
+  test('include the session of a dead shell only if it was our child or a marked process is in it', () => {
     const rows = [init, self, row(101, { session: 100 }), row(102, { session: 100 })]
     assert.deepEqual(members(rows), [])
     assert.deepEqual(members(rows, { held: true }), [101, 102])
     assert.deepEqual(members(rows, {}, [102]), [101, 102])
   })
 
-  test('never include us, our session, init, or what is older than the shell', () => {
+  test('never include this process, its session, init, or processes older than the shell', () => {
     const rows = [
       init,
       shell,
@@ -71,19 +71,19 @@ describe('members of a call', () => {
     assert.deepEqual(members(rows, {}, [1, 10, 11, 90]), [100])
   })
 
-  test('do not drag in the session of a daemon that started a marked process for the call', () => {
+  test('do not include the session of a daemon that started a marked process for the call', () => {
     const daemon = row(80, { start: 2 })
     const rows = [init, self, daemon, row(400, { parent: 80, session: 80 }), row(401, { parent: 80, session: 80 })]
     assert.deepEqual(members(rows, {}, [400]), [400])
   })
 
-  test('are not the dead: a zombie proves its session and is left alone', () => {
+  test('do not include zombies, but a zombie proves its session', () => {
     const rows = [init, self, row(100, { start: 50, zombie: true }), row(101, { session: 100 })]
     assert.deepEqual(members(rows), [101])
   })
 })
 
-test('signals go to whole groups where they are ours, and never to our own group or to everybody', () => {
+test('signals go to whole groups that contain only members, never to our own group or to all processes', () => {
   const ours = [
     row(101, { group: 100 }),
     row(102, { group: 100 }),
@@ -95,7 +95,7 @@ test('signals go to whole groups where they are ours, and never to our own group
   assert.deepEqual(targetsOf([...ours, ...others], ours), [-100, 103, 104, 105])
 })
 
-test('a namespace is empty when its init is gone or dead, and at no other time, whatever /proc shows', async () => {
+test('a namespace counts as ended only if its init is gone or a zombie, whatever /proc shows', async () => {
   const clock = { ...systemClock, sleep: async () => {} }
   const seen = (found: Row | undefined) => ({ ...procTable, row: () => found })
   const isEmpty = (pid: number, found: Row | undefined) => isGoneWithAll(pid, seen(found), clock)
@@ -107,14 +107,14 @@ test('a namespace is empty when its init is gone or dead, and at no other time, 
 })
 
 describe('a row', () => {
-  test('of /proc is read whatever the name of the process is', () => {
+  test('of /proc is parsed with any process name', () => {
     const line = `7 (a) b (c) S 3 5 6 0 -1 4194560 ${'0 '.repeat(12)}777 0 0`
     assert.deepEqual(procTable.parse(line), { pid: 7, parent: 3, group: 5, session: 6, start: 777, zombie: false })
     assert.equal(procTable.parse(line.replace(' S ', ' Z '))?.zombie, true)
     for (const torn of ['', '7', '7 (a', '7 (a) S 3 5']) assert.equal(procTable.parse(torn), undefined)
   })
 
-  test('of ps is read, and a later birth counts higher', () => {
+  test('of ps is parsed, and a later start gives a higher number', () => {
     const line = ' 7  3  5 Ss  Tue Nov  4 02:13:20 2025'
     const parsed = psTable.parse(line)
     assert.deepEqual(parsed, { pid: 7, parent: 3, group: 5, session: 5, start: 20251104021320, zombie: false })

@@ -1,8 +1,8 @@
 /**
- * Which processes belong to a call, and their end.
- * Invariants: a process is killed only on proof (it is the shell by pid and birth, it is marked, it descends from one that
- * belongs, or it lives in a session that one of those leads); nothing older than the shell, nothing of our own session and never
- * ourselves; it goes on until a look at the whole machine finds nobody.
+ * Finds the processes of a call and kills them.
+ * Invariants: a process is killed only if it provably belongs to the call: it is the shell (same pid and start time),
+ * it is marked, it descends from a member, or it is in a session that a member leads. Processes older than the shell,
+ * this process and its session are never killed. Killing repeats until a scan of the whole machine finds no member.
  */
 
 import { TirelessError } from '../../../domain/error.ts'
@@ -11,14 +11,14 @@ import type { Mark, MarkedRow, ProcessTable, Row } from './process-table.ts'
 import { errno } from './refusal.ts'
 
 export interface Tree {
-  /** The call's shell, which leads its own session and group; unknown when its report was lost. */
+  /** The call's shell, which leads its own session and group; undefined if its report was lost. */
   readonly shell: Pick<Row, 'pid' | 'start'> | undefined
-  /** The shell was our own child until now, so its session is its own even though it may be gone. */
+  /** The shell was a child of this process until now, so its session id is not reused, even if it has exited. */
   readonly held: boolean
   readonly mark: Mark
 }
 
-/** Pure. `self` is us. */
+/** Pure. `self`: this process. */
 export function membersOf(
   rows: readonly MarkedRow[],
   { shell, held }: Pick<Tree, 'shell' | 'held'>,
@@ -44,7 +44,7 @@ export function membersOf(
   return [...members.values()].filter((row) => !row.zombie)
 }
 
-/** The kernel gives a number away again only when no process, group or session uses it: one proven user keeps it ours. */
+/** The kernel reuses a number only if no process, group or session has it; one proven member keeps it reserved. */
 function ownsItsSession(
   rows: readonly Row[],
   shell: Pick<Row, 'pid' | 'start'>,
@@ -56,18 +56,18 @@ function ownsItsSession(
   return held || marked.some((row) => row.session === shell.pid)
 }
 
-/** Between two looks: short at first, because most of what is killed is gone at once. */
+/** Waits between scans; short at first, because most killed processes end at once. */
 const SETTLE_MS = [1, 2, 4, 10]
 const GIVE_UP_MS = 10_000
-const MOST_TURNS = 30
+const MAX_TURNS = 30
 
-/** Contract: when it returns, no process of the tree is left; says whether there was one. Throws where SIGKILL does not help. */
+/** Contract: when it resolves, no process of the tree runs; returns whether one did. Throws if SIGKILL fails. */
 export async function killTree(tree: Tree, table: ProcessTable, clock: Clock, graceMs: number): Promise<boolean> {
-  const find = finder(tree, table)
+  const find = memberFinder(tree, table)
   let left = find()
   if (left.members.length === 0) return false
-  let looks = 0
-  const settle = () => clock.sleep(SETTLE_MS[looks++] ?? SETTLE_MS.at(-1) ?? 0)
+  let scans = 0
+  const settle = () => clock.sleep(SETTLE_MS[scans++] ?? SETTLE_MS.at(-1) ?? 0)
   if (graceMs > 0) {
     signal(left, 'SIGTERM')
     const until = clock.monotonic() + graceMs
@@ -87,25 +87,25 @@ export async function killTree(tree: Tree, table: ProcessTable, clock: Clock, gr
 }
 
 /**
- * Contract: whether the init of a process namespace is gone, which proves that everybody in there is: a look at one process, instead of one at all.
- * False is no answer. Another process that has got its number by now makes it false.
+ * Contract: true if the first process of a pid namespace has ended, which proves that the whole namespace has; this is
+ * cheaper than a scan of all processes. False proves nothing: another process may have the same pid by now.
  */
 export async function isGoneWithAll(init: number, table: ProcessTable, clock: Clock): Promise<boolean> {
-  const isOver = (): boolean => !isThere(init) || table.row(init)?.zombie === true
-  // It takes the kernel less than any clock can sleep.
-  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
-    if (isOver()) return true
+  const hasEnded = (): boolean => !exists(init) || table.row(init)?.zombie === true
+  // The kernel usually needs less time than the shortest sleep.
+  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+    if (hasEnded()) return true
     await new Promise((resolve) => setImmediate(resolve))
   }
   for (const ms of SETTLE_MS) {
-    if (isOver()) return true
+    if (hasEnded()) return true
     await clock.sleep(ms)
   }
   return false
 }
 
-/** The kernel's own word: there may be processes that /proc does not show. */
-function isThere(pid: number): boolean {
+/** Asks the kernel, because /proc may hide processes. */
+function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (thrown) {
@@ -118,22 +118,22 @@ interface Found {
   readonly members: readonly Row[]
 }
 
-/** Who was proven once stays proven, also when the parent that proved it has died since. */
-function finder(tree: Tree, table: ProcessTable): () => Found {
-  const births = new Map<number, number>()
+/** A proven member stays a member, even after the parent that proved it has exited. */
+function memberFinder(tree: Tree, table: ProcessTable): () => Found {
+  const startTimes = new Map<number, number>()
   const self = { pid: process.pid, session: table.row(process.pid)?.session ?? -1 }
   return () => {
-    const looked = table.rows(tree.mark, tree.shell?.start ?? 0)
-    const rows = looked.map((row) => ({ ...row, marked: row.marked || births.get(row.pid) === row.start }))
+    const found = table.rows(tree.mark, tree.shell?.start ?? 0)
+    const rows = found.map((row) => ({ ...row, marked: row.marked || startTimes.get(row.pid) === row.start }))
     const members = membersOf(rows, tree, self)
-    for (const row of members) births.set(row.pid, row.start)
+    for (const row of members) startTimes.set(row.pid, row.start)
     return { rows, members }
   }
 }
 
 /**
- * Pure: whom to signal; a negative number is a group. A group goes as one wherever it is ours entirely, because a process that forks
- * as fast as we look cannot run away from that. Never group 0 (our own) or 1 (everybody, as a target).
+ * Pure; the pids to signal. A negative number is a process group: a group that contains only members is signalled as a
+ * whole, because processes that fork quickly cannot escape that. Never group 0 (our own) or 1 (all processes).
  */
 export function targetsOf(rows: readonly Row[], members: readonly Row[]): number[] {
   const ours = new Set(members.map((row) => row.pid))
@@ -147,7 +147,7 @@ function signal({ rows, members }: Found, name: 'SIGTERM' | 'SIGKILL'): void {
   for (const target of targetsOf(rows, members)) send(target, name)
 }
 
-/** Gone already, or not ours to signal: the next look tells. */
+/** Errors are ignored: the next scan shows whether the process is still running. */
 function send(target: number, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(target, name)
@@ -156,8 +156,8 @@ function send(target: number, name: 'SIGTERM' | 'SIGKILL'): void {
 
 function unkillable(left: readonly Row[]): TirelessError {
   return new TirelessError('tool_failed', {
-    what: 'processes of the command cannot be killed',
+    what: 'cannot kill processes of the command',
     got: `pid ${left.map((row) => row.pid).join(', ')} still running after ${GIVE_UP_MS / 1000} s of SIGKILL`,
-    fix: 'look at them with ps; they may belong to another user or hang in the kernel',
+    fix: 'inspect them with ps; they may belong to another user or hang in the kernel',
   })
 }

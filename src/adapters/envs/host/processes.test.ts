@@ -1,4 +1,4 @@
-/** Commands as real processes: what they get, what they leave, and that nothing of them survives. */
+/** Commands as real processes: their environment, their output, and that no process of them survives. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -18,25 +18,25 @@ const table = processTable()
 const hasProc = fs.existsSync('/proc/self/stat')
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 
-interface World {
+interface Setup {
   readonly root: string
   readonly calls: string
   readonly process: ProcessOps
-  /** What the command wrote into a file of the workspace, as soon as it is there. */
+  /** The pid that the command writes into a file of the workspace; waits for it. */
   pid(name: string): Promise<number>
 }
 
-async function world(t: TestContext, options: Partial<HostOptions> = {}): Promise<World> {
+async function setUp(t: TestContext, options: Partial<HostOptions> = {}): Promise<Setup> {
   const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-processes-')))
   t.after(() => fs.rmSync(base, { recursive: true, force: true }))
   const calls = join(base, 'calls')
   const envs = hostEnvs({ callsDir: calls, clock: systemClock, env: { PATH }, ...options })
   const env = await envs.open(join(base, 'ws'))
   const { root } = env
-  return { root, calls, process: opsOf(env, 'process'), pid: (name) => written(join(root, name)).then(Number) }
+  return { root, calls, process: opsOf(env, 'process'), pid: (name) => waitForLine(join(root, name)).then(Number) }
 }
 
-async function written(path: string): Promise<string> {
+async function waitForLine(path: string): Promise<string> {
   for (;;) {
     const text = fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : ''
     if (text.endsWith('\n')) return text.trim()
@@ -44,44 +44,44 @@ async function written(path: string): Promise<string> {
   }
 }
 
-const never = new AbortController().signal
-const go = (world: World, command: string, call = 'call') =>
-  world.process.run(call, command, { timeoutMs: 60_000, signal: never })
+const noAbort = new AbortController().signal
+const run = (setUp: Setup, command: string, call = 'call') =>
+  setUp.process.run(call, command, { timeoutMs: 60_000, signal: noAbort })
 const isAlive = (pid: number) => table.row(pid)?.zombie === false
 
-/** A sleep of our own, which no call has anything to do with. */
-function stranger(t: TestContext): number {
+/** Starts a `sleep` that belongs to no call. */
+function startBystander(t: TestContext): number {
   const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
   t.after(() => child.kill('SIGKILL'))
   return child.pid ?? 0
 }
 
 describe('a command', () => {
-  test('runs with bash in the workspace, stdin empty, both outputs in order, and tells its exit', async (t) => {
-    const w = await world(t)
-    const done = await go(w, 'pwd; cat; echo two >&2; echo three; [[ -n $BASH_VERSION ]] && exit 7')
+  test('runs with bash in the workspace, with empty stdin, both outputs in order, and returns its exit', async (t) => {
+    const w = await setUp(t)
+    const done = await run(w, 'pwd; cat; echo two >&2; echo three; [[ -n $BASH_VERSION ]] && exit 7')
     const output = `${w.root}\ntwo\nthree\n`
     assert.deepEqual(done, { exit: 7, signal: null, output, dropped: 0, ended: 'exited', cwd: '' })
-    assert.equal((await go(w, 'true')).exit, 0)
-    assert.equal((await go(w, 'kill -KILL $$')).signal, 'SIGKILL')
-    assert.equal((await go(w, 'no-such-command')).exit, 127)
-    assert.equal((await go(w, '-x')).exit, 127)
-    assert.equal((await go(w, 'exit 125')).exit, 125)
+    assert.equal((await run(w, 'true')).exit, 0)
+    assert.equal((await run(w, 'kill -KILL $$')).signal, 'SIGKILL')
+    assert.equal((await run(w, 'no-such-command')).exit, 127)
+    assert.equal((await run(w, '-x')).exit, 127)
+    assert.equal((await run(w, 'exit 125')).exit, 125)
   })
 
   test('falls back to sh where there is no bash', async (t) => {
-    const w = await world(t, { env: { PATH: '/nowhere' } })
-    const done = await go(w, 'echo "sh$BASH_VERSION"')
+    const w = await setUp(t, { env: { PATH: '/nowhere' } })
+    const done = await run(w, 'echo "sh$BASH_VERSION"')
     assert.equal(done.output, 'sh\n')
   })
 
-  test('case 136: gets a clean environment, whatever was exported for us', async (t) => {
+  test('case 136: gets a clean environment, without variables of the runtime', async (t) => {
     process.env.TIRELESS_TEST_API_KEY = 'sk-planted'
     t.after(() => delete process.env.TIRELESS_TEST_API_KEY)
-    const w = await world(t, {
+    const w = await setUp(t, {
       env: { ...process.env, LC_ALL: 'C', GIT_DIR: '/x', BASH_ENV: '/x', LD_PRELOAD: '', lc_x: '1' },
     })
-    const { output } = await go(w, 'env', 's1/2:3.x')
+    const { output } = await run(w, 'env', 's1/2:3.x')
     const names = output
       .trim()
       .split('\n')
@@ -97,10 +97,10 @@ describe('a command', () => {
     assert.match(output, /^TIRELESS_CALL=s1\/2:3\.x$/m)
   })
 
-  test('Q9: shows head and tail of a long output, cut between characters, and says how much is missing', async (t) => {
-    const w = await world(t)
+  test('Q9: shows head and tail of a long output, cut between characters, and counts dropped bytes', async (t) => {
+    const w = await setUp(t)
     const line = '中文中文中文中文\n'
-    const { output, dropped } = await go(
+    const { output, dropped } = await run(
       w,
       `echo first; for i in $(seq 20000); do echo ${line.trim()}; done; echo last`,
     )
@@ -112,56 +112,57 @@ describe('a command', () => {
     assert.ok(!output.includes('\ufffd'))
   })
 
-  test('may write anything: what is not UTF-8 is replaced', async (t) => {
-    const w = await world(t)
-    assert.equal((await go(w, "printf 'a\\377b\\000c\\303'")).output, 'a\ufffdb\ufffdc\ufffd')
+  test('may write any bytes: those that are not UTF-8 are replaced', async (t) => {
+    const w = await setUp(t)
+    assert.equal((await run(w, "printf 'a\\377b\\000c\\303'")).output, 'a\ufffdb\ufffdc\ufffd')
   })
 
-  test('is killed when it floods its output', async (t) => {
-    const w = await world(t, { maxOutputBytes: 100_000 })
-    const done = await go(w, 'echo $$ > shell; yes')
+  test('is killed when it writes too much output', async (t) => {
+    const w = await setUp(t, { maxOutputBytes: 100_000 })
+    const done = await run(w, 'echo $$ > shell; yes')
     assert.equal(done.exit, null)
     assert.equal(done.ended, 'exited')
     assert.match(done.output, /more than 100000 bytes of output; the whole process tree was killed\]$/)
     assert.equal(isAlive(await w.pid('shell')), false)
   })
 
-  test('that cannot be started is an error, not a crash', async (t) => {
-    const w = await world(t)
+  test('that cannot be started fails with an error', async (t) => {
+    const w = await setUp(t)
     const failed = (what: RegExp) => (error: unknown) =>
       error instanceof TirelessError && error.code === 'tool_failed' && what.test(error.message)
-    await assert.rejects(go(w, `: ${'x'.repeat(200_000)}`), failed(/too long/))
-    await assert.rejects(go(w, 'a\0b'), failed(/could not be started/))
+    await assert.rejects(run(w, `: ${'x'.repeat(200_000)}`), failed(/too long/))
+    await assert.rejects(run(w, 'a\0b'), failed(/could not be started/))
     fs.rmSync(w.root, { recursive: true })
-    await assert.rejects(go(w, 'true'), failed(/could not be started/))
+    await assert.rejects(run(w, 'true'), failed(/could not be started/))
   })
 
   test('O13: is not started when its process cannot be recorded', async (t) => {
-    const mute: ProcessTable = { ...table, report: 'false' }
-    const w = await world(t, { table: mute })
-    await assert.rejects(go(w, 'touch ran'), /could not be recorded/)
+    const unableToReport: ProcessTable = { ...table, report: 'false' }
+    const w = await setUp(t, { table: unableToReport })
+    await assert.rejects(run(w, 'touch ran'), /could not be recorded/)
     assert.deepEqual(fs.readdirSync(w.root), [])
   })
 
-  test('is not started when the abort came first', async (t) => {
+  test('is not started after an abort', async (t) => {
     let looked = 0
     const counting = (pid: number) => {
       looked += 1
       return table.row(pid)
     }
-    const w = await world(t, { table: { ...table, row: counting } })
+    const w = await setUp(t, { table: { ...table, row: counting } })
     const done = await w.process.run('call', 'touch ran', { timeoutMs: 1000, signal: AbortSignal.abort() })
     assert.deepEqual([done.ended, looked], ['interrupted', 0])
   })
 })
 
-/** Each leaves a process that takes some pains to survive its parents, and writes its pid. */
+/** Each starts a process that tries to survive its parents, and writes its pid. */
 const SURVIVORS: Readonly<Record<string, string>> = {
   background: '(echo $BASHPID > background; exec sleep 1000) &',
   setsid: "setsid sh -c 'echo $$ > setsid; exec sleep 1000' &",
   nohup: "nohup sh -c 'echo $$ > nohup; exec sleep 1000' > /dev/null 2>&1 &",
   daemon:
-    '(setsid sh -c \'(echo $$ > /dev/null; sh -c "echo \\$\\$ > daemon; exec sleep 1000") > /dev/null 2>&1 < /dev/null & exit\' &) ; true',
+    '(setsid sh -c \'(echo $$ > /dev/null; sh -c "echo \\$\\$ > daemon; exec sleep 1000") ' +
+    "> /dev/null 2>&1 < /dev/null & exit' &) ; true",
   deaf: 'setsid sh -c \'trap "" TERM HUP INT; echo $$ > deaf; while :; do sleep 1000; done\' &',
   nameless: "env -i setsid sh -c 'echo $$ > nameless; exec sleep 1000' &",
   cleared: '(env -i PATH="$PATH" sh -c \'echo $$ > cleared; exec sleep 1000\' > /dev/null 2>&1 &)',
@@ -170,16 +171,16 @@ const SURVIVORS: Readonly<Record<string, string>> = {
 const ALL = Object.values(SURVIVORS).join('\n')
 const UNTIL_THERE = `for f in ${Object.keys(SURVIVORS).join(' ')}; do until [ -s $f ]; do sleep 0.01; done; done`
 
-async function pids(w: World): Promise<Map<string, number>> {
+async function pids(w: Setup): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   for (const name of Object.keys(SURVIVORS)) found.set(name, await w.pid(name))
   return found
 }
 
-describe('no process of a command is left', { skip: !hasProc && 'needs /proc' }, () => {
-  test('after it has exited: children in the background end with it', async (t) => {
-    const w = await world(t)
-    const done = await go(w, `${ALL}\n${UNTIL_THERE}\necho done`)
+describe('no process of a command survives', { skip: !hasProc && 'needs /proc' }, () => {
+  test('after it has exited: background children end with it', async (t) => {
+    const w = await setUp(t)
+    const done = await run(w, `${ALL}\n${UNTIL_THERE}\necho done`)
     assert.deepEqual([done.exit, done.ended, done.output], [0, 'exited', 'done\n'])
     for (const [name, pid] of await pids(w)) assert.equal(isAlive(pid), false, name)
   })
@@ -194,40 +195,40 @@ describe('no process of a command is left', { skip: !hasProc && 'needs /proc' },
       ...systemClock,
       sleep: (ms, signal) => (ms === timeoutMs ? expired : systemClock.sleep(ms, signal)),
     }
-    const w = await world(t, { clock })
+    const w = await setUp(t, { clock })
     const running = w.process.run('call', `${ALL}\n${UNTIL_THERE}\necho so far; echo > ready; sleep 1000`, {
       timeoutMs,
-      signal: never,
+      signal: noAbort,
     })
-    await written(join(w.root, 'ready'))
+    await waitForLine(join(w.root, 'ready'))
     const found = await pids(w)
     for (const [name, pid] of found) assert.equal(isAlive(pid), true, name)
     expire()
     const done = await running
     assert.equal(done.ended, 'timed_out')
-    // A shell that outlives its child by a moment says so.
+    // A shell that outlives its child for a moment prints this.
     assert.match(done.output, /^so far\n(Terminated\n)?$/)
     for (const [name, pid] of found) assert.equal(isAlive(pid), false, name)
   })
 
   test('case 51: after an abort', async (t) => {
-    const w = await world(t)
+    const w = await setUp(t)
     const abort = new AbortController()
     const command = `${ALL}\n${UNTIL_THERE}\necho > ready; sleep 1000`
     const running = w.process.run('call', command, { timeoutMs: 60_000, signal: abort.signal })
-    await written(join(w.root, 'ready'))
+    await waitForLine(join(w.root, 'ready'))
     abort.abort()
     assert.equal((await running).ended, 'interrupted')
     for (const [name, pid] of await pids(w)) assert.equal(isAlive(pid), false, name)
   })
 
-  test('but it is asked first, and may tidy up', async (t) => {
+  test('but it gets SIGTERM first, and may clean up', async (t) => {
     const patient: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() / 100 }
-    const w = await world(t, { clock: patient })
+    const w = await setUp(t, { clock: patient })
     const abort = new AbortController()
     const command = "trap 'echo tidy; exit 3' TERM; echo > ready; while :; do sleep 0.01; done"
     const running = w.process.run('call', command, { timeoutMs: 60_000, signal: abort.signal })
-    await written(join(w.root, 'ready'))
+    await waitForLine(join(w.root, 'ready'))
     abort.abort()
     const done = await running
     assert.deepEqual([done.ended, done.exit], ['interrupted', 3])
@@ -235,26 +236,26 @@ describe('no process of a command is left', { skip: !hasProc && 'needs /proc' },
   })
 
   for (const start of ['', 'setsid '])
-    test(`also when it forks as fast as we look (${start}sh)`, async (t) => {
-      const w = await world(t)
-      // It ends by itself when the test removes the folder.
+    test(`also if it forks as fast as it is scanned (${start}sh)`, async (t) => {
+      const w = await setUp(t)
+      // The script ends by itself when the test removes the folder.
       fs.writeFileSync(join(w.root, 'hop'), `${start}sh ./hop &\necho hop >> hops`)
-      await go(w, 'sh ./hop; until [ "$(wc -l < hops)" -gt 5 ]; do :; done')
+      await run(w, 'sh ./hop; until [ "$(wc -l < hops)" -gt 5 ]; do :; done')
       const hops = fs.readFileSync(join(w.root, 'hops'), 'utf8').length
       await systemClock.sleep(50)
       assert.equal(fs.readFileSync(join(w.root, 'hops'), 'utf8').length, hops)
     })
 
-  test('and strangers stay, also the same call of another home', async (t) => {
-    const bystander = stranger(t)
-    const [w, other] = [await world(t), await world(t)]
+  test('but other processes do, also those of the same call in another home', async (t) => {
+    const bystander = startBystander(t)
+    const [w, other] = [await setUp(t), await setUp(t)]
     const abort = new AbortController()
     const running = other.process.run('call', 'echo $$ > shell; exec sleep 1000', {
       timeoutMs: 60_000,
       signal: abort.signal,
     })
     const shell = await other.pid('shell')
-    await go(w, 'sleep 1000 & true')
+    await run(w, 'sleep 1000 & true')
     fs.rmSync(join(callFolder(w.calls, 'call'), 'pid'))
     assert.equal((await w.process.reap('call')).killed, false)
     assert.equal(isAlive(shell) && isAlive(bystander), true)
@@ -264,44 +265,47 @@ describe('no process of a command is left', { skip: !hasProc && 'needs /proc' },
   })
 })
 
-test('without /proc the group and the descendants of a command end with it', async (t) => {
-  const w = await world(t, { table: psTable })
-  const bystander = stranger(t)
-  const done = await go(w, 'sleep 1000 & echo $! > child; echo out')
+test('without /proc, the process group and the descendants of a command end with it', async (t) => {
+  const w = await setUp(t, { table: psTable })
+  const bystander = startBystander(t)
+  const done = await run(w, 'sleep 1000 & echo $! > child; echo out')
   assert.equal(done.output, 'out\n')
   assert.equal(isAlive(await w.pid('child')), false)
   assert.equal(isAlive(bystander), true)
   assert.match(fs.readFileSync(join(callFolder(w.calls, 'call'), 'pid'), 'utf8'), /^ps\n.*\d{4}\n$/)
 })
 
-describe('after this program was killed', { skip: !hasProc && 'needs /proc' }, () => {
-  /** Runs a command in a process of its own, which is then killed with -9 once the command says it is ready. */
-  async function abandoned(w: World, command: string): Promise<void> {
+describe('after the runtime was killed', { skip: !hasProc && 'needs /proc' }, () => {
+  /** Runs a command in a separate runtime process, and kills that process with SIGKILL once the command is ready. */
+  async function runAndKillRuntime(w: Setup, command: string): Promise<void> {
     const script = `
       import { hostEnvs } from ${JSON.stringify(new URL('./host.ts', import.meta.url).href)}
       import { systemClock } from ${JSON.stringify(new URL('../../clock.ts', import.meta.url).href)}
-      const envs = hostEnvs({ callsDir: ${JSON.stringify(w.calls)}, clock: systemClock, env: { PATH: process.env.PATH } })
+      const { PATH } = process.env
+      const envs = hostEnvs({ callsDir: ${JSON.stringify(w.calls)}, clock: systemClock, env: { PATH } })
       const env = await envs.open(${JSON.stringify(w.root)})
-      await env.getOps('process').run('call', ${JSON.stringify(command)}, { timeoutMs: 600000, signal: new AbortController().signal })`
-    const life = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      const options = { timeoutMs: 600000, signal: new AbortController().signal }
+      await env.getOps('process').run('call', ${JSON.stringify(command)}, options)`
+    const runtime = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'inherit', 'inherit'],
     })
-    const gone = new Promise((resolve) => life.once('exit', resolve))
-    await written(join(w.root, 'ready'))
-    life.kill('SIGKILL')
-    await gone
+    const exited = new Promise((resolve) => runtime.once('exit', resolve))
+    await waitForLine(join(w.root, 'ready'))
+    runtime.kill('SIGKILL')
+    await exited
   }
 
-  test('O13: the tree is still found, killed and its output told; then it can be forgotten', async (t) => {
-    const w = await world(t)
-    await abandoned(
+  test('O13: the tree is still found and killed, its output is returned, and it can be forgotten', async (t) => {
+    const w = await setUp(t)
+    await runAndKillRuntime(
       w,
-      `${ALL}\n${UNTIL_THERE}\necho before; echo > ready; until [ -e more ]; do sleep 0.01; done; echo after; echo > later; sleep 1000`,
+      `${ALL}\n${UNTIL_THERE}\necho before; echo > ready; until [ -e more ]; do sleep 0.01; done
+      echo after; echo > later; sleep 1000`,
     )
     const found = await pids(w)
     for (const [name, pid] of found) assert.equal(isAlive(pid), true, name)
     fs.writeFileSync(join(w.root, 'more'), '')
-    await written(join(w.root, 'later')).catch(() => {})
+    await waitForLine(join(w.root, 'later')).catch(() => {})
     assert.deepEqual(await w.process.reap('call'), { output: 'before\nafter\n', killed: true })
     for (const [name, pid] of found) assert.equal(isAlive(pid), false, name)
     assert.deepEqual(await w.process.reap('call'), { output: 'before\nafter\n', killed: false })
@@ -310,9 +314,9 @@ describe('after this program was killed', { skip: !hasProc && 'needs /proc' }, (
     assert.deepEqual(fs.readdirSync(w.calls), [])
   })
 
-  test('O13: what outlived the shell is found by its mark, also without the report', async (t) => {
-    const w = await world(t)
-    await abandoned(
+  test('O13: processes that outlived the shell are found by their mark, even without the report', async (t) => {
+    const w = await setUp(t)
+    await runAndKillRuntime(
       w,
       "setsid sh -c 'echo $$ > left; exec sleep 1000' & until [ -s left ]; do sleep 0.01; done; echo > ready",
     )
@@ -322,16 +326,16 @@ describe('after this program was killed', { skip: !hasProc && 'needs /proc' }, (
     assert.equal(isAlive(left), false)
   })
 
-  test('a name is not used again before what it left behind is dead', async (t) => {
-    const w = await world(t)
-    await abandoned(w, 'echo $$ > shell; echo > ready; exec sleep 1000')
-    assert.equal((await go(w, 'echo again')).output, 'again\n')
+  test('a call name is used again only after its old processes are dead', async (t) => {
+    const w = await setUp(t)
+    await runAndKillRuntime(w, 'echo $$ > shell; echo > ready; exec sleep 1000')
+    assert.equal((await run(w, 'echo again')).output, 'again\n')
     assert.equal(isAlive(await w.pid('shell')), false)
   })
 
-  test('O13: a report names a living stranger only if pid, birth and boot all agree', async (t) => {
-    const w = await world(t)
-    const pid = stranger(t)
+  test('O13: a process is killed by a report only if pid, start time and boot all match', async (t) => {
+    const w = await setUp(t)
+    const pid = startBystander(t)
     const line = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
     const start = String(table.row(pid)?.start)
     const report = (boot: string, row: string) => {
@@ -355,8 +359,8 @@ describe('after this program was killed', { skip: !hasProc && 'needs /proc' }, (
     assert.deepEqual(await w.process.reap('call'), { output: '', killed: true })
   })
 
-  test('a call of which nothing was kept has no output, and forgetting never throws', async (t) => {
-    const w = await world(t)
+  test('an unknown call has no output, and forget never throws', async (t) => {
+    const w = await setUp(t)
     assert.deepEqual(await w.process.reap('never/was'), { output: '', killed: false })
     await w.process.forget('never/was')
     await w.process.forget('a\0b')
@@ -366,7 +370,7 @@ describe('after this program was killed', { skip: !hasProc && 'needs /proc' }, (
   })
 })
 
-test('every call has a folder of its own, right below the calls', () => {
+test('every call has its own folder, directly in the calls folder', () => {
   const names = [
     'a/b',
     'a:b',

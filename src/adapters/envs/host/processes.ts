@@ -1,7 +1,8 @@
 /**
- * Commands, each a process tree with a name that outlives us.
- * Order: folder and output file, then the shell, which reports itself (boot, pid, birth) before it becomes the command: there is
- * no moment at which the command runs and nobody could find it. What it becomes, the launcher says: a plain shell, or one in a sandbox.
+ * Runs commands. Each is a process tree with a call name, by which a restarted runtime can still find it.
+ * Order: the call's folder and output file are created first; then a shell starts and records itself (boot, pid, start
+ * time) before it becomes the command. So a running command can always be found. The launcher decides what the shell
+ * becomes: a plain shell, or one in a sandbox.
  */
 
 import { spawn } from 'node:child_process'
@@ -25,29 +26,29 @@ export interface ProcessOptions {
   /** A real path. */
   readonly callsDir: string
   readonly clock: Clock
-  /** What the launcher may give commands of our environment. */
+  /** Variables that the launcher may pass on to commands. */
   readonly env: Readonly<Record<string, string>>
   readonly launcher?: Launcher
   readonly table: ProcessTable
   /** A command that writes more is killed. */
   readonly maxOutputBytes: number
-  /** What all commands together may take; default: whatever there is. */
+  /** Limits for all commands together; default: none. */
   readonly limits?: CommandLimits
 }
 
 const GRACE_MS = 200
 const WATCH_MS = 100
-const NOT_REPORTED = 125
-const NOT_LIMITED = 124
+const NOT_RECORDED_EXIT = 125
+const NOT_LIMITED_EXIT = 124
 
-/** $1 is the folder of the call, the rest what it becomes. A shell that cannot report itself runs nothing. */
+/** $1 is the call's folder, the rest is the program to run. If the shell cannot record itself, it runs nothing. */
 const wrapper = (table: ProcessTable, joins: readonly string[]): string => `
-{ ${table.report} && printf '%s\\n%s\\n' "$boot" "$row" > "$1/pid"; } || exit ${NOT_REPORTED}
-${joins.map((file) => `echo 0 > '${file.replaceAll("'", `'\\''`)}' || exit ${NOT_LIMITED}`).join('\n')}
+{ ${table.report} && printf '%s\\n%s\\n' "$boot" "$row" > "$1/pid"; } || exit ${NOT_RECORDED_EXIT}
+${joins.map((file) => `echo 0 > '${file.replaceAll("'", `'\\''`)}' || exit ${NOT_LIMITED_EXIT}`).join('\n')}
 shift
 exec "$@"`
 
-/** `exceeded`: it took more than it may, and this is what. */
+/** `exceeded`: the limit that the command exceeded. */
 type Ending = ProcessResult['ended'] | { readonly exceeded: string }
 
 interface Shell {
@@ -67,7 +68,7 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     const { signal } = wanted
     const folder = await freshFolder(call)
     await using output = await open(outputFile(folder), OUTPUT, 0o600)
-    await using place = await open(join(folder, 'cwd'), OUTPUT, 0o600)
+    await using cwdFile = await open(join(folder, 'cwd'), OUTPUT, 0o600)
     if (signal.aborted)
       return { exit: null, signal: null, output: '', dropped: 0, ended: 'interrupted', cwd: wanted.cwd ?? '' }
     const cwd = await folderAt(root, wanted.cwd ?? '')
@@ -80,68 +81,68 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
       network: wanted.network,
     })
     const limited = await options.limits?.enter([root, folder])
-    const shell = startShell(options, { call, folder, launch, joins: limited?.joins ?? [] }, [output, place])
+    const shell = startShell(options, { call, folder, launch, joins: limited?.joins ?? [] }, [output, cwdFile])
     if (shell.row) limited?.started(shell.row.pid)
     let ending: Ending = 'interrupted'
     try {
-      ending = await endingOf(shell, output, wanted, limited)
+      ending = await waitForEnd(shell, output, wanted, limited)
     } finally {
       limited?.leave()
       if (typeof ending === 'object') await endAtOnce(launch)
       if (ending !== 'exited') await killTree(treeOf(shell, call), table, clock, GRACE_MS)
-      else if (!(await isOver(launch))) await killTree(treeOf(shell, call), table, clock, 0)
+      else if (!(await hasEnded(launch))) await killTree(treeOf(shell, call), table, clock, 0)
       await launcher.end?.(folder)
     }
     const status = await shell.exited
-    if (status.exit === NOT_REPORTED) await confirmReported(folder)
+    if (status.exit === NOT_RECORDED_EXIT) await confirmReported(folder)
     const { text, dropped } = await excerpt(output)
-    const notes = [...(await launch.notes()), ...(typeof ending === 'object' ? [tooMuch(ending.exceeded)] : [])]
+    const notes = [...(await launch.notes()), ...(typeof ending === 'object' ? [limitNote(ending.exceeded)] : [])]
     return {
       ...{ ...status, dropped, output: [text, ...notes.map((note) => `[${note}]`)].join('\n') },
       ended: typeof ending === 'object' ? 'exited' : ending,
-      cwd: await endedIn(root, place, cwd),
+      cwd: await endedIn(root, cwdFile, cwd),
     }
   }
 
   const treeOf = ({ row }: Shell, call: string): Tree => ({ shell: row, held: true, mark: markOf(call) })
 
-  async function isOver(launch: Launch): Promise<boolean> {
+  async function hasEnded(launch: Launch): Promise<boolean> {
     const init = await launch.init?.()
     return init !== undefined && isGoneWithAll(init, table, clock)
   }
 
-  async function endingOf(
+  async function waitForEnd(
     shell: Shell,
     output: FileHandle,
     { timeoutMs, signal, heard }: RunOptions,
     limited: LimitedCommand | undefined,
   ): Promise<Ending> {
-    const over = new AbortController()
-    const either = AbortSignal.any([signal, over.signal])
-    const slept = async (): Promise<Ending> => {
-      await clock.sleep(timeoutMs, either)
+    const finished = new AbortController()
+    const stopped = AbortSignal.any([signal, finished.signal])
+    const timeOut = async (): Promise<Ending> => {
+      await clock.sleep(timeoutMs, stopped)
       return signal.aborted ? 'interrupted' : 'timed_out'
     }
     const listener = heard && new Listener(output, heard)
-    const watched = async (): Promise<Ending> => {
-      while (!either.aborted) {
+    const watchLimits = async (): Promise<Ending> => {
+      while (!stopped.aborted) {
         if ((await output.stat()).size > options.maxOutputBytes)
           return { exceeded: `more than ${options.maxOutputBytes} bytes of output` }
         const exceeded = await limited?.check()
         if (exceeded !== undefined) return { exceeded }
         await listener?.listen()
-        await clock.sleep(WATCH_MS, either)
+        await clock.sleep(WATCH_MS, stopped)
       }
       return 'interrupted'
     }
     try {
-      return await Promise.race([shell.exited.then((): Ending => 'exited'), slept(), watched()])
+      return await Promise.race([shell.exited.then((): Ending => 'exited'), timeOut(), watchLimits()])
     } finally {
-      over.abort()
+      finished.abort()
     }
   }
 
-  /** Whatever an earlier life left under this name ends before the name is used again. */
+  /** Ends processes of an earlier call with the same name before the name is used again. */
   async function freshFolder(call: string): Promise<string> {
     const folder = callFolder(callsDir, call)
     const isFresh = await mkdir(folder, { mode: 0o700 }).then(
@@ -173,7 +174,7 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
   return { run, reap, forget }
 }
 
-/** Opened for appending, so that several writers never overwrite each other; inherited, so that it is complete without us. */
+/** Append mode, so that several writers do not overwrite each other. Inherited, so that output survives a crash. */
 const OUTPUT = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND | constants.O_NOFOLLOW
 
 interface ToStart {
@@ -183,11 +184,11 @@ interface ToStart {
   readonly joins: readonly string[]
 }
 
-/** The command finds its outputs as usual, where it writes the folder it ends in as 3, and what the launcher has opened from 4 on. */
+/** Descriptors of the command: 1 and 2 output, 3 the file for its last folder, from 4 on those of the launcher. */
 function startShell(
   options: ProcessOptions,
   { call, folder, launch, joins }: ToStart,
-  [output, place]: readonly [FileHandle, FileHandle],
+  [output, cwdFile]: readonly [FileHandle, FileHandle],
 ): Shell {
   const { root, callsDir, table } = options
   const env = { ...launch.env, ...callEnvironment(callsDir, call) }
@@ -197,7 +198,7 @@ function startShell(
       launch.stdin?.fd ?? ('ignore' as const),
       output.fd,
       output.fd,
-      place.fd,
+      cwdFile.fd,
       ...launch.handles.map(({ fd }) => fd),
     ]
     const child = spawn('/bin/sh', args, { cwd: launch.cwd ?? root, env, detached: true, stdio })
@@ -205,16 +206,16 @@ function startShell(
       child.once('error', (error) => reject(notStarted(error)))
       child.once('exit', (exit, signal) => resolve({ exit, signal }))
     })
-    // Looked up before the loop turns: until then nobody has waited for the child, and its pid cannot be another's.
+    // Read in this event loop turn: until the child is reaped, its pid cannot belong to another process.
     return { row: child.pid === undefined ? undefined : table.row(child.pid), exited }
   } catch (error) {
     throw notStarted(error)
   }
 }
 
-const tooMuch = (exceeded: string): string => `${exceeded}; the whole process tree was killed`
+const limitNote = (exceeded: string): string => `${exceeded}; the whole process tree was killed`
 
-/** Everybody in a process namespace goes with its first process, however fast they multiply. */
+/** Killing the first process of a pid namespace ends the whole namespace, however fast its processes fork. */
 export async function endAtOnce(launch: Launch): Promise<void> {
   const init = await launch.init?.()
   try {
@@ -227,7 +228,7 @@ function notStarted(cause: unknown): TirelessError {
   if (errno(cause) === 'E2BIG')
     return new TirelessError(
       'tool_failed',
-      { what: `${what}: it is too long`, fix: 'write it to a file and run that' },
+      { what: `${what}: it is too long`, fix: 'write the command to a file and run the file' },
       { cause },
     )
   return new TirelessError(
@@ -239,7 +240,7 @@ function notStarted(cause: unknown): TirelessError {
 
 async function confirmReported(folder: string): Promise<void> {
   if (await exists(reportFile(folder))) return
-  throw notStarted(new Error('its process could not be recorded'))
+  throw notStarted(new Error('the process could not be recorded'))
 }
 
 function exists(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** How this env says no: a refusal names the path and what is wrong with it; an error of the system becomes one sentence. */
+/** The errors of file operations: a refusal names the path and the reason; system errors become a short message. */
 
 import { lstat } from 'node:fs/promises'
 import { type Complaint, TirelessError } from '../../../domain/error.ts'
@@ -18,7 +18,7 @@ export function errno(thrown: unknown): string | undefined {
 const REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'a symbolic link',
   ENOTDIR: 'not a folder',
-  EISDIR: 'a folder, where a file is wanted',
+  EISDIR: 'a folder, but a file is needed',
   ENXIO: 'not a regular file',
   ENODEV: 'not a regular file',
   ENAMETOOLONG: 'a name that is too long',
@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'a read-only file system',
 }
 
-/** `place` is where it was tried; it is looked at again only to find better words. */
+/** `place`: the path of the failed system call; it is read again only to find a better reason. */
 export async function explained(thrown: unknown, place: string, path: string): Promise<TirelessError> {
   if (thrown instanceof TirelessError) return thrown
   const code = errno(thrown)

@@ -1,6 +1,7 @@
 /**
- * What all commands of a home together may take of the machine: processes, memory, and the last of the disk. The kernel holds what it can
- * (`command-group.ts`); the rest is looked at ten times a second while a command runs, and the command that takes most of it is ended.
+ * Limits for all commands of a home together: processes, memory and free disk space. The kernel enforces those that a
+ * cgroup supports (`command-group.ts`). The others are checked ten times a second while a command runs, and the command
+ * that uses most is ended.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -13,25 +14,25 @@ export interface ResourceLimits {
   /** Processes and threads. */
   readonly processes: number
   readonly memoryBytes: number
-  /** Commands are ended before they leave less of a disk. */
+  /** A command is ended when a disk has less free space than this. */
   readonly freeDiskBytes: number
 }
 
 export interface LimitedCommand {
-  /** Files that its first process writes a 0 to. */
+  /** The command's first process writes 0 to each of these files, to join the cgroup. */
   readonly joins: readonly string[]
-  /** `shell`: its first process, which leads a session. */
+  /** `shell`: pid of the command's first process, a session leader. */
   started(shell: number): void
-  /** Contract: called now and then while it runs; why it has to end, where it has. Never rejects. */
+  /** Contract: called repeatedly while the command runs; the reason why it must end, or undefined. Never rejects. */
   check(): Promise<string | undefined>
-  /** Contract: called once, when nothing of it runs any more. */
+  /** Contract: called once, after the command has ended. */
   leave(): void
 }
 
 export interface CommandLimits {
-  /** `folders`: on the disks that it can fill. */
+  /** `folders`: one on each disk that the command can fill. */
   enter(folders: readonly string[]): Promise<LimitedCommand>
-  /** How they are held, for people. */
+  /** Describes the limits and how they are enforced, for messages. */
   describe(): string
   close(): void
 }
@@ -43,18 +44,18 @@ export const DEFAULT_LIMITS: ResourceLimits = {
   freeDiskBytes: 1024 ** 3,
 }
 
-/** A command that begins on a disk that is nearly full may still write this much: it may be the one that tidies up. */
+/** On a disk that is already nearly full, a command may still write this much, because it may be cleaning up. */
 const SLACK_BYTES = 64 * 1024 ** 2
 const SLACK_FILES = 10_000
-/** As many as that, of a hundred, are left to others. */
+/** Percentage of a disk's files (inodes) that must stay free. */
 const FREE_FILES_PERCENT = 1
-/** Looks in a row at which the group is full, until a command is ended for it. */
-const MOST_FULL_LOOKS = 5
+/** Consecutive checks with a full cgroup before a command is ended. */
+const MAX_FULL_CHECKS = 5
 
-interface Running {
+interface RunningCommand {
   shell: number | undefined
   readonly disks: readonly Disk[]
-  /** Why it has to end. */
+  /** The reason why it must end. */
   over: string | undefined
 }
 
@@ -65,33 +66,33 @@ export function commandLimits(
 ): CommandLimits {
   let group: CommandGroup | undefined
   let isMade = false
-  const running = new Set<Running>()
-  let fullLooks = 0
+  const running = new Set<RunningCommand>()
+  let fullChecks = 0
   const open = (): CommandGroup | undefined => {
     if (!isMade || group?.exists() === false) group = makeGroup(limits)
     isMade = true
     return group
   }
 
-  function lookAtProcesses(): void {
+  function checkProcesses(): void {
     const count = open()?.count()
     if (group?.holds.has('processes') && count !== undefined) {
-      fullLooks = count >= limits.processes - 1 ? fullLooks + 1 : 0
-      if (fullLooks < MOST_FULL_LOOKS) return
-      fullLooks = 0
+      fullChecks = count >= limits.processes - 1 ? fullChecks + 1 : 0
+      if (fullChecks < MAX_FULL_CHECKS) return
+      fullChecks = 0
     } else if (threadsOfMachine() < limits.processes) return
-    const taken = takenBy([...running], table)
-    const total = taken.reduce((sum, { threads }) => sum + threads, 0)
+    const usages = measureUsage([...running], table)
+    const total = usages.reduce((sum, { threads }) => sum + threads, 0)
     if (total >= limits.processes - 1 || group?.holds.has('processes'))
-      endLargest(taken, 'threads', `more than ${limits.processes} processes of all commands and servers together`)
+      endLargest(usages, 'threads', `more than ${limits.processes} processes of all commands and servers together`)
   }
 
-  function lookAtMemory(): void {
+  function checkMemory(): void {
     if (group?.holds.has('memory') || usedMemory() < limits.memoryBytes) return
-    const taken = takenBy([...running], table)
-    if (taken.reduce((sum, { bytes }) => sum + bytes, 0) > limits.memoryBytes)
+    const usages = measureUsage([...running], table)
+    if (usages.reduce((sum, { bytes }) => sum + bytes, 0) > limits.memoryBytes)
       endLargest(
-        taken,
+        usages,
         'bytes',
         `more than ${megabytes(limits.memoryBytes)} MB of memory of all commands and servers together`,
       )
@@ -99,7 +100,7 @@ export function commandLimits(
 
   return {
     async enter(folders) {
-      const command: Running = { shell: undefined, disks: await disksOf(folders), over: undefined }
+      const command: RunningCommand = { shell: undefined, disks: await disksOf(folders), over: undefined }
       running.add(command)
       return {
         joins: open()?.joins ?? [],
@@ -107,8 +108,8 @@ export function commandLimits(
           command.shell = shell
         },
         async check() {
-          lookAtProcesses()
-          lookAtMemory()
+          checkProcesses()
+          checkMemory()
           command.over ??= await whyDiskIsFull(command.disks, limits)
           return command.over
         },
@@ -130,30 +131,30 @@ function describeLimits(
 ): string {
   const how = (what: 'processes' | 'memory'): string =>
     group?.holds.has(what)
-      ? `held by the kernel (cgroup v${group.version})`
-      : 'counted ten times a second, because no cgroup can be made: a burst can exceed it'
+      ? `enforced by the kernel (cgroup v${group.version})`
+      : 'checked ten times a second, because no cgroup can be created; a burst can exceed it'
   return [
     `all commands and servers together: ${processes} processes, ${how('processes')}`,
     `${megabytes(memoryBytes)} MB of memory, ${how('memory')}`,
-    `${megabytes(freeDiskBytes)} MB of each disk left free, looked at ten times a second`,
+    `${megabytes(freeDiskBytes)} MB of each disk kept free, checked ten times a second`,
   ].join('; ')
 }
 
 const megabytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2)
 
-interface Taken {
-  readonly command: Running
+interface CommandUsage {
+  readonly command: RunningCommand
   readonly threads: number
   readonly bytes: number
 }
 
-function endLargest(taken: readonly Taken[], by: 'threads' | 'bytes', why: string): void {
-  const largest = taken.toSorted((a, b) => b[by] - a[by])[0]
+function endLargest(usages: readonly CommandUsage[], by: 'threads' | 'bytes', why: string): void {
+  const largest = usages.toSorted((a, b) => b[by] - a[by])[0]
   if (largest) largest.command.over ??= why
 }
 
-/** Whoever descends from the shell of a command, or is in a session that a descendant leads. */
-function takenBy(commands: readonly Running[], table: ProcessTable): readonly Taken[] {
+/** Counts the processes that descend from a command's shell, or are in a session that one of them leads. */
+function measureUsage(commands: readonly RunningCommand[], table: ProcessTable): readonly CommandUsage[] {
   const rows = pids().flatMap((pid) => table.row(pid) ?? [])
   return commands.map((command) => {
     const members = new Set<number>(command.shell === undefined ? [] : [command.shell])
@@ -169,11 +170,11 @@ function takenBy(commands: readonly Running[], table: ProcessTable): readonly Ta
   })
 }
 
-/** In kilobytes, because pages differ in size from one machine to the next. */
+/** Reads VmRSS, which is in kilobytes, because the page size differs between machines. */
 const residentBytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 
-/** The word at that place, behind the name where there is one; names may hold blanks. */
+/** The number at that index after the process name, which may contain blanks. */
 function numberIn(file: string, at: number, otherwise: number): number {
   const text = readText(file)
   const words = text
@@ -192,7 +193,7 @@ const pids = (): readonly number[] => {
   }
 }
 
-/** One look instead of thousands: as long as the whole machine has fewer, nobody has to be counted. */
+/** A cheap upper bound: while the whole machine has fewer threads, commands need not be counted. */
 const threadsOfMachine = (): number =>
   Number(/\/(\d+) /.exec(readText('/proc/loadavg'))?.[1] ?? Number.MAX_SAFE_INTEGER)
 
@@ -228,10 +229,10 @@ async function whyDiskIsFull(before: readonly Disk[], { freeDiskBytes }: Resourc
     const now = await diskOf(folder)
     if (!now) continue
     if (now.freeBytes < freeDiskBytes && now.freeBytes < freeBytes - SLACK_BYTES)
-      return `less than ${megabytes(freeDiskBytes)} MB free on the disk; remove what is not needed`
+      return `less than ${megabytes(freeDiskBytes)} MB free on the disk; delete files that are not needed`
     const leastFiles = (now.files * FREE_FILES_PERCENT) / 100
     if (now.files > 0 && now.freeFiles < leastFiles && now.freeFiles < freeFiles - SLACK_FILES)
-      return 'hardly room for more files on the disk; remove what is not needed'
+      return 'the disk has almost no room for more files; delete files that are not needed'
   }
   return undefined
 }

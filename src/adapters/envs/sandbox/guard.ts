@@ -60,7 +60,8 @@ const MAX_LISTED = 20
 
 export function tellTaken(taken: readonly string[]): string {
   const more = taken.length > MAX_LISTED ? `, and ${taken.length - MAX_LISTED} more` : ''
-  return `moved out of the workspace, because agents must not write these protected files: ${taken.slice(0, MAX_LISTED).join(', ')}${more}`
+  const listed = taken.slice(0, MAX_LISTED).join(', ')
+  return `moved out of the workspace, because agents must not write these protected files: ${listed}${more}`
 }
 
 /** For commands that cannot write to the workspace. */
