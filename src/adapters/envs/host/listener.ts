@@ -8,13 +8,13 @@ const MAX_BYTES = 16 * 1024
 
 export class Listener {
   readonly #output: FileHandle
-  readonly #heard: (text: string) => void
+  readonly #onText: (text: string) => void
   readonly #decoder = new StringDecoder('utf8')
   #at = 0
 
-  constructor(output: FileHandle, heard: (text: string) => void) {
+  constructor(output: FileHandle, onText: (text: string) => void) {
     this.#output = output
-    this.#heard = heard
+    this.#onText = onText
   }
 
   async listen(): Promise<void> {
@@ -28,6 +28,6 @@ export class Listener {
     )
     this.#at = bytesRead < MAX_BYTES ? this.#at + bytesRead : size
     const text = this.#decoder.write(buffer.subarray(0, bytesRead)).replaceAll('\0', '\ufffd')
-    if (text !== '') this.#heard(text)
+    if (text !== '') this.#onText(text)
   }
 }
