@@ -138,9 +138,9 @@ test('Q8: an image in the configuration is where bash runs, and what doctor trie
 
 describe('a weakened container', { skip: WITHOUT_CONTAINERS }, () => {
   const WEAKER: readonly (readonly [guard: string, from: string, to: string, got: RegExp])[] = [
-    ['its own network', '--network none', '--network host', /connection out/],
+    ['its own network', '--network none', '--network host', /opened a connection/],
     ['no capabilities', '--cap-drop ALL', '--cap-drop MKNOD', /capabilities/],
-    ['guards of git', '/hooks,readonly', '/hooks', /a hook of git written/],
+    ['guards of git', '/hooks,readonly', '/hooks', /wrote a git hook/],
     ['a root that is read-only', '--read-only ', '', /\/usr writable/],
   ]
   for (const [guard, from, to, got] of WEAKER)

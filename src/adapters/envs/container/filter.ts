@@ -3,7 +3,7 @@
  * in them, tracing and key rings, so those calls are removed from it. Pure.
  */
 
-/** Agent commands do not need these; `sandbox/seccomp.ts` refuses them too. */
+/** Agent commands do not need these; the sandbox's seccomp filter refuses them too. */
 const REFUSED = new Set([
   ...['unshare', 'setns', 'clone', 'clone3', 'mount', 'umount', 'umount2', 'pivot_root', 'open_tree', 'move_mount'],
   ...['fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr', 'keyctl', 'add_key', 'request_key'],

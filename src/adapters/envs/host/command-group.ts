@@ -1,6 +1,6 @@
 /**
  * One cgroup (v1 or v2) for all commands of this process: the kernel enforces its limits on all of them together, and
- * also on root. If no cgroup can be created, `resource-limits.ts` counts instead.
+ * also on root. If no cgroup can be created, `CommandLimits` counts instead.
  */
 
 import {

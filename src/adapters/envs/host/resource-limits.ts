@@ -1,6 +1,6 @@
 /**
  * Limits for all commands of a home together: processes, memory and free disk space. The kernel enforces those that a
- * cgroup supports (`command-group.ts`). The others are checked ten times a second while a command runs, and the command
+ * cgroup supports. The others are checked ten times a second while a command runs, and the command
  * that uses most is ended.
  */
 

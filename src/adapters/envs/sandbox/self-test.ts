@@ -128,18 +128,16 @@ async function attemptEscapes(options: TestOptions, base: string, outside: strin
     await new Promise((resolve) => setImmediate(resolve))
     const reported = [...output.matchAll(/^escaped: (.+)$/gm)].map(([, got]) => String(got))
     const observed = [
-      ...(connected ? ['a connection out'] : []),
-      ...(existsSync(join(outside, 'written')) || existsSync(join(base, 'written')) ? ['a file written outside'] : []),
+      ...(connected ? ['opened a connection'] : []),
+      ...(existsSync(join(outside, 'written')) || existsSync(join(base, 'written')) ? ['wrote a file outside'] : []),
       ...(bystander.pid !== undefined && bystander.exitCode === null && bystander.signalCode === null
         ? []
-        : ['a process killed outside']),
-      ...(statSync('/dev/null').mtimeMs !== stamp * 1000 ? [] : ['the nodes of /dev']),
+        : ['killed a process outside']),
+      ...(statSync('/dev/null').mtimeMs !== stamp * 1000 ? [] : ['changed a /dev node']),
       ...((await readFile(join(root, '.git/config'), 'utf8').catch(() => '')) === '[core]\n'
         ? []
-        : ['the configuration of git written']),
-      ...((await readdir(join(root, '.git/hooks')).catch(() => ['moved'])).length === 0
-        ? []
-        : ['a hook of git written']),
+        : ['changed the git configuration']),
+      ...((await readdir(join(root, '.git/hooks')).catch(() => ['moved'])).length === 0 ? [] : ['wrote a git hook']),
     ]
     const escapes = [...new Set([...reported, ...observed])].filter(
       (got) => ![NOT_REPORTED, ...(options.harmless ?? [])].includes(got),
@@ -175,34 +173,34 @@ function scriptFor({ base, outside, port, pid, hidden, canary, stamp, own }: Fac
   const attempts: readonly (readonly [got: string, attempt: string])[] = [
     [NOT_REPORTED, 'true'],
     [NOT_REPORTED, ': > wrote'],
-    ["the home's token", readable(join(base, 'token'))],
+    ["read the home's token", readable(join(base, 'token'))],
     ...hidden.flatMap((folder) =>
-      ['token', 'tireless.db'].map((name) => ['the home', readable(join(folder, name))] as const),
+      ['token', 'tireless.db'].map((name) => ['read a file of the home', readable(join(folder, name))] as const),
     ),
-    ['the temporary files of others', readable(join(outside, 'seen'))],
+    ["read others' temporary files", readable(join(outside, 'seen'))],
     [NOT_REPORTED, `: > ${quoteForShell(join(outside, 'written'))}; : > ${quoteForShell(join(base, 'written'))}`],
     ...['/', '/usr', '/etc', '/opt', '/dev', '/run', '/var'].map(
       (folder) => [`${folder} writable`, `[ -w ${folder} ]`] as const,
     ),
     [
-      'a setting of the kernel',
+      'wrote a kernel setting',
       'read -r line < /proc/sys/kernel/core_pattern && printf %s "$line" > /proc/sys/kernel/core_pattern',
     ],
     [NOT_REPORTED, `touch -m -d @${stamp} /dev/null`],
-    ["another process's environment", `grep -qs ${canary} /proc/[0-9]*/environ`],
-    ['the environment of the runtime', '[ -n "$TIRELESS_CALL$TIRELESS_CANARY" ]'],
-    ['capabilities', statusDiffers('Cap*', '0000000000000000')],
-    ['new privileges', statusDiffers('NoNewPrivs:', '1')],
-    ...(WITH_SECCOMP.includes(process.arch) ? [['every system call', statusDiffers('Seccomp:', '2')] as const] : []),
+    ["read another process's environment", `grep -qs ${canary} /proc/[0-9]*/environ`],
+    ["read the runtime's environment", '[ -n "$TIRELESS_CALL$TIRELESS_CANARY" ]'],
+    ['has capabilities', statusDiffers('Cap*', '0000000000000000')],
+    ['can gain privileges', statusDiffers('NoNewPrivs:', '1')],
+    ...(WITH_SECCOMP.includes(process.arch) ? [['no seccomp filter', statusDiffers('Seccomp:', '2')] as const] : []),
     ...namespaces(own),
-    ['the session of the runtime', `read -r stat < /proc/self/stat && set -- \${stat##*) } && [ "$4" = 0 ]`],
-    ['a remount', 'mount -o remount,rw /usr || { mount -t tmpfs none /mnt && umount /mnt; }'],
-    ['a user namespace', 'unshare -U true'],
-    ['a device', 'mknod node c 1 1'],
+    ["is in the runtime's session", `read -r stat < /proc/self/stat && set -- \${stat##*) } && [ "$4" = 0 ]`],
+    ['remounted a folder', 'mount -o remount,rw /usr || { mount -t tmpfs none /mnt && umount /mnt; }'],
+    ['created a user namespace', 'unshare -U true'],
+    ['created a device', 'mknod node c 1 1'],
     [NOT_REPORTED, ': > .git/hooks/pre-commit; printf "[alias]" >> .git/config'],
-    ['the folder of git moved away', 'mv .git elsewhere'],
-    ['cores', '[ "$(ulimit -c)" != 0 ]'],
-    ['files of any size', '[ "$(ulimit -f)" = unlimited ]'],
+    ['moved the .git folder', 'mv .git elsewhere'],
+    ['core dumps allowed', '[ "$(ulimit -c)" != 0 ]'],
+    ['no file size limit', '[ "$(ulimit -f)" = unlimited ]'],
     [NOT_REPORTED, `exec 5<>/dev/tcp/127.0.0.1/${port}`],
     [NOT_REPORTED, `read -r name < /proc/${pid}/comm && [ "$name" = sleep ] && kill -KILL ${pid}`],
   ]
@@ -223,7 +221,7 @@ function namespaces(own: readonly string[]): (readonly [string, string])[] {
   const links = own.map((kind) => `/proc/self/ns/${kind}`).join(' ')
   const outer = own.map(namespaceOf).join(' ')
   const look = `for own in $(readlink ${links}); do case " ${outer} " in *" $own "*) exit 0;; esac; done; exit 1`
-  return [["a namespace of the machine's", look]]
+  return [['shares a namespace with the machine', look]]
 }
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
